@@ -1,0 +1,50 @@
+//! The seam between a workload and what is underneath it: a simulated drive, a file, a block device.
+
+use pslc_ssd::{Nanos, Request};
+
+/// A request that has come back. `slot` is the number the runner gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub slot: u32,
+    /// When it completed, on the target's clock.
+    pub at: Nanos,
+}
+
+/// A drive as the runner sees it: an asynchronous queue with a clock.
+///
+/// The clock is virtual on a simulated drive and the wall's on a real one; the runner never looks at another.
+/// Requests are handed over in the order of their time of issue; completions come back in order of time.
+pub trait Target {
+    /// Addressable bytes.
+    fn capacity_bytes(&self) -> u64;
+
+    /// The smallest unit of offset and length the target accepts, in bytes.
+    fn block_bytes(&self) -> u32;
+
+    /// The time now.
+    fn now(&mut self) -> Nanos;
+
+    /// Hand over a request now. It will come back from `next` under the same `slot`.
+    fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError>;
+
+    /// The next completion, or `None` once the clock has reached `until` with none.
+    /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
+    fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
+
+    /// A request that will be submitted soon, so that memory can be warmed for it. Changes no state.
+    fn prepare(&self, _request: &Request) {}
+
+    /// Names of what `sample` writes, all in base units (`_bytes`, `_ns`, counts). Monotone counters end in
+    /// `_total`; the others are gauges.
+    fn columns(&self) -> &'static [&'static str];
+
+    /// The counters and gauges as they are now, one value a column.
+    fn sample(&mut self, into: &mut [u64]);
+}
+
+/// What went wrong below the runner. The run ends there; what was recorded is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    #[error("{op} of {len} bytes at offset {offset}: {source}")]
+    Io { op: &'static str, offset: u64, len: u32, source: std::io::Error },
+}

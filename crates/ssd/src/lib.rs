@@ -1,0 +1,10 @@
+//! The simulated drive: a TLC or QLC SSD with an SLC cache.
+//!
+//! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. A drive is a function from
+//! `(now, request)` to a completion time; the same configuration and requests give the same answers everywhere.
+
+mod request;
+mod units;
+
+pub use request::{Op, Request};
+pub use units::{Nanos, PAGE_BYTES};
