@@ -3,8 +3,10 @@
 //! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. A drive is a function from
 //! `(now, request)` to a completion time; the same configuration and requests give the same answers everywhere.
 
+pub mod config;
 mod request;
 mod units;
 
+pub use config::{CellMode, Config};
 pub use request::{Op, Request};
 pub use units::{Nanos, PAGE_BYTES};

@@ -1,0 +1,197 @@
+//! A drive's description, resolved: every size in bytes, every time in nanoseconds, every rule checked.
+//!
+//! A [`Config`] holds hardware and policy, never a result: no phase speed, no cliff position. It is made from a
+//! profile (see `profile`), which is where units, inheritance and mistakes are dealt with.
+
+use crate::units::{Nanos, PAGE_BYTES};
+
+/// How many bits a block's cells hold: one (pSLC), or the native number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CellMode {
+    Slc,
+    Native,
+}
+
+/// The host interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Line rate in Mb/s: 1500, 3000 or 6000.
+    Sata { mbps: u32 },
+    /// Generation 1..=6 and number of lanes.
+    Pcie { generation: u8, lanes: u8 },
+}
+
+/// Times of one cell mode for a whole multi-plane operation on one die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTiming {
+    /// tR: array to page register.
+    pub read: Nanos,
+    /// tPROG of one program unit: all planes, and in native mode all bits of the cells (one-shot, or the sum of passes).
+    pub program: Nanos,
+    /// tBERS of one block of every plane.
+    pub erase: Nanos,
+}
+
+/// What a program or erase in progress does when a host read arrives for its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suspend {
+    /// Time to suspend a program plus time to resume it.
+    pub program: Nanos,
+    /// Time to suspend an erase plus time to resume it.
+    pub erase: Nanos,
+    /// How often one operation may be suspended before reads wait for it to end.
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nand {
+    pub channels: u32,
+    /// Dies in all; die `d` is on channel `d % channels`.
+    pub dies: u32,
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    /// Pages of a block in native mode; a multiple of `bits_per_cell`.
+    pub pages_per_block: u32,
+    /// A multiple of 4 KiB.
+    pub page_bytes: u32,
+    pub bits_per_cell: u32,
+    /// Channel speed in megatransfers a second; a transfer is one byte.
+    pub bus_mts: u32,
+    pub slc: CellTiming,
+    pub native: CellTiming,
+    pub suspend: Option<Suspend>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controller {
+    /// DRAM or SRAM that holds acknowledged writes until they are in the NAND.
+    pub write_buffer_bytes: u64,
+    /// Cores that take commands.
+    pub cores: u32,
+    /// Core time of one command.
+    pub command: Nanos,
+}
+
+/// Which closed superblock garbage collection takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcChoice {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// The one with the most (1 - u) * age / 2u (Rosenblum and Ousterhout's cost-benefit).
+    CostBenefit,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ftl {
+    pub gc: GcChoice,
+    /// Free superblocks below which host writes pay for reclaiming space.
+    pub reserve_superblocks: u32,
+}
+
+/// The vendor tools' words for what the cache is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheMode {
+    /// No cache: every write goes to native cells.
+    PureXlc,
+    /// Superblocks set aside for good as pSLC.
+    StaticSlc,
+    /// Superblocks borrowed from the free native space.
+    DynamicSlc,
+    /// Both.
+    HybridSlc,
+    /// The whole drive runs at one bit per cell.
+    PureSlc,
+}
+
+/// When the cache may be written again after it has been full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// As soon as one of its superblocks is free.
+    AsFreed,
+    /// Once no data are left in it (beyond the residue).
+    WhenEmpty,
+    /// Once the drive has been idle for longer than the idle threshold.
+    AfterIdle,
+}
+
+/// Migration out of the cache while the host is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Silence before migration starts.
+    pub threshold: Nanos,
+    /// A limit the firmware puts on it, bytes a second; `None`: as fast as the NAND folds.
+    pub rate_bytes_per_s: Option<u64>,
+    /// Bytes that stay in the cache.
+    pub residue_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    pub mode: CacheMode,
+    /// Size of the static part when the mode has one, in bytes of pSLC.
+    pub static_bytes: u64,
+    /// Size of the dynamic part on an empty drive when the mode has one, in bytes of pSLC.
+    pub dynamic_bytes: u64,
+    /// Fill (valid native data / capacity, in permille) up to which the dynamic part keeps its full size.
+    pub shrink_from_permille: u32,
+    /// Fill in permille from which the dynamic part has its least size; linear in between.
+    pub shrink_to_permille: u32,
+    /// Least size of the dynamic part, in bytes of pSLC.
+    pub dynamic_least_bytes: u64,
+    /// Name of the policy in `ftl/cache/`: what happens to host writes when the cache is full.
+    pub when_full: String,
+    /// Share of die time that host writes keep while the drive folds under load, in permille.
+    pub host_share_permille: u32,
+    /// Array time of a fold program over that of a direct one, in permille (1000: equal).
+    pub fold_overhead_permille: u32,
+    pub reuse: Reuse,
+    /// `None`: never migrates when idle.
+    pub idle: Option<Idle>,
+}
+
+/// A drive, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// What people call the drive.
+    pub name: String,
+    /// Bytes the host can address, in the configured cache mode.
+    pub capacity_bytes: u64,
+    pub link: Link,
+    pub nand: Nand,
+    pub controller: Controller,
+    pub ftl: Ftl,
+    pub cache: Cache,
+}
+
+impl Nand {
+    pub fn timing(&self, mode: CellMode) -> CellTiming {
+        match mode {
+            CellMode::Slc => self.slc,
+            CellMode::Native => self.native,
+        }
+    }
+
+    /// Mapping pages (4 KiB) that one multi-plane page row of one die holds.
+    pub fn row_pages(&self) -> u32 {
+        (self.planes as u64 * self.page_bytes as u64 / PAGE_BYTES) as u32
+    }
+
+    /// Mapping pages of one superblock (one block of every plane of every die) in native mode.
+    pub fn superblock_pages(&self, mode: CellMode) -> u64 {
+        let native = self.row_pages() as u64 * self.dies as u64 * self.pages_per_block as u64;
+        match mode {
+            CellMode::Native => native,
+            CellMode::Slc => native / self.bits_per_cell as u64,
+        }
+    }
+
+    /// Bytes of one superblock.
+    pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
+        self.superblock_pages(mode) * PAGE_BYTES
+    }
+
+    /// Superblocks of the drive: one for each block of a plane.
+    pub fn superblocks(&self) -> u32 {
+        self.blocks_per_plane
+    }
+}
