@@ -1,0 +1,1 @@
+"""pslc: a laboratory for SSD write caching."""

@@ -1,0 +1,83 @@
+"""The binding to the simulated drive and the load engine: conversions only.
+
+Every error a user can cause is a `PslcError` whose text already names the file, the line and a hint.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+class PslcError(Exception):
+    """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
+
+def version() -> str: ...
+def parse_jobs(text: str, source: str, overrides: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Parse an fio job file. `source` is the name errors carry; `overrides` are `--option=value` pairs that win.
+
+    One dict a job: `name`, `options` (as written, after [global] and overrides) and `notes` (options that were
+    accepted and ignored, one sentence each).
+    """
+
+class SimDrive:
+    """One simulated drive, fresh, with a virtual clock that starts at 0."""
+
+    def __init__(self, source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]) -> None:
+        """`text` is the TOML profile and `source` its file name in errors; `library` maps profile names to texts,
+        for `base =`; `overrides` are dotted keys and values, `("cache.mode", "pure-xlc")`."""
+
+    name: str
+    capacity_bytes: int
+    now_ns: int
+
+    def facts(self) -> dict[str, Any]:
+        """What follows from the profile: geometry, raw speeds of each mode, link ceiling, cache sizes, provenance."""
+
+    def profile(self) -> str:
+        """The resolved profile as TOML: what a run folder keeps so that the run can be redone."""
+
+    def fork(self) -> "SimDrive":
+        """A copy in the same state, with the same clock."""
+
+    def idle(self, ns: int) -> None:
+        """Let the drive be left alone for a while."""
+
+    def run(
+        self,
+        jobs: str,
+        source: str,
+        overrides: list[tuple[str, str]],
+        seed: int,
+        progress: Callable[[dict[str, Any]], bool] | None = None,
+    ) -> dict[str, Any]:
+        """Run an fio job file to its end and give back what was recorded.
+
+        `progress` is called about ten times a second of wall time with `done_bytes`, `total_bytes` (0: unknown),
+        `drive_time_ns`, `total_time_ns` (0: not time-based) and `bytes_per_s` (recent, on the drive's clock);
+        when it returns False, or a signal handler raises, the run ends there and keeps what it has.
+
+        The result:
+
+        - `interrupted`: bool; `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
+        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options`, `notes`, `elapsed_ns`,
+          `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and
+          `slat_ns` / `clat_ns` / `lat_ns`: `min`, `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
+          `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent
+        - `series`: `{"time": {...}, "bytes": {...}}`: columns by name, each a `bytes` of little-endian u64, one value a
+          bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,
+          `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin; every column of the target follows, as it was
+          at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
+        - `totals`: the target's columns at the end, by name
+        """
+
+    columns: list[str]
+    """Counters end in `_total`; the others are gauges:
+    host_read_bytes_total host_write_bytes_total host_trim_bytes_total
+    host_to_slc_bytes_total host_to_native_bytes_total   where host data were programmed
+    folded_bytes_total        moved from pSLC to native cells (under load and idle)
+    idle_folded_bytes_total   the part of it that moved while the host was silent
+    gc_bytes_total            moved within one cell mode
+    died_in_slc_bytes_total   overwritten or trimmed before they were folded
+    slc_programmed_bytes_total native_programmed_bytes_total
+    slc_erases_total native_erases_total    blocks (of one plane)
+    link_busy_ns_total die_busy_ns_total (all dies added) buffer_wait_ns_total suspends_total
+    slc_valid_bytes slc_superblocks free_superblocks mapped_bytes cache_limit_bytes
+    """
