@@ -4,9 +4,16 @@
 //! `(now, request)` to a completion time; the same configuration and requests give the same answers everywhere.
 
 pub mod config;
+mod controller;
+mod drive;
+mod ftl;
+mod link;
+mod nand;
 mod request;
 mod units;
 
 pub use config::{CellMode, Config};
+pub use drive::Drive;
+pub use ftl::cache::POLICIES;
 pub use request::{Op, Request};
 pub use units::{Nanos, PAGE_BYTES};

@@ -1,0 +1,422 @@
+//! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
+
+pub mod cache;
+mod geometry;
+mod mover;
+mod runmap;
+mod stream;
+mod superblocks;
+
+pub use runmap::NONE;
+pub use superblocks::{Superblock, Writer};
+
+use cache::{Overflow, Policy, Toll, View};
+use geometry::Geometry;
+use mover::Mover;
+use runmap::RunMap;
+use stream::Stream;
+use superblocks::{State, Superblocks};
+
+use crate::config::{self, CacheMode, CellMode, Config, Reuse};
+use crate::controller::WriteBuffer;
+use crate::nand::Nand;
+use crate::units::{Nanos, PAGE_BYTES};
+
+/// Free superblocks that only moved data may take, so that reclaiming can always go on.
+const MOVER_SUPERBLOCKS: u32 = 2;
+
+/// Pages by what became of them.
+#[derive(Clone, Debug, Default)]
+pub struct Pages {
+    pub host_to_slc: u64,
+    pub host_to_native: u64,
+    pub folded: u64,
+    pub idle_folded: u64,
+    pub collected: u64,
+    pub died_in_slc: u64,
+    pub slc_programmed: u64,
+    pub native_programmed: u64,
+    pub mapped: u64,
+    pub slc_valid: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    config: config::Cache,
+    reserve: u32,
+    capacity_pages: u64,
+    l2p: RunMap,
+    p2l: RunMap,
+    superblocks: Superblocks,
+    /// Closed superblocks that have just lost their last valid page.
+    dead: Vec<u32>,
+    host: Option<Stream>,
+    mover: Mover,
+    policy: &'static dyn Policy,
+    toll: Toll,
+    exhausted: bool,
+    pub pages: Pages,
+}
+
+impl std::fmt::Debug for dyn Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("policy")
+    }
+}
+
+impl Ftl {
+    pub fn new(config: &Config) -> Ftl {
+        let geometry = Geometry::new(config);
+        let cache = &config.cache;
+        let count = config.nand.superblocks();
+        let slc_bytes = config.nand.superblock_bytes(CellMode::Slc);
+        let set_aside = match cache.mode {
+            CacheMode::StaticSlc | CacheMode::HybridSlc => cache.static_bytes.div_ceil(slc_bytes),
+            _ => 0,
+        };
+        let capacity_pages = config.capacity_bytes / PAGE_BYTES;
+        Ftl {
+            reserve: config.ftl.reserve_superblocks.max(MOVER_SUPERBLOCKS + 1),
+            capacity_pages,
+            l2p: RunMap::new(capacity_pages as u32),
+            p2l: RunMap::new(count * geometry.stride),
+            superblocks: Superblocks::new(count, set_aside as u32),
+            dead: Vec::new(),
+            host: None,
+            mover: Mover::new(config),
+            policy: cache::policy(&cache.when_full).expect("the profile names a known policy"),
+            toll: Toll::None,
+            exhausted: false,
+            pages: Pages::default(),
+            config: cache.clone(),
+            geometry,
+        }
+    }
+
+    /// The physical page of a logical one and for how many, at most `limit`, they go on together.
+    #[inline]
+    pub fn find(&self, page: u32, limit: u32) -> (u32, u32) {
+        self.l2p.run(page, limit)
+    }
+
+    #[inline]
+    pub fn prefetch(&self, page: u32) {
+        self.l2p.prefetch(page);
+    }
+
+    /// Where a physical page is, the mode of its superblock, and whether its data have not left the controller yet.
+    #[inline]
+    pub fn locate(
+        &self,
+        page: u32,
+        nand: &Nand,
+        buffer: &mut WriteBuffer,
+        now: Nanos,
+    ) -> (geometry::Place, CellMode, bool) {
+        let block = self.superblocks.get(self.geometry.superblock_of(page));
+        let place = self.geometry.place(page, block.mode);
+        let held = match block.writer {
+            Writer::Host => {
+                let id = (block.opened, place.unit);
+                let filling = self.host.is_some_and(|s| id >= (s.opened, s.dispatched));
+                filling || buffer.holds(nand, now, id)
+            }
+            Writer::Mover => self.mover.holds(place.superblock, place.unit),
+        };
+        (place, block.mode, held)
+    }
+
+    /// Map up to `pages` logical pages from `page` on to the superblock that host data go to now, opening one at `at`
+    /// if need be. Returns how many were mapped; they must then arrive, unit by unit.
+    pub fn map_host(&mut self, nand: &mut Nand, at: Nanos, page: u32, pages: u32) -> u32 {
+        let stream = match &mut self.host {
+            Some(stream) if stream.room() > 0 => stream,
+            _ => {
+                self.open_host(nand, at);
+                self.host.as_mut().expect("just opened")
+            }
+        };
+        let count = pages.min(stream.room());
+        let to = self.geometry.first_page(stream.superblock) + stream.given;
+        let superblock = stream.superblock;
+        let slc_cache = stream.mode == CellMode::Slc && self.geometry.main == CellMode::Native;
+        stream.given += count;
+        if slc_cache {
+            self.pages.host_to_slc += count as u64;
+            self.pages.slc_valid += count as u64;
+        } else {
+            self.pages.host_to_native += count as u64;
+        }
+        self.superblocks.get_mut(superblock).valid += count;
+        self.pages.mapped += count as u64;
+        self.unmap_then_set(page, to, count);
+        self.p2l.set(to, page, count, |_, _| {});
+        self.release_dead();
+        count
+    }
+
+    /// Pages of the host's open unit until it is full.
+    #[inline]
+    pub fn host_unit_room(&self) -> u32 {
+        self.host.as_ref().map_or(0, Stream::unit_room)
+    }
+
+    /// `pages` of the open unit have arrived at `at`. A full unit is programmed, and what the policy and the free
+    /// space ask for is done before the next.
+    #[inline]
+    pub fn arrive(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, at: Nanos, pages: u32) {
+        let stream = self.host.as_mut().expect("pages were mapped to it");
+        if stream.arrive(at, pages) {
+            self.program_host(nand, buffer);
+            self.pay(nand, at);
+        }
+    }
+
+    /// Program the host's open unit, padded if it is not full.
+    pub fn flush_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
+        let Some(stream) = &mut self.host else { return };
+        if stream.arrived % stream.unit_pages == 0 {
+            return;
+        }
+        let padding = stream.unit_room();
+        let from = self.geometry.first_page(stream.superblock) + stream.given;
+        stream.given += padding;
+        self.p2l.set(from, NONE, padding, |_, _| {});
+        buffer.take(nand, now, padding);
+        self.arrive(nand, buffer, now, padding);
+    }
+
+    /// The data of these pages are gone.
+    pub fn trim(&mut self, page: u32, pages: u32) {
+        self.unmap_then_set(page, NONE, pages);
+        self.release_dead();
+    }
+
+    /// Work that the drive does by itself while the host has been silent since `since`, up to `now`.
+    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) {
+        let Some(idle) = self.config.idle else { return };
+        let start = since + idle.threshold;
+        if now <= start {
+            return;
+        }
+        self.exhausted = false;
+        let residue = idle.residue_bytes / PAGE_BYTES;
+        loop {
+            let at = self.mover.next_start(nand, start);
+            if at >= now {
+                break;
+            }
+            nand.forget_before(at);
+            let moved = if self.pages.slc_valid > residue { self.fold(nand, at) } else { None };
+            let Some(moved) = moved else {
+                self.flush_moved(nand, at);
+                break;
+            };
+            self.pages.idle_folded += moved as u64;
+            if let Some(rate) = idle.rate_bytes_per_s {
+                self.mover.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
+            }
+        }
+        self.decide_toll();
+    }
+
+    /// Size of the cache as it is now, in superblocks: the static part, and the dynamic part at this fill.
+    pub fn cache_superblocks(&self) -> u32 {
+        let set_aside = self.superblocks.iter().filter(|(_, block)| block.set_aside).count();
+        set_aside as u32 + self.dynamic_limit()
+    }
+
+    pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
+        self.geometry.pages(mode) as u64 * PAGE_BYTES
+    }
+
+    pub fn free_superblocks(&self) -> u32 {
+        self.superblocks.free()
+    }
+
+    /// Superblocks that hold, or wait for, data in pSLC mode as cache.
+    pub fn slc_superblocks(&self) -> u32 {
+        let cached = |block: &Superblock| block.state != State::Free && self.is_cache(block.mode);
+        self.superblocks.iter().filter(|(_, block)| cached(block)).count() as u32
+    }
+
+    pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
+        self.superblocks.iter().map(|(_, block)| block)
+    }
+
+    #[inline]
+    fn is_cache(&self, mode: CellMode) -> bool {
+        mode == CellMode::Slc && self.geometry.main == CellMode::Native
+    }
+
+    /// Map logical pages anew; what they were mapped to no longer holds the newest copy.
+    #[inline]
+    fn unmap_then_set(&mut self, page: u32, to: u32, count: u32) {
+        let (stride, main) = (self.geometry.stride, self.geometry.main);
+        let (superblocks, dead, pages) = (&mut self.superblocks, &mut self.dead, &mut self.pages);
+        self.l2p.set(page, to, count, |mut old, mut run| {
+            pages.mapped -= run as u64;
+            // A run may cross from one superblock to the next.
+            while run > 0 {
+                let index = old / stride;
+                let part = run.min((index + 1) * stride - old);
+                let block = superblocks.get_mut(index);
+                block.valid -= part;
+                if block.valid == 0 && block.state == State::Closed {
+                    dead.push(index);
+                }
+                if block.mode == CellMode::Slc && main == CellMode::Native {
+                    pages.slc_valid -= part as u64;
+                    pages.died_in_slc += part as u64;
+                }
+                old += part;
+                run -= part;
+            }
+        });
+    }
+
+    /// Superblocks without valid pages are free at once, but for the one that is being moved out of.
+    #[inline]
+    fn release_dead(&mut self) {
+        while let Some(index) = self.dead.pop() {
+            if !self.mover.is_victim(index) {
+                self.release(index);
+            }
+        }
+    }
+
+    fn release(&mut self, index: u32) {
+        self.superblocks.release(index);
+        let residue = self.config.idle.map_or(0, |idle| idle.residue_bytes / PAGE_BYTES);
+        if self.config.reuse == Reuse::WhenEmpty && self.pages.slc_valid <= residue {
+            self.exhausted = false;
+        }
+        self.decide_toll();
+    }
+
+    fn view(&self) -> View {
+        let dynamic = self.superblocks.borrowed < self.dynamic_limit()
+            && self.superblocks.free() > self.reserve;
+        View {
+            exhausted: self.exhausted,
+            room: self.superblocks.free_set_aside() > 0 || dynamic,
+            foldable: self.foldable(),
+        }
+    }
+
+    fn decide_toll(&mut self) {
+        self.toll = self.policy.toll(&self.view());
+    }
+
+    /// Superblocks the dynamic part may have at the present fill; the fill is what native cells hold of the capacity.
+    fn dynamic_limit(&self) -> u32 {
+        let cache = &self.config;
+        if !matches!(cache.mode, CacheMode::DynamicSlc | CacheMode::HybridSlc) {
+            return 0;
+        }
+        let native = self.pages.mapped - self.pages.slc_valid;
+        let fill = (native * 1000 / self.capacity_pages) as u32;
+        let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
+        let (most, least) = (cache.dynamic_bytes, cache.dynamic_least_bytes.min(cache.dynamic_bytes));
+        let bytes = if fill <= from {
+            most
+        } else if fill >= to {
+            least
+        } else {
+            most - (most - least) / (to - from) as u64 * (fill - from) as u64
+        };
+        (bytes / self.superblock_bytes(CellMode::Slc)) as u32
+    }
+
+    /// Close the host's superblock and open the next where the policy says.
+    fn open_host(&mut self, nand: &mut Nand, at: Nanos) {
+        if let Some(full) = self.host.take() {
+            self.close(full.superblock);
+        }
+        let mode = self.place_host(nand, at);
+        let set_aside = mode == CellMode::Slc && self.superblocks.free_set_aside() > 0;
+        if !set_aside {
+            while self.superblocks.free() <= MOVER_SUPERBLOCKS {
+                self.reclaim(nand, at).expect("valid data always leave room to reclaim");
+            }
+        }
+        self.host = Some(self.open(nand, at, mode, Writer::Host, set_aside));
+        self.decide_toll();
+    }
+
+    fn place_host(&mut self, nand: &mut Nand, at: Nanos) -> CellMode {
+        let has_cache = !matches!(self.config.mode, CacheMode::PureXlc | CacheMode::PureSlc);
+        if !has_cache {
+            return self.geometry.main;
+        }
+        loop {
+            let view = self.view();
+            if view.room && !view.exhausted {
+                return CellMode::Slc;
+            }
+            self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
+            if self.policy.overflow() == Overflow::Native || self.fold(nand, at).is_none() {
+                return CellMode::Native;
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        nand: &mut Nand,
+        at: Nanos,
+        mode: CellMode,
+        writer: Writer,
+        set_aside: bool,
+    ) -> Stream {
+        let (superblock, erase) = self.superblocks.open(mode, writer, set_aside);
+        if let Some(last) = erase {
+            nand.erase_superblock(at, last);
+        }
+        Stream {
+            superblock,
+            mode,
+            opened: self.superblocks.get(superblock).opened,
+            given: 0,
+            pages: self.geometry.pages(mode),
+            unit_pages: self.geometry.unit_pages(mode),
+            arrived: 0,
+            ready: Nanos::ZERO,
+            dispatched: 0,
+        }
+    }
+
+    fn close(&mut self, superblock: u32) {
+        self.superblocks.close(superblock);
+        if self.superblocks.get(superblock).valid == 0 {
+            self.release(superblock);
+        }
+    }
+
+    fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
+        let stream = self.host.as_mut().expect("a unit is full");
+        let unit = stream.dispatched;
+        stream.dispatched += 1;
+        let die = unit % self.geometry.dies;
+        let (programming, _) =
+            nand.program(stream.ready, die, stream.mode, stream.unit_pages, 1000);
+        buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
+        stream.ready = Nanos::ZERO;
+        match stream.mode {
+            CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
+            CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,
+        }
+    }
+
+    /// What a host unit that has just been programmed pays for, at `at`.
+    #[inline]
+    fn pay(&mut self, nand: &mut Nand, at: Nanos) {
+        if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
+            self.pay_now(nand, at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

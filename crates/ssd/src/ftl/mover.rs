@@ -1,0 +1,333 @@
+//! Moving valid data: folding pSLC superblocks into native ones, and garbage collection. Both are the same work on
+//! another victim; the superblock with the fewest valid pages is the cheapest space, and a full pSLC superblock has a
+//! third (on TLC) of the pages of a native one, so folding comes first by itself when space is short.
+//!
+//! ```text
+//!   victim rows --read--> unit --(kept until its reads are done)--> program on the next die
+//! ```
+
+use std::collections::VecDeque;
+
+use super::cache::Toll;
+use super::runmap::NONE;
+use super::stream::Stream;
+use super::superblocks::{State, Writer};
+use super::Ftl;
+use crate::config::{CellMode, Config, GcChoice};
+use crate::nand::{Nand, Programming};
+use crate::units::Nanos;
+
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    superblock: u32,
+    mode: CellMode,
+    /// Next physical page to look at, and the end.
+    next: u32,
+    end: u32,
+    /// The row that was read last, and when it was in the register.
+    row: u32,
+    sensed: Nanos,
+    /// Pages to move for each superblock of space gained, as estimated when it was chosen.
+    moves_per_superblock: u64,
+}
+
+/// A unit whose reads are under way.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    ready: Nanos,
+    permille: u32,
+    die: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Mover {
+    victim: Option<Victim>,
+    stream: Option<Stream>,
+    /// Units waiting for their reads, so that no die stands still for them: at most one a die.
+    waiting: VecDeque<Unit>,
+    /// Programs under way, the newest last: at most two a die.
+    programming: VecDeque<Programming>,
+    depth: usize,
+    fold_permille: u32,
+    host_share: u32,
+    choice: GcChoice,
+    not_before: Nanos,
+    /// Pages that must still be moved for space, in 1/65536.
+    owed_space: i64,
+    /// Pages that must still be folded to keep the cache from filling up, in 1/65536.
+    owed_slots: i64,
+    /// Die time that must still be given to folding, in thousandths of nanoseconds.
+    owed_share: i64,
+}
+
+const ONE: i64 = 1 << 16;
+
+impl Mover {
+    pub fn new(config: &Config) -> Mover {
+        Mover {
+            victim: None,
+            stream: None,
+            waiting: VecDeque::new(),
+            programming: VecDeque::new(),
+            depth: config.nand.dies as usize,
+            fold_permille: config.cache.fold_overhead_permille,
+            host_share: config.cache.host_share_permille,
+            choice: config.ftl.gc,
+            not_before: Nanos::ZERO,
+            owed_space: 0,
+            owed_slots: 0,
+            owed_share: 0,
+        }
+    }
+
+    pub fn is_victim(&self, superblock: u32) -> bool {
+        self.victim.is_some_and(|victim| victim.superblock == superblock)
+    }
+
+    /// Whether a unit of moved data has not been given to the NAND yet.
+    pub fn holds(&self, superblock: u32, unit: u32) -> bool {
+        self.stream.is_some_and(|s| {
+            s.superblock == superblock && unit >= s.dispatched - self.waiting.len() as u32
+        })
+    }
+
+    /// When background work may move the next unit, at the earliest at `start`.
+    pub fn next_start(&self, nand: &Nand, start: Nanos) -> Nanos {
+        let room = match self.programming.front() {
+            Some(&oldest) if self.programming.len() == 2 * self.depth => nand.end_of(oldest),
+            _ => Nanos::ZERO,
+        };
+        start.max(room).max(self.not_before)
+    }
+
+    pub fn pause_until(&mut self, at: Nanos) {
+        self.not_before = at;
+    }
+}
+
+impl Ftl {
+    /// Whether folding has something to do.
+    pub(super) fn foldable(&self) -> bool {
+        let victim = self.mover.victim.is_some_and(|victim| self.is_cache(victim.mode));
+        victim || self.oldest_in_cache().is_some()
+    }
+
+    /// Move one unit out of the cache, the oldest data first; `None` when it holds nothing to fold.
+    pub(super) fn fold(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
+        if self.mover.victim.is_none() {
+            let oldest = self.oldest_in_cache()?;
+            self.take_victim(oldest);
+        }
+        Some(self.move_unit(nand, at))
+    }
+
+    /// Move one unit out of the superblock that gives space most cheaply; `None` when none would give any.
+    pub(super) fn reclaim(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
+        if self.mover.victim.is_none() {
+            let cheapest = self.cheapest()?;
+            self.take_victim(cheapest);
+        }
+        Some(self.move_unit(nand, at))
+    }
+
+    /// Move as much as the host unit just programmed owes.
+    pub(super) fn pay_now(&mut self, nand: &mut Nand, at: Nanos) {
+        let host = self.host.expect("a host unit was programmed");
+        let unit = host.unit_pages as u64;
+        if self.superblocks.free() <= self.reserve {
+            if self.mover.victim.is_none() {
+                if let Some(cheapest) = self.cheapest() {
+                    self.take_victim(cheapest);
+                }
+            }
+            let price = self.mover.victim.map_or(0, |victim| victim.moves_per_superblock);
+            self.mover.owed_space += (unit * ONE as u64 * price / host.pages as u64) as i64;
+            while self.mover.owed_space > 0 {
+                match self.reclaim(nand, at) {
+                    Some(moved) => self.mover.owed_space -= moved as i64 * ONE,
+                    None => self.mover.owed_space = 0,
+                }
+            }
+        }
+        match self.toll {
+            Toll::None => {}
+            Toll::Share => {
+                let share = self.mover.host_share as u64;
+                let time = nand.program_time(host.mode, 1000).0;
+                self.mover.owed_share += (time * (1000 - share) * 1000 / share) as i64;
+                while self.mover.owed_share > 0 {
+                    let before = nand.busy;
+                    match self.fold(nand, at) {
+                        Some(_) => self.mover.owed_share -= (nand.busy - before).0 as i64 * 1000,
+                        None => self.mover.owed_share = 0,
+                    }
+                }
+            }
+            Toll::OneForOne => {
+                self.mover.owed_slots += unit as i64 * ONE;
+                while self.mover.owed_slots > 0 {
+                    match self.fold(nand, at) {
+                        Some(moved) => self.mover.owed_slots -= moved.max(1) as i64 * ONE,
+                        None => self.mover.owed_slots = 0,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Program every unit that waits for its reads.
+    pub(super) fn flush_moved(&mut self, nand: &mut Nand, at: Nanos) {
+        while !self.mover.waiting.is_empty() {
+            self.program_moved(nand, at);
+        }
+    }
+
+    fn oldest_in_cache(&self) -> Option<u32> {
+        if self.geometry.main == CellMode::Slc {
+            return None;
+        }
+        let closed = self.superblocks.iter().filter(|(_, block)| {
+            block.state == State::Closed && block.mode == CellMode::Slc
+        });
+        closed.min_by_key(|(_, block)| block.opened).map(|(index, _)| index)
+    }
+
+    fn cheapest(&self) -> Option<u32> {
+        let full = self.geometry.stride;
+        let newest = self.superblocks.openings();
+        let candidates = self.superblocks.iter().filter(|(_, block)| {
+            block.state == State::Closed && !block.set_aside && block.valid < full
+        });
+        let best = match self.mover.choice {
+            GcChoice::Greedy => candidates.min_by_key(|(_, block)| (block.valid, block.opened)),
+            GcChoice::CostBenefit => candidates.max_by(|(_, a), (_, b)| {
+                // benefit / cost = (1 - u) * age / 2u, compared by cross multiplication.
+                let gain = |valid: u32, opened: u64| {
+                    (full - valid) as u128 * (newest - opened + 1) as u128
+                };
+                let left = gain(a.valid, a.opened) * b.valid as u128;
+                let right = gain(b.valid, b.opened) * a.valid as u128;
+                left.cmp(&right).then(b.opened.cmp(&a.opened))
+            }),
+        };
+        best.map(|(index, _)| index)
+    }
+
+    fn take_victim(&mut self, index: u32) {
+        let block = self.superblocks.get(index);
+        let full = self.geometry.stride as u64;
+        let valid = block.valid as u64;
+        let first = self.geometry.first_page(index);
+        self.mover.victim = Some(Victim {
+            superblock: index,
+            mode: block.mode,
+            next: first,
+            end: first + self.geometry.pages(block.mode),
+            row: NONE,
+            sensed: Nanos::ZERO,
+            moves_per_superblock: valid * full / (full - valid),
+        });
+    }
+
+    /// Gather valid pages of the victim until a unit is full or the victim is empty; returns how many were moved.
+    fn move_unit(&mut self, nand: &mut Nand, at: Nanos) -> u32 {
+        let mut victim = self.mover.victim.expect("the caller chose one");
+        let mut stream = match self.mover.stream {
+            Some(stream) if !stream.is_full() => stream,
+            full => {
+                if let Some(full) = full {
+                    self.flush_moved(nand, at);
+                    self.close(full.superblock);
+                }
+                self.open(nand, at, self.geometry.main, Writer::Mover, false)
+            }
+        };
+        let start = stream.arrived;
+        let room = stream.unit_room();
+        let mut full = false;
+        while !full && self.superblocks.get(victim.superblock).valid > 0 {
+            let left = room - (stream.arrived - start);
+            let (page, run) = self.p2l.run(victim.next, left.min(victim.end - victim.next));
+            if page == NONE {
+                victim.next += run;
+                continue;
+            }
+            let (newest, run) = self.l2p.run(page, run);
+            if newest != victim.next {
+                victim.next += run;
+                continue;
+            }
+            let arrived = self.read_run(nand, at, &mut victim, run);
+            let to = self.geometry.first_page(stream.superblock) + stream.arrived;
+            self.superblocks.get_mut(stream.superblock).valid += run;
+            self.superblocks.get_mut(victim.superblock).valid -= run;
+            self.l2p.set(page, to, run, |_, _| {});
+            self.p2l.set(to, page, run, |_, _| {});
+            victim.next += run;
+            stream.given += run;
+            full = stream.arrive(arrived, run);
+        }
+        let moved = stream.arrived - start;
+        let folds = self.is_cache(victim.mode);
+        if folds {
+            self.pages.slc_valid -= moved as u64;
+            self.pages.folded += moved as u64;
+        } else {
+            self.pages.collected += moved as u64;
+        }
+        if full {
+            let permille = if folds { self.mover.fold_permille } else { 1000 };
+            let die = stream.dispatched % self.geometry.dies;
+            stream.dispatched += 1;
+            self.mover.waiting.push_back(Unit { ready: stream.ready, permille, die });
+            stream.ready = Nanos::ZERO;
+        }
+        self.mover.stream = Some(stream);
+        self.mover.victim = Some(victim);
+        if self.mover.waiting.len() > self.mover.depth {
+            self.program_moved(nand, at);
+        }
+        if self.superblocks.get(victim.superblock).valid == 0 {
+            self.mover.victim = None;
+            self.release(victim.superblock);
+        }
+        moved
+    }
+
+    /// Read a run of the victim's pages, each row once; returns when the last is in the controller.
+    #[inline]
+    fn read_run(&mut self, nand: &mut Nand, at: Nanos, victim: &mut Victim, run: u32) -> Nanos {
+        let mut crossed = Nanos::ZERO;
+        let (mut page, mut rest) = (victim.next, run);
+        while rest > 0 {
+            let place = self.geometry.place(page, victim.mode);
+            let row = page / self.geometry.row_pages;
+            let pages = rest.min(place.row_rest);
+            if row != victim.row {
+                victim.row = row;
+                victim.sensed = nand.bulk_sense(at, place.die, victim.mode);
+            }
+            crossed = crossed.max(nand.bulk_fetch(victim.sensed.max(at), place.die, pages));
+            page += pages;
+            rest -= pages;
+        }
+        crossed
+    }
+
+    /// Give the oldest waiting unit to its die.
+    fn program_moved(&mut self, nand: &mut Nand, at: Nanos) {
+        let unit = self.mover.waiting.pop_front().expect("a unit waits");
+        let pages = self.geometry.unit_pages(self.geometry.main);
+        let mode = self.geometry.main;
+        let (programming, _) =
+            nand.program(unit.ready.max(at), unit.die, mode, pages, unit.permille);
+        if self.mover.programming.len() == 2 * self.mover.depth {
+            self.mover.programming.pop_front();
+        }
+        self.mover.programming.push_back(programming);
+        match mode {
+            CellMode::Slc => self.pages.slc_programmed += pages as u64,
+            CellMode::Native => self.pages.native_programmed += pages as u64,
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! A map from page number to page number that stores runs as runs.
+//!
+//! Keys are cut into chunks of 512 pages (2 MiB). A chunk that was written in order is two runs at most, 12 bytes:
+//!
+//! ```text
+//!   key     0 ............ at ........... 511
+//!   value   first, first+1, ...| second, second+1, ...
+//! ```
+//!
+//! Any other chunk is dense: 4 bytes a page in an array of its segment, which exists only where something is dense.
+//! The L2P map (logical to physical) and the P2L map (physical to logical) are both of this kind.
+
+/// "Nothing is mapped here."
+pub const NONE: u32 = u32::MAX;
+
+const CHUNK: u32 = 512;
+/// Pages of a segment of the dense store: 2 MiB of it.
+const SEGMENT: u32 = 1 << 19;
+const DENSE: u16 = u16::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    first: u32,
+    second: u32,
+    /// Keys before this offset are in the first run; `DENSE`: look in the segment.
+    at: u16,
+}
+
+#[derive(Clone, Debug)]
+pub struct RunMap {
+    chunks: Vec<Chunk>,
+    segments: Vec<Option<Box<[u32]>>>,
+}
+
+/// The value `by` keys further in a run.
+#[inline]
+fn step(value: u32, by: u32) -> u32 {
+    if value == NONE {
+        NONE
+    } else {
+        value + by
+    }
+}
+
+impl RunMap {
+    /// A map of `keys` pages, all unmapped.
+    pub fn new(keys: u32) -> RunMap {
+        let empty = Chunk { first: NONE, second: NONE, at: CHUNK as u16 };
+        RunMap {
+            chunks: vec![empty; keys.div_ceil(CHUNK) as usize],
+            segments: vec![None; keys.div_ceil(SEGMENT) as usize],
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, key: u32) -> u32 {
+        let chunk = &self.chunks[(key / CHUNK) as usize];
+        let offset = key % CHUNK;
+        if chunk.at == DENSE {
+            self.dense(key)
+        } else if offset < chunk.at as u32 {
+            step(chunk.first, offset)
+        } else {
+            step(chunk.second, offset - chunk.at as u32)
+        }
+    }
+
+    /// The value at `key` and for how many keys, at most `limit`, the values go on in a run from it.
+    /// A run ends at its chunk's border at the latest, so neighbours may belong together.
+    #[inline]
+    pub fn run(&self, key: u32, limit: u32) -> (u32, u32) {
+        let chunk = &self.chunks[(key / CHUNK) as usize];
+        let offset = key % CHUNK;
+        let limit = limit.min(CHUNK - offset);
+        if chunk.at == DENSE {
+            return self.dense_run(key, limit);
+        }
+        let at = chunk.at as u32;
+        if offset < at {
+            (step(chunk.first, offset), limit.min(at - offset))
+        } else {
+            (step(chunk.second, offset - at), limit)
+        }
+    }
+
+    /// Map `len` keys from `key` on to the run of values that begins with `value` (`NONE`: unmap them).
+    /// `replaced` is told of the runs of values, never `NONE`, that were there.
+    #[inline]
+    pub fn set(
+        &mut self,
+        mut key: u32,
+        mut value: u32,
+        mut len: u32,
+        mut replaced: impl FnMut(u32, u32),
+    ) {
+        while len > 0 {
+            let part = len.min(CHUNK - key % CHUNK);
+            self.set_in_chunk(key, value, part, &mut replaced);
+            key += part;
+            value = step(value, part);
+            len -= part;
+        }
+    }
+
+    /// Bring the entry of `key` closer to the processor.
+    #[inline]
+    pub fn prefetch(&self, key: u32) {
+        if let Some(Some(segment)) = self.segments.get((key / SEGMENT) as usize) {
+            prefetch(&segment[(key % SEGMENT) as usize]);
+        }
+    }
+
+    #[inline]
+    fn dense(&self, key: u32) -> u32 {
+        let segment = self.segments[(key / SEGMENT) as usize].as_ref();
+        segment.expect("a dense chunk has a segment")[(key % SEGMENT) as usize]
+    }
+
+    fn dense_run(&self, key: u32, limit: u32) -> (u32, u32) {
+        let segment = self.segments[(key / SEGMENT) as usize].as_ref();
+        let from = (key % SEGMENT) as usize;
+        let values = &segment.expect("a dense chunk has a segment")[from..from + limit as usize];
+        let first = values[0];
+        let same = values[1..].iter().zip(1..).take_while(|&(&v, by)| v == step(first, by));
+        (first, 1 + same.count() as u32)
+    }
+
+    #[inline]
+    fn set_in_chunk(
+        &mut self,
+        key: u32,
+        value: u32,
+        len: u32,
+        replaced: &mut impl FnMut(u32, u32),
+    ) {
+        let offset = key % CHUNK;
+        let chunk = &mut self.chunks[(key / CHUNK) as usize];
+        if chunk.at == DENSE {
+            self.set_dense(key, value, len, replaced);
+            return;
+        }
+        let (at, end) = (chunk.at as u32, offset + len);
+        let head = offset.min(at);
+        let (old_first, old_second) = (step(chunk.first, offset), chunk.second);
+        if offset < at && old_first != NONE {
+            replaced(old_first, end.min(at) - offset);
+        }
+        if end > at && old_second != NONE {
+            let from = offset.max(at);
+            replaced(step(old_second, from - at), end - from);
+        }
+        if value == step(chunk.first, offset) && offset == at {
+            // The first run grows: a chunk being written in order.
+            chunk.at = end as u16;
+            chunk.second = if end < CHUNK { step(old_second, end - at) } else { NONE };
+            return;
+        }
+        self.set_among_runs(key / CHUNK, offset, value, len, head, at);
+    }
+
+    /// Replace `len` keys from `offset` in a chunk of two runs that meet at `at`.
+    fn set_among_runs(
+        &mut self,
+        index: u32,
+        offset: u32,
+        value: u32,
+        len: u32,
+        head: u32,
+        at: u32,
+    ) {
+        let chunk = self.chunks[index as usize];
+        let end = offset + len;
+        // The pieces after the change, as (from, value) up to the next; empty ones and continuations dropped.
+        let mut pieces = [(0, NONE); 5];
+        let mut count = 0;
+        let mut push = |from: u32, to: u32, value: u32| {
+            if from < to {
+                let (last, before): (u32, u32) = if count > 0 { pieces[count - 1] } else { (0, NONE) };
+                if count == 0 || step(before, from - last) != value {
+                    pieces[count] = (from, value);
+                    count += 1;
+                }
+            }
+        };
+        push(0, head, chunk.first);
+        push(at, offset, chunk.second);
+        push(offset, end, value);
+        push(end, at, step(chunk.first, end));
+        let rest = end.max(at);
+        push(rest, CHUNK, step(chunk.second, rest - at));
+        if count <= 2 {
+            let second = if count == 2 { pieces[1] } else { (CHUNK, NONE) };
+            self.chunks[index as usize] =
+                Chunk { first: pieces[0].1, second: second.1, at: second.0 as u16 };
+            return;
+        }
+        let values = self.make_dense(index);
+        for (i, &(from, value)) in pieces[..count].iter().enumerate() {
+            let to = if i + 1 < count { pieces[i + 1].0 } else { CHUNK };
+            fill(&mut values[from as usize..to as usize], value);
+        }
+    }
+
+    #[inline]
+    fn set_dense(
+        &mut self,
+        key: u32,
+        value: u32,
+        len: u32,
+        replaced: &mut impl FnMut(u32, u32),
+    ) {
+        let segment = self.segments[(key / SEGMENT) as usize].as_mut();
+        let segment = segment.expect("a dense chunk has a segment");
+        let from = (key % SEGMENT) as usize;
+        let values = &mut segment[from..from + len as usize];
+        if len == 1 {
+            let old = std::mem::replace(&mut values[0], value);
+            if old != NONE {
+                replaced(old, 1);
+            }
+        } else {
+            let mut run = (NONE, 0);
+            for old in values.iter_mut() {
+                if run.1 > 0 && run.0 != NONE && *old == run.0 + run.1 {
+                    run.1 += 1;
+                } else {
+                    if run.0 != NONE {
+                        replaced(run.0, run.1);
+                    }
+                    run = (*old, 1);
+                }
+            }
+            if run.0 != NONE {
+                replaced(run.0, run.1);
+            }
+            fill(values, value);
+        }
+        if (key + len) % CHUNK == 0 {
+            self.join(key / CHUNK);
+        }
+    }
+
+    /// Store a dense chunk as a run again if it has become one.
+    fn join(&mut self, index: u32) {
+        let from = (index * CHUNK % SEGMENT) as usize;
+        let segment = self.segments[(index * CHUNK / SEGMENT) as usize].as_ref();
+        let values = &segment.expect("a dense chunk has a segment")[from..from + CHUNK as usize];
+        let first = values[0];
+        // The last value tells nearly always.
+        if values[CHUNK as usize - 1] == step(first, CHUNK - 1)
+            && values.iter().zip(0..).all(|(&v, by)| v == step(first, by))
+        {
+            self.chunks[index as usize] = Chunk { first, second: NONE, at: CHUNK as u16 };
+        }
+    }
+
+    fn make_dense(&mut self, index: u32) -> &mut [u32] {
+        self.chunks[index as usize].at = DENSE;
+        let segment = &mut self.segments[(index * CHUNK / SEGMENT) as usize];
+        // Zeroed memory costs nothing until it is touched.
+        let segment =
+            segment.get_or_insert_with(|| vec![0; SEGMENT as usize].into_boxed_slice());
+        let from = (index * CHUNK % SEGMENT) as usize;
+        &mut segment[from..from + CHUNK as usize]
+    }
+}
+
+/// Write a run of values.
+fn fill(values: &mut [u32], first: u32) {
+    if first == NONE {
+        values.fill(NONE);
+    } else {
+        for (value, by) in values.iter_mut().zip(0..) {
+            *value = first + by;
+        }
+    }
+}
+
+#[inline]
+fn prefetch(value: &u32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect on memory and the address is that of a live reference.
+    unsafe {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        _mm_prefetch(value as *const u32 as *const i8, _MM_HINT_T0);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEYS: u32 = 3 * CHUNK;
+
+    #[test]
+    fn a_sequential_fill_never_becomes_dense() {
+        let mut map = RunMap::new(KEYS);
+        for pass in 0..3 {
+            for key in (0..KEYS).step_by(48) {
+                map.set(key, pass * 10_000 + key, 48.min(KEYS - key), |_, _| {});
+            }
+        }
+        assert!(map.segments.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_dense_chunk_written_in_order_is_a_run_again() {
+        let mut map = RunMap::new(KEYS);
+        for key in (0..CHUNK).rev() {
+            map.set(key, 7 * key, 1, |_, _| {});
+        }
+        assert_eq!(map.chunks[0].at, DENSE);
+        for key in (0..CHUNK).step_by(16) {
+            map.set(key, key, 16, |_, _| {});
+        }
+        assert_eq!(map.run(0, CHUNK), (0, CHUNK));
+        assert_ne!(map.chunks[0].at, DENSE);
+    }
+
+    proptest! {
+        #[test]
+        fn it_equals_a_plain_array(
+            sets in prop::collection::vec((0..KEYS, 1u32..700, 0u32..40, any::<bool>()), 1..200)
+        ) {
+            let mut map = RunMap::new(KEYS);
+            let mut plain = vec![NONE; KEYS as usize];
+            for (key, len, base, unmap) in sets {
+                let len = len.min(KEYS - key);
+                // Values that often continue what is there.
+                let value = if unmap { NONE } else { key + base * 100 };
+                let mut told = Vec::new();
+                map.set(key, value, len, |old, n| told.extend(old..old + n));
+                let mut expected = Vec::new();
+                for by in 0..len {
+                    let slot = &mut plain[(key + by) as usize];
+                    if *slot != NONE {
+                        expected.push(*slot);
+                    }
+                    *slot = step(value, by);
+                }
+                prop_assert_eq!(told, expected);
+                for key in 0..KEYS {
+                    prop_assert_eq!(map.get(key), plain[key as usize]);
+                    let (value, run) = map.run(key, 700);
+                    prop_assert!(run >= 1);
+                    for by in 0..run {
+                        prop_assert_eq!(plain[(key + by) as usize], step(value, by));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Superblocks: one block of every plane of every die, opened, filled and erased together.
+
+use std::collections::VecDeque;
+
+use crate::config::CellMode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Free,
+    Open,
+    Closed,
+}
+
+/// Whose data a superblock is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    Host,
+    Mover,
+}
+
+#[derive(Clone, Debug)]
+pub struct Superblock {
+    pub state: State,
+    pub mode: CellMode,
+    pub writer: Writer,
+    /// Pages that hold the newest copy of something.
+    pub valid: u32,
+    /// When it was opened, as a sequence number over all openings.
+    pub opened: u64,
+    /// Belongs to the static cache for good.
+    pub set_aside: bool,
+    /// It must be erased before it is programmed again.
+    pub dirty: bool,
+    /// Erases so far, by the mode the erased data were in.
+    pub slc_erases: u32,
+    pub native_erases: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Superblocks {
+    all: Vec<Superblock>,
+    free: VecDeque<u32>,
+    free_set_aside: VecDeque<u32>,
+    openings: u64,
+    /// Superblocks in pSLC mode that are not free and not set aside.
+    pub borrowed: u32,
+}
+
+impl Superblocks {
+    /// `count` erased superblocks, the first `set_aside` of which are the static cache.
+    pub fn new(count: u32, set_aside: u32) -> Superblocks {
+        let fresh = |index| Superblock {
+            state: State::Free,
+            mode: CellMode::Native,
+            writer: Writer::Host,
+            valid: 0,
+            opened: 0,
+            set_aside: index < set_aside,
+            dirty: false,
+            slc_erases: 0,
+            native_erases: 0,
+        };
+        Superblocks {
+            all: (0..count).map(fresh).collect(),
+            free: (set_aside..count).collect(),
+            free_set_aside: (0..set_aside).collect(),
+            openings: 0,
+            borrowed: 0,
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, index: u32) -> &Superblock {
+        &self.all[index as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, index: u32) -> &mut Superblock {
+        &mut self.all[index as usize]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Superblock)> {
+        (0..).zip(&self.all)
+    }
+
+    /// Openings so far.
+    pub fn openings(&self) -> u64 {
+        self.openings
+    }
+
+    /// Free superblocks that can take either mode.
+    pub fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Free superblocks of the static cache.
+    pub fn free_set_aside(&self) -> u32 {
+        self.free_set_aside.len() as u32
+    }
+
+    /// Open a free superblock; the caller has made sure that there is one. Also returns the mode of the data that must
+    /// be erased from it first, if any; that erase is counted here.
+    pub fn open(
+        &mut self,
+        mode: CellMode,
+        writer: Writer,
+        set_aside: bool,
+    ) -> (u32, Option<CellMode>) {
+        let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
+        let index = list.pop_front().expect("a free superblock is kept for every stream");
+        self.openings += 1;
+        let opened = self.openings;
+        let block = &mut self.all[index as usize];
+        assert!(block.state == State::Free && block.valid == 0);
+        let erase = block.dirty.then_some(block.mode);
+        match erase {
+            Some(CellMode::Slc) => block.slc_erases += 1,
+            Some(CellMode::Native) => block.native_erases += 1,
+            None => block.dirty = true,
+        }
+        block.state = State::Open;
+        block.mode = mode;
+        block.writer = writer;
+        block.opened = opened;
+        if mode == CellMode::Slc && !set_aside {
+            self.borrowed += 1;
+        }
+        (index, erase)
+    }
+
+    pub fn close(&mut self, index: u32) {
+        let block = &mut self.all[index as usize];
+        assert_eq!(block.state, State::Open);
+        block.state = State::Closed;
+    }
+
+    /// A closed superblock without valid pages is free again.
+    pub fn release(&mut self, index: u32) {
+        let block = &mut self.all[index as usize];
+        assert!(block.state == State::Closed && block.valid == 0);
+        block.state = State::Free;
+        if block.set_aside {
+            self.free_set_aside.push_back(index);
+        } else {
+            if block.mode == CellMode::Slc {
+                self.borrowed -= 1;
+            }
+            self.free.push_back(index);
+        }
+    }
+}

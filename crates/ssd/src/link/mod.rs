@@ -1,0 +1,163 @@
+//! The host link: how long bytes take on it, and in which direction.
+//!
+//! Speeds follow from the line rate, the line code and the packets; nothing here is fitted to a drive.
+
+use crate::config;
+use crate::nand::Calendar;
+use crate::units::Nanos;
+
+/// What one packet carries and what it costs on the wire, in bytes; and dead time a packet.
+#[derive(Clone, Copy, Debug)]
+struct Packets {
+    payload: u64,
+    overhead: u64,
+    turnaround: Nanos,
+}
+
+/// Host to drive on PCIe: the drive reads host memory. Root complexes answer in completions of the 128 B read
+/// completion boundary, each with a 12 B header, 4 B framing, 4 B LCRC and its share of acknowledge and flow control.
+const PCIE_TO_DRIVE: Packets = Packets { payload: 128, overhead: 24, turnaround: Nanos(0) };
+/// Drive to host on PCIe: posted writes of the usual 256 B maximum payload; the header is 16 B.
+const PCIE_TO_HOST: Packets = Packets { payload: 256, overhead: 28, turnaround: Nanos(0) };
+/// SATA: data FIS of at most 8 KiB, with header, CRC and frame primitives; then the line turns round
+/// (X_RDY/R_RDY, WTRM/R_OK; Serial ATA revision 3.x, link layer).
+const SATA_FIS: Packets = Packets { payload: 8192, overhead: 32, turnaround: Nanos(700) };
+
+/// Bytes of command and completion that cross beside the data (NVMe: 64 B entry; 16 B completion; doorbells, packets).
+const PCIE_COMMAND_BYTES: u64 = 128;
+/// NCQ: register, DMA setup and set-device-bits FIS with their turnarounds, as wire time in bytes at 600 MB/s.
+const SATA_COMMAND_BYTES: u64 = 2400;
+
+#[derive(Clone, Debug)]
+pub struct Link {
+    to_drive: Calendar,
+    /// Unused where one line serves both directions.
+    to_host: Calendar,
+    half_duplex: bool,
+    bytes_per_s: u64,
+    down: Packets,
+    up: Packets,
+    command_bytes: u64,
+}
+
+impl Link {
+    pub fn new(link: &config::Link) -> Link {
+        let (half_duplex, down, up, command_bytes) = match link {
+            config::Link::Sata { .. } => (true, SATA_FIS, SATA_FIS, SATA_COMMAND_BYTES),
+            config::Link::Pcie { .. } => (false, PCIE_TO_DRIVE, PCIE_TO_HOST, PCIE_COMMAND_BYTES),
+        };
+        Link {
+            to_drive: Calendar::default(),
+            to_host: Calendar::default(),
+            half_duplex,
+            bytes_per_s: line_bytes_per_s(link),
+            down,
+            up,
+            command_bytes,
+        }
+    }
+
+    /// Data of a write, or a part of them, from the host once there is room at `ready`; returns when they are here.
+    #[inline]
+    pub fn receive(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
+        let time = wire_time(bytes, &self.down, self.bytes_per_s);
+        self.to_drive.reserve(horizon, ready, time) + time
+    }
+
+    /// Data of a read to the host, ready in the controller at `ready`; returns when they have arrived.
+    #[inline]
+    pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
+        let time = wire_time(bytes, &self.up, self.bytes_per_s);
+        let line = if self.half_duplex { &mut self.to_drive } else { &mut self.to_host };
+        line.reserve(horizon, ready, time) + time
+    }
+
+    /// What a command adds to the bytes of its data.
+    pub fn command_bytes(&self) -> u64 {
+        self.command_bytes
+    }
+
+    /// Time the busier direction has been in use.
+    pub fn busy(&self) -> Nanos {
+        self.to_drive.busy().max(self.to_host.busy())
+    }
+
+    /// The most that write data can reach, in bytes a second.
+    pub fn write_ceiling(&self) -> u64 {
+        ceiling(&self.down, self.bytes_per_s)
+    }
+
+    /// The most that read data can reach, in bytes a second.
+    pub fn read_ceiling(&self) -> u64 {
+        ceiling(&self.up, self.bytes_per_s)
+    }
+}
+
+/// Bytes a second after the line code: 8b/10b on SATA and PCIe 1 and 2, 128b/130b from PCIe 3, 242/256 flits on PCIe 6.
+fn line_bytes_per_s(link: &config::Link) -> u64 {
+    match *link {
+        config::Link::Sata { mbps } => mbps as u64 * 1_000_000 / 10,
+        config::Link::Pcie { generation, lanes } => {
+            let per_lane = match generation {
+                1 => 250_000_000,
+                2 => 500_000_000,
+                6 => 64_000_000_000 / 8 * 242 / 256,
+                g => (8_000_000_000u64 << (g - 3)) / 8 * 128 / 130,
+            };
+            per_lane * lanes as u64
+        }
+    }
+}
+
+#[inline]
+fn wire_time(bytes: u64, packets: &Packets, bytes_per_s: u64) -> Nanos {
+    let count = bytes.div_ceil(packets.payload);
+    let wire = bytes + count * packets.overhead;
+    Nanos((wire * 1_000_000_000).div_ceil(bytes_per_s) + count * packets.turnaround.0)
+}
+
+fn ceiling(packets: &Packets, bytes_per_s: u64) -> u64 {
+    let bytes = 1 << 20;
+    bytes * 1_000_000_000 / wire_time(bytes, packets, bytes_per_s).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ceilings(link: config::Link) -> (u64, u64) {
+        let link = Link::new(&link);
+        (link.write_ceiling() / 1_000_000, link.read_ceiling() / 1_000_000)
+    }
+
+    #[test]
+    fn pcie_4_x4_carries_about_6_6_gb_written_and_7_1_gb_read_a_second() {
+        assert_eq!(ceilings(config::Link::Pcie { generation: 4, lanes: 4 }), (6633, 7100));
+    }
+
+    #[test]
+    fn pcie_3_x4_carries_half_of_that() {
+        assert_eq!(ceilings(config::Link::Pcie { generation: 3, lanes: 4 }), (3316, 3550));
+    }
+
+    #[test]
+    fn sata_600_carries_about_570_mb_each_way() {
+        let (write, read) = ceilings(config::Link::Sata { mbps: 6000 });
+        assert_eq!(write, read);
+        assert!((555..575).contains(&write), "{write}");
+    }
+
+    #[test]
+    fn one_line_serves_both_directions_on_sata_only() {
+        for (link, shared) in [
+            (config::Link::Sata { mbps: 6000 }, true),
+            (config::Link::Pcie { generation: 4, lanes: 4 }, false),
+        ] {
+            let mut link = Link::new(&link);
+            let written = link.receive(Nanos::ZERO, Nanos::ZERO, 4096);
+            let alone = link.clone().send(Nanos::ZERO, written, 4096) - written;
+            let read = link.send(Nanos::ZERO, Nanos::ZERO, 4096);
+            assert_eq!(read == written + alone, shared);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! One die as a timeline: what its array does when.
+//!
+//! Programs, erases and the drive's own reads queue in the order they were asked for. A host read goes before all of
+//! them, and suspends the one in progress where the NAND can; what it delays moves later as a whole:
+//!
+//! ```text
+//!   asked for      |--- program ---||--- program ---|
+//!   host read                ^
+//!   no suspend     |--- program ---|[R]|--- program ---|
+//!   suspend        |--- pro s[R]s gram ---||--- program ---|
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::config::Suspend;
+use crate::units::Nanos;
+
+/// What the array is asked to do out of the host's sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bulk {
+    Read,
+    Program,
+    Erase,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    start: Nanos,
+    end: Nanos,
+    kind: Bulk,
+    suspended: u32,
+}
+
+/// The number of a bulk operation on its die, in the order asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(u64);
+
+#[derive(Clone, Debug, Default)]
+pub struct Die {
+    /// Bulk operations that may still run, in order, disjoint.
+    windows: VecDeque<Window>,
+    /// Ticket of the first of them.
+    first: u64,
+    /// End of the last host read.
+    read_end: Nanos,
+    /// The bulk operation that the last host read suspended.
+    suspending: Option<u64>,
+}
+
+impl Die {
+    /// When the array has nothing left to do.
+    pub fn free_at(&self) -> Nanos {
+        let bulk = self.windows.back().map_or(Nanos::ZERO, |w| w.end);
+        bulk.max(self.read_end)
+    }
+
+    /// From when data can be loaded for another program: the register is free once the last operation has begun.
+    #[inline]
+    pub fn register_free_at(&self) -> Nanos {
+        self.windows.back().map_or(Nanos::ZERO, |w| w.start)
+    }
+
+    /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
+    #[inline]
+    pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
+        while let Some(first) = self.windows.front() {
+            if first.end > horizon {
+                break;
+            }
+            self.windows.pop_front();
+            self.first += 1;
+        }
+        let start = self.free_at().max(ready);
+        let end = start + time;
+        self.windows.push_back(Window { start, end, kind, suspended: 0 });
+        (Ticket(self.first + self.windows.len() as u64 - 1), end)
+    }
+
+    /// When a bulk operation ends, as things stand; zero once it is past.
+    #[inline]
+    pub fn end_of(&self, ticket: Ticket) -> Nanos {
+        match ticket.0.checked_sub(self.first) {
+            Some(at) => self.windows[at as usize].end,
+            None => Nanos::ZERO,
+        }
+    }
+
+    /// Read for the host at or after `ready`; returns when the data are in the register.
+    #[inline]
+    pub fn host_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
+        let earliest = ready.max(self.read_end);
+        let Some(at) = self.windows.iter().position(|w| w.end > earliest) else {
+            self.read_end = earliest + time;
+            self.suspending = None;
+            return self.read_end;
+        };
+        let ticket = self.first + at as u64;
+        let window = &mut self.windows[at];
+        let end = if window.start > earliest {
+            self.suspending = None;
+            let end = earliest + time;
+            self.delay_from(at, end);
+            end
+        } else if self.suspending == Some(ticket) && earliest == self.read_end {
+            let end = earliest + time;
+            window.end += time;
+            let resumed = window.end;
+            self.delay_from(at + 1, resumed);
+            end
+        } else if let Some(cost) = suspend_cost(window, suspend) {
+            let end = earliest + cost + time;
+            window.end += cost + time + cost;
+            window.suspended += 1;
+            let resumed = window.end;
+            self.suspending = Some(ticket);
+            self.delay_from(at + 1, resumed);
+            end
+        } else {
+            self.suspending = None;
+            let end = window.end + time;
+            self.delay_from(at + 1, end);
+            end
+        };
+        self.read_end = end;
+        end
+    }
+
+    /// Whether the last host read suspended something.
+    pub fn suspended(&self) -> bool {
+        self.suspending.is_some()
+    }
+
+    /// Move the operations from position `at` on so that none starts before `earliest`.
+    fn delay_from(&mut self, at: usize, mut earliest: Nanos) {
+        for window in self.windows.range_mut(at..) {
+            if window.start >= earliest {
+                break;
+            }
+            let time = window.end - window.start;
+            window.start = earliest;
+            window.end = earliest + time;
+            earliest = window.end;
+        }
+    }
+}
+
+/// Time to suspend the operation in progress, or `None` where it must be waited for.
+fn suspend_cost(window: &Window, suspend: Option<&Suspend>) -> Option<Nanos> {
+    let suspend = suspend?;
+    if window.suspended >= suspend.limit {
+        return None;
+    }
+    match window.kind {
+        Bulk::Program => Some(suspend.program),
+        Bulk::Erase => Some(suspend.erase),
+        Bulk::Read => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Nanos = Nanos::ZERO;
+    const SUSPEND: Suspend = Suspend { program: Nanos(5), erase: Nanos(7), limit: 2 };
+
+    fn n(ns: u64) -> Nanos {
+        Nanos(ns)
+    }
+
+    fn programming(until: u64) -> Die {
+        let mut die = Die::default();
+        die.queue(NOW, NOW, n(until), Bulk::Program);
+        die
+    }
+
+    #[test]
+    fn bulk_operations_run_in_the_order_asked_for() {
+        let mut die = programming(100);
+        let (_, end) = die.queue(NOW, n(20), n(50), Bulk::Read);
+        assert_eq!(end, n(150));
+    }
+
+    #[test]
+    fn a_program_is_ready_at_its_end_and_not_before() {
+        let mut die = programming(100);
+        assert_eq!(die.clone().host_read(n(99), n(10), None), n(110));
+        assert_eq!(die.host_read(n(100), n(10), None), n(110));
+    }
+
+    #[test]
+    fn a_host_read_goes_before_what_has_not_begun() {
+        let mut die = programming(100);
+        let (second, _) = die.queue(NOW, NOW, n(100), Bulk::Program);
+        assert_eq!(die.host_read(n(30), n(10), None), n(110));
+        assert_eq!(die.end_of(second), n(210));
+    }
+
+    #[test]
+    fn a_suspended_program_ends_later_by_the_read_and_both_costs() {
+        let mut die = programming(100);
+        let ticket = Ticket(0);
+        assert_eq!(die.host_read(n(30), n(10), Some(&SUSPEND)), n(45));
+        assert_eq!(die.end_of(ticket), n(120));
+    }
+
+    #[test]
+    fn reads_back_to_back_share_one_suspension() {
+        let mut die = programming(100);
+        die.host_read(n(30), n(10), Some(&SUSPEND));
+        assert_eq!(die.host_read(n(31), n(10), Some(&SUSPEND)), n(55));
+        assert_eq!(die.end_of(Ticket(0)), n(130));
+    }
+
+    #[test]
+    fn an_operation_at_its_suspend_limit_is_waited_for() {
+        let mut die = programming(1000);
+        die.host_read(n(100), n(10), Some(&SUSPEND));
+        die.host_read(n(200), n(10), Some(&SUSPEND));
+        assert_eq!(die.end_of(Ticket(0)), n(1040));
+        assert_eq!(die.host_read(n(300), n(10), Some(&SUSPEND)), n(1050));
+    }
+
+    #[test]
+    fn a_read_before_a_future_operation_delays_it_only_if_it_must() {
+        let mut die = Die::default();
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
+        die.host_read(n(10), n(20), None);
+        assert_eq!(die.end_of(ticket), n(150));
+        die.host_read(n(90), n(20), None);
+        assert_eq!(die.end_of(ticket), n(160));
+    }
+
+    #[test]
+    fn the_register_takes_data_once_the_last_operation_has_begun() {
+        let mut die = programming(100);
+        assert_eq!(die.register_free_at(), n(0));
+        die.queue(NOW, NOW, n(100), Bulk::Program);
+        assert_eq!(die.register_free_at(), n(100));
+    }
+}

@@ -1,0 +1,142 @@
+//! The NAND: dies on channels, and how long each operation takes where.
+
+mod calendar;
+mod die;
+
+pub use calendar::Calendar;
+pub use die::{Bulk, Die, Ticket};
+
+use crate::config::{self, CellMode, CellTiming, Suspend};
+use crate::units::{Nanos, PAGE_BYTES};
+
+/// A program in flight: enough to ask later when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Programming {
+    die: u32,
+    ticket: Ticket,
+}
+
+#[derive(Clone, Debug)]
+pub struct Nand {
+    dies: Vec<Die>,
+    channels: Vec<Calendar>,
+    slc: CellTiming,
+    native: CellTiming,
+    suspend: Option<Suspend>,
+    bus_mts: u64,
+    /// Nothing will be asked for before this time.
+    horizon: Nanos,
+    /// Array time of all dies added.
+    pub busy: Nanos,
+    pub suspends: u64,
+}
+
+impl Nand {
+    pub fn new(nand: &config::Nand) -> Nand {
+        Nand {
+            dies: vec![Die::default(); nand.dies as usize],
+            channels: vec![Calendar::default(); nand.channels as usize],
+            slc: nand.slc,
+            native: nand.native,
+            suspend: nand.suspend,
+            bus_mts: nand.bus_mts as u64,
+            horizon: Nanos::ZERO,
+            busy: Nanos::ZERO,
+            suspends: 0,
+        }
+    }
+
+    /// Nothing will be asked for before `now`.
+    #[inline]
+    pub fn forget_before(&mut self, now: Nanos) {
+        self.horizon = self.horizon.max(now);
+    }
+
+    /// Time of `pages` mapping pages on a channel.
+    #[inline]
+    fn transfer(&self, pages: u32) -> Nanos {
+        Nanos((pages as u64 * PAGE_BYTES * 1000).div_ceil(self.bus_mts))
+    }
+
+    #[inline]
+    fn timing(&self, mode: CellMode) -> &CellTiming {
+        match mode {
+            CellMode::Slc => &self.slc,
+            CellMode::Native => &self.native,
+        }
+    }
+
+    /// Put `pages` on the die's channel once they are `ready`; returns when the last has crossed.
+    #[inline]
+    fn cross(&mut self, die: u32, ready: Nanos, pages: u32) -> Nanos {
+        let time = self.transfer(pages);
+        let channel = die as usize % self.channels.len();
+        self.channels[channel].reserve(self.horizon, ready, time) + time
+    }
+
+    /// Read `pages` of one row for the host; returns when they are in the controller.
+    #[inline]
+    pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, pages: u32) -> Nanos {
+        let time = self.timing(mode).read;
+        let array = &mut self.dies[die as usize];
+        let sensed = array.host_read(ready, time, self.suspend.as_ref());
+        self.suspends += array.suspended() as u64;
+        self.busy += time;
+        self.cross(die, sensed, pages)
+    }
+
+    /// Read a row for the drive itself, behind what the die has to do; returns when it is in the register.
+    #[inline]
+    pub fn bulk_sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
+        let time = self.timing(mode).read;
+        self.busy += time;
+        self.dies[die as usize].queue(self.horizon, ready, time, Bulk::Read).1
+    }
+
+    /// Fetch `pages` of a row that was sensed; returns when they are in the controller.
+    #[inline]
+    pub fn bulk_fetch(&mut self, sensed: Nanos, die: u32, pages: u32) -> Nanos {
+        self.cross(die, sensed, pages)
+    }
+
+    /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG;
+    /// returns the operation and its end as things stand.
+    #[inline]
+    pub fn program(
+        &mut self,
+        ready: Nanos,
+        die: u32,
+        mode: CellMode,
+        pages: u32,
+        permille: u32,
+    ) -> (Programming, Nanos) {
+        let time = self.program_time(mode, permille);
+        self.busy += time;
+        let register = self.dies[die as usize].register_free_at();
+        let loaded = self.cross(die, ready.max(register), pages);
+        let (ticket, end) =
+            self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
+        (Programming { die, ticket }, end)
+    }
+
+    /// Array time of a program that takes `permille` of tPROG.
+    #[inline]
+    pub fn program_time(&self, mode: CellMode, permille: u32) -> Nanos {
+        Nanos(self.timing(mode).program.0 * permille as u64 / 1000)
+    }
+
+    /// Erase the same block of every plane of every die.
+    pub fn erase_superblock(&mut self, ready: Nanos, mode: CellMode) {
+        let time = self.timing(mode).erase;
+        for die in &mut self.dies {
+            die.queue(self.horizon, ready, time, Bulk::Erase);
+            self.busy += time;
+        }
+    }
+
+    /// When a program ends, as things stand; zero once it is past.
+    #[inline]
+    pub fn end_of(&self, programming: Programming) -> Nanos {
+        self.dies[programming.die as usize].end_of(programming.ticket)
+    }
+}
