@@ -1,0 +1,52 @@
+"""The size of the write cache: the bytes written until the speed first falls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pslc.analysis.borders import locate
+from pslc.analysis.phases import Phase
+from pslc.analysis.series import Curve
+
+CLIFF: Final = 0.20
+"""The smallest relative fall of speed that is a cliff."""
+WHOLE: Final = 0.98
+"""A fill that wrote this share of the capacity wrote the whole drive."""
+
+
+@dataclass(frozen=True)
+class CacheEnd:
+    """Bytes written at fast speed, with the 90 % interval.
+
+    When `seen_end` is False the trace ended first: the cache holds `bytes` or more, up to `high`.
+    """
+
+    bytes: float
+    low: float
+    high: float
+    seen_end: bool
+
+
+def cache_end(
+    curve: Curve, phases: Sequence[Phase], *, seed: int = 0, capacity_bytes: float | None = None
+) -> CacheEnd | None:
+    """Where the cache ended; None when the curve has no cliff.
+
+    The cliff is the first border where the speed falls by 20 % or more; a slow start before it belongs to the cache.
+
+    Args:
+        phases: of this curve, from `find_phases`.
+        seed: of the stationary bootstrap behind the interval.
+        capacity_bytes: of the drive. Only with it can a trace that ended before the cliff be told from a drive
+            without one: a curve that never falls gives `seen_end=False` when less than 98 % was written.
+    """
+    start = float(curve.edges_bytes[0])
+    for i, (phase, following) in enumerate(zip(phases, phases[1:], strict=False)):
+        if following.bytes_per_s <= (1.0 - CLIFF) * phase.bytes_per_s:
+            border = locate(
+                curve, phase.to_bytes, phase.from_bytes, phases[i + 1].to_bytes, seed=seed, replicates=400
+            )
+            return CacheEnd(border.bytes - start, border.low - start, border.high - start, seen_end=True)
+    if capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes:
+        return CacheEnd(curve.total_bytes, curve.total_bytes, capacity_bytes, seen_end=False)
+    return None
