@@ -74,7 +74,10 @@ def random_trace(seed: int) -> Trace:
         ratios = [1.0, second, second * rng.uniform(0.2, 0.7)]
     elif shape == "w":
         low = rng.uniform(0.12, 0.3)
-        ends, ratios = [first, first + (1 - first) * rng.uniform(0.2, 0.8), 1.0], [1.0, low, low * rng.uniform(1.5, 2.5)]
+        ends, ratios = (
+            [first, first + (1 - first) * rng.uniform(0.2, 0.8), 1.0],
+            [1.0, low, low * rng.uniform(1.5, 2.5)],
+        )
     else:
         teeth, low, first = int(rng.integers(2, 6)), rng.uniform(0.1, 0.3), rng.uniform(0.04, 0.15)
         period = 1.0 / teeth

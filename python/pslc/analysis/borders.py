@@ -111,25 +111,30 @@ def _places(traces: Floats, left: _Side, right: _Side) -> Floats:
     return places
 
 
-def _bootstrap(
-    place: float, bins: int, left: _Side, right: _Side, rng: np.random.Generator, replicates: int
-) -> Floats:
-    """Errors, in bins, of the border found again in `replicates` traces that scatter as this one does."""
-    which = min(int(place), bins - 1)
-    share = place - which
-    exact = np.full(bins, right.level)
-    exact[:which] = left.level
-    exact[which] = -np.log(share * np.exp(-left.level) + (1.0 - share) * np.exp(-right.level))
-    scatter = _resampled(right.residuals, (replicates, bins), rng)
-    scatter[:, :which] = _resampled(left.residuals, (replicates, which), rng)
-    errors: Floats = _places(exact + scatter, left, right) - place
+def _bootstrap(place: float, bins: int, left: _Side, right: _Side, rng: np.random.Generator, replicates: int) -> Floats:
+    """Errors, in bins, of the border found again in `replicates` traces that scatter as this one does.
+
+    The border of each is moved by up to half a bin, so that how it falls on the bins, which is chance, is averaged;
+    and the levels are off by as much as the scatter lets them be.
+    """
+    places = np.clip(place + rng.uniform(-0.5, 0.5, replicates), 0.0, bins - 1e-9)[:, None]
+    column = np.arange(bins)
+    share = np.clip(places - column, 0.0, 1.0)  # of each bin that lies before the border
+    exact = -np.log(share * np.exp(-left.level) + (1.0 - share) * np.exp(-right.level))
+    shape = (replicates, bins)
+    scatter = np.where(share > 0.5, *(_scatter(side, shape, rng) for side in (left, right)))
+    errors: Floats = _places(exact + scatter, left, right) - places[:, 0]
     return errors
+
+
+def _scatter(side: _Side, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """What the bins of one side are off its level by, the error of that level included."""
+    again = _resampled(side.residuals, (shape[0], side.residuals.size), rng)
+    return _resampled(side.residuals, shape, rng) - np.median(again, axis=1, keepdims=True)
 
 
 def _resampled(residuals: Floats, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
     """Stationary bootstrap: runs of residuals of geometric length, wrapped around."""
-    if shape[1] == 0:
-        return np.empty(shape)
     length = max(1.0, min(residuals.size / 4.0, 2.0 * residuals.size ** (1.0 / 3.0)))
     jumps = rng.random(shape) < 1.0 / length
     jumps[:, 0] = True
@@ -137,4 +142,5 @@ def _resampled(residuals: Floats, shape: tuple[int, int], rng: np.random.Generat
     columns = np.arange(shape[1])
     since: NDArray[np.intp] = np.maximum.accumulate(np.where(jumps, columns, 0), axis=1)
     picked = np.take_along_axis(starts, since, axis=1) + columns - since
-    return residuals[picked % residuals.size]
+    resampled: Floats = residuals[picked % residuals.size]
+    return resampled

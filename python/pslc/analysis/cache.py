@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
+
+import numpy as np
 
 from pslc.analysis.borders import locate
 from pslc.analysis.phases import Phase
@@ -12,6 +15,8 @@ CLIFF: Final = 0.20
 """The smallest relative fall of speed that is a cliff."""
 WHOLE: Final = 0.98
 """A fill that wrote this share of the capacity wrote the whole drive."""
+REPLICATES: Final = 400
+"""Traces the bootstrap of the interval makes."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,18 @@ def cache_end(
             without one: a curve that never falls gives `seen_end=False` when less than 98 % was written.
     """
     start = float(curve.edges_bytes[0])
-    for i, (phase, following) in enumerate(zip(phases, phases[1:], strict=False)):
-        if following.bytes_per_s <= (1.0 - CLIFF) * phase.bytes_per_s:
+    for phase, following in pairwise(phases):
+        if _usual_speed(curve, following) <= (1.0 - CLIFF) * _usual_speed(curve, phase):
             border = locate(
-                curve, phase.to_bytes, phase.from_bytes, phases[i + 1].to_bytes, seed=seed, replicates=400
+                curve, phase.to_bytes, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES
             )
             return CacheEnd(border.bytes - start, border.low - start, border.high - start, seen_end=True)
     if capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes:
         return CacheEnd(curve.total_bytes, curve.total_bytes, capacity_bytes, seen_end=False)
     return None
+
+
+def _usual_speed(curve: Curve, phase: Phase) -> float:
+    """Median speed of a phase's bins: a slow start weighs on the mean, and is no part of the cliff."""
+    inside = (curve.edges_bytes[:-1] >= phase.from_bytes) & (curve.edges_bytes[1:] <= phase.to_bytes)
+    return float(np.median(curve.bytes_per_s[inside])) if inside.any() else phase.bytes_per_s

@@ -7,6 +7,7 @@ few; the pruning then keeps those that change the speed materially, beyond the r
 """
 
 import math
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -22,11 +23,19 @@ MATERIAL: Final = math.log(1.12)
 MAX_CELLS: Final = 2048
 BURST: Final = 0.005
 """Shorter than this share of the trace is a burst, not a phase (except the first phase)."""
+FEWEST_CELLS: Final = 4
+"""Nor is anything a phase that a straddled border alone could make."""
 SHORT_CACHE: Final = 0.025
 """A first phase shorter than this share is looked for on its own."""
 SLOW_START: Final = 0.03
 """A first phase shorter than this and slower than the next is the drive waking up."""
+EXCURSION: Final = 0.015
+"""Shorter than this, and back to the speed from before, is a burst as well."""
+FLEETING: Final = 0.04
+"""A phase shorter than this share must stand out of its neighbours' ripple too (except the first phase)."""
 RIPPLE_SCALES: Final = (1, 2, 4, 8, 16)
+NOISE_CAP: Final = 0.5
+"""Noise power (log speed squared, cells) enough to see through ripple of +-40 %; more is a sawtooth, which is real."""
 RIPPLE_RATIO: Final = math.log(2.5)
 """Speeds that go up and down by less than this, again and again, are ripple and not phases."""
 RIPPLE_LENGTH: Final = 0.06
@@ -43,7 +52,7 @@ def change_bytes(curve: Curve) -> list[float]:
     calm = _without_bursts(level, max(1, math.ceil(BURST * cells)))
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
-    borders = _pruned(calm, _proposed(calm, penalty), penalty)
+    borders = _pruned(calm, level, _proposed(calm, penalty), penalty)
     first = _short_first_phase(level, borders[0] if borders else cells)
     if first:
         borders = [first, *(b for b in borders if b > max(1.5 * first, first + BURST * cells))]
@@ -79,24 +88,24 @@ def _noise_power(calm: Floats, level: Floats) -> float:
             means = series[: count * scale].reshape(count, scale).mean(axis=1)
             sigma = 1.4826 * float(np.median(np.abs(np.diff(means))))
             worst = max(worst, scale * sigma**2 / 2.0)
-    return worst
+    return min(worst, NOISE_CAP)
 
 
 def _proposed(calm: Floats, penalty: float) -> list[int]:
     # ruptures pulls scipy.stats in, which costs half a second: only an analysis pays for it.
-    from ruptures.detection import KernelCPD
+    from ruptures.detection import KernelCPD  # type: ignore[import-untyped]
 
     found = KernelCPD(kernel="linear", min_size=2).fit(calm[:, None]).predict(pen=penalty)
     return [int(b) for b in found[:-1]]
 
 
-def _pruned(calm: Floats, borders: list[int], penalty: float) -> list[int]:
+def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> list[int]:
     """Drop borders, the weakest first, until each that is left separates two phases."""
     borders = list(borders)
-    shortest = BURST * calm.size
+    shortest = max(BURST * calm.size, FEWEST_CELLS)
     while borders:
         ends = [0, *borders, calm.size]
-        strengths = [_strength(calm, ends, i, penalty, shortest) for i in range(1, len(ends) - 1)]
+        strengths = [_strength(calm, level, ends, i, penalty, shortest) for i in range(1, len(ends) - 1)]
         weakest = int(np.argmin(strengths))
         if strengths[weakest] >= 1.0:
             rippling = _ripple(calm, ends)
@@ -107,24 +116,45 @@ def _pruned(calm: Floats, borders: list[int], penalty: float) -> list[int]:
     return borders
 
 
-def _strength(calm: Floats, ends: list[int], i: int, penalty: float, shortest: float) -> float:
+def _strength(calm: Floats, level: Floats, ends: list[int], i: int, penalty: float, shortest: float) -> float:
     """How far border i is above the weakest border worth reporting (1.0)."""
     start, border, end = ends[i - 1], ends[i], ends[i + 1]
     left, right = border - start, end - border
     whole = abs(float(calm[start:border].mean() - calm[border:end].mean()))
-    if right < shortest or (left < shortest and start > 0):
+    brief = right < shortest or (left < shortest and start > 0)
+    if brief or _excursion(calm, ends, i - 1) or _excursion(calm, ends, i):
         return 0.1 * whole / (1.0 + whole)  # a burst goes first, into the neighbour it resembles
     gain = left * right / (left + right) * whole**2
     # A slow drift differs between the means of two long phases, but not between the two sides of the border.
     reach = max(8, round(0.04 * calm.size))
     before, after = calm[max(start, border - reach) : border], calm[border : min(end, border + reach)]
     near = abs(float(np.median(before) - np.median(after)))
-    return min(whole / MATERIAL, near / MATERIAL, gain / penalty)
+    needed = MATERIAL
+    short = FLEETING * calm.size
+    if left < short and start > 0:
+        needed = max(needed, _swing(level[border : border + reach]))
+    if right < short:
+        needed = max(needed, _swing(level[max(start, border - reach) : border]))
+    return min(whole / needed, near / needed, gain / penalty)
+
+
+def _excursion(calm: Floats, ends: list[int], k: int) -> bool:
+    """Whether stretch k leaves the speed of its neighbours for a moment only."""
+    if k < 1 or k + 2 >= len(ends) or ends[k + 1] - ends[k] >= EXCURSION * calm.size:
+        return False
+    before, after = calm[ends[k - 1] : ends[k]].mean(), calm[ends[k + 1] : ends[k + 2]].mean()
+    return bool(abs(before - after) < MATERIAL)
+
+
+def _swing(level: Floats) -> float:
+    """The change of log speed that stands out of what is usual here, for a stretch too short to average it out."""
+    low, high = np.quantile(level, (0.05, 0.95))
+    return MATERIAL + 0.625 * float(high - low)
 
 
 def _ripple(calm: Floats, ends: list[int]) -> int | None:
     """The index of a border inside a ripple: three or more short stretches in a row that go up and down mildly."""
-    means = [float(calm[a:b].mean()) for a, b in zip(ends, ends[1:], strict=False)]
+    means = [float(calm[a:b].mean()) for a, b in pairwise(ends)]
     steps = np.diff(means)
     lengths = np.diff(ends)
     longest = RIPPLE_LENGTH * calm.size
