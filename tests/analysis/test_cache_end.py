@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pslc.analysis import CacheEnd, cache_end, find_phases
+from pslc.analysis import CacheEnd, Curve, cache_end, find_phases
 
 from .synthetic import GB, Trace, random_trace
 
@@ -58,6 +58,18 @@ def test_a_slow_start_does_not_hide_a_shallow_cliff() -> None:
 
 def test_a_rise_is_not_a_cliff() -> None:
     assert end_of(Trace((1000 * MB, 2000 * MB), (300 * GB, 1000 * GB))) is None
+
+
+def test_a_cliff_that_is_a_slope_ends_the_cache_where_the_first_phase_ends() -> None:
+    speed = np.interp(np.arange(2000), [580, 640], [5000 * MB, 1200 * MB])
+    edges = np.linspace(0.0, 1000 * GB, 2001)
+    curve = Curve(edges, (np.diff(edges) / speed).astype(np.float64))
+    phases = find_phases(curve)
+    found = cache_end(curve, phases)
+    assert found is not None
+    assert found.bytes == phases[0].to_bytes
+    assert 580 * 0.5 * GB <= found.bytes <= 640 * 0.5 * GB
+    assert found.low <= found.bytes <= found.high
 
 
 def test_noise_widens_the_interval() -> None:

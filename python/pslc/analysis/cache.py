@@ -51,7 +51,10 @@ def cache_end(
             border = locate(
                 curve, phase.to_bytes, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES
             )
-            return CacheEnd(border.bytes - start, border.low - start, border.high - start, seen_end=True)
+            # The table of phases and the size of the cache must agree, so only the errors are taken from here.
+            low, high = phase.to_bytes - (border.bytes - border.low), phase.to_bytes + (border.high - border.bytes)
+            low, high = max(low, phase.from_bytes), min(high, following.to_bytes)
+            return CacheEnd(phase.to_bytes - start, low - start, high - start, seen_end=True)
     if capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes:
         return CacheEnd(curve.total_bytes, curve.total_bytes, capacity_bytes, seen_end=False)
     return None
