@@ -1,0 +1,20 @@
+"""What a write curve says: its phases, where the cache ended, why, and what to doubt. Pure functions, no I/O."""
+
+from pslc.analysis.cache import CacheEnd, cache_end
+from pslc.analysis.causes import CAUSES, Evidence, phase_cause
+from pslc.analysis.doubts import Doubt, doubts
+from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.series import Curve
+
+__all__ = [
+    "CAUSES",
+    "CacheEnd",
+    "Curve",
+    "Doubt",
+    "Evidence",
+    "Phase",
+    "cache_end",
+    "doubts",
+    "find_phases",
+    "phase_cause",
+]

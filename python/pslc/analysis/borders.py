@@ -1,0 +1,146 @@
+"""A border between two phases, to a fraction of a bin, and how far off it may be.
+
+             left level
+    ---------+
+             |f       the bin that straddles the border took f of its bytes at the left speed, the rest at the right:
+         bin j        its own time tells f
+             +----------
+               right level
+
+Which bin straddles is the most likely one when the log speed of each side scatters as Laplace (bursts weigh little).
+The uncertainty comes from a stationary bootstrap (Politis and Romano 1994) of each side's scatter, which keeps ripple
+together: new traces are made with the border where it was found, and the border is found again.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis.series import Curve, Floats
+
+REACH: Final = 0.02
+"""How far from the first answer the border is looked for, as a share of the bins."""
+LEVEL_REACH: Final = 0.05
+"""How far from the border a side's level is taken, as a share of the bins."""
+LEAST_SCATTER: Final = 0.005
+"""Relative scatter no side is held to be below: real drives are not metronomes."""
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where one phase ends and the next begins: cumulative bytes, with the 90 % interval."""
+
+    bytes: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class _Side:
+    level: float
+    scatter: float
+    residuals: Floats
+
+
+def locate(curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200) -> Border:
+    """Refine the border near `about`, knowing that its neighbours are at `after` and `before` (all in bytes).
+
+    Args:
+        seed: of the bootstrap; the same seed gives the same interval.
+        replicates: traces the bootstrap makes.
+    """
+    level = np.log(curve.bytes_per_s)
+    edges = curve.edges_bytes
+    first = int(np.searchsorted(edges, after, side="left"))
+    last = int(np.searchsorted(edges, before, side="right")) - 1
+    centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
+    if last - first < 4:
+        return Border(about, after, before)
+    reach = max(12, round(REACH * level.size))
+    start = max(centre - reach, first if first == 0 else (first + centre) // 2)
+    stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
+    guard = max(1, round(0.005 * level.size))
+    for guard_now in (guard, 1):
+        left, right = _sides(level, first, centre, last, guard_now)
+        place = float(_places(level[None, start:stop], left, right)[0])
+        centre = min(max(start + round(place), first + 1), last - 1)
+    window = np.concatenate((edges[start : stop + 1], edges[stop : stop + 1]))
+    found = float(np.interp(place, np.arange(window.size), window))
+    errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
+    fewest, most = np.quantile(errors, (0.05, 0.95))
+    low = min(found, _position(window, place - most))
+    high = max(found, _position(window, place - fewest))
+    return Border(found, max(low, after), min(high, before))
+
+
+def _position(window: Floats, place: float) -> float:
+    return float(np.interp(place, np.arange(window.size), window))
+
+
+def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tuple[_Side, _Side]:
+    """The levels beside the border, without the `guard` bins nearest to it while enough are left."""
+    reach = max(20, round(LEVEL_REACH * level.size))
+    left = level[max(first, centre - reach) : max(centre - guard, first + min(3, centre - first))]
+    right = level[min(centre + guard, last - min(3, last - centre)) : min(last, centre + reach)]
+    return _side(left), _side(right)
+
+
+def _side(level: Floats) -> _Side:
+    middle = float(np.median(level))
+    residuals = level - middle
+    return _Side(middle, max(float(np.abs(residuals).mean()), LEAST_SCATTER), residuals)
+
+
+def _places(traces: Floats, left: _Side, right: _Side) -> Floats:
+    """The border of each trace, in bins from its start: shape (traces, bins) in, (traces,) out."""
+    on_left = np.abs(traces - left.level) / left.scatter + np.log(left.scatter)
+    on_right = np.abs(traces - right.level) / right.scatter + np.log(right.scatter)
+    lowest, highest = sorted((left.level, right.level))
+    outside = np.maximum(np.maximum(lowest - traces, traces - highest), 0.0)
+    straddles = outside / min(left.scatter, right.scatter) + 0.5 * np.log(left.scatter * right.scatter)
+    before = np.cumsum(on_left, axis=1) - on_left
+    after = on_right.sum(axis=1, keepdims=True) - np.cumsum(on_right, axis=1)
+    which = np.argmin(before + straddles + after, axis=1)
+    # time of the straddling bin: exp(-trace) = f * exp(-left) + (1 - f) * exp(-right)
+    slowness = np.exp(-traces[np.arange(traces.shape[0]), which])
+    slow_left, slow_right = np.exp(-left.level), np.exp(-right.level)
+    share = np.clip((slowness - slow_right) / (slow_left - slow_right), 0.0, 1.0) if slow_left != slow_right else 0.5
+    places: Floats = which + share
+    return places
+
+
+def _bootstrap(place: float, bins: int, left: _Side, right: _Side, rng: np.random.Generator, replicates: int) -> Floats:
+    """Errors, in bins, of the border found again in `replicates` traces that scatter as this one does.
+
+    The border of each is moved by up to half a bin, so that how it falls on the bins, which is chance, is averaged;
+    and the levels are off by as much as the scatter lets them be.
+    """
+    places = np.clip(place + rng.uniform(-0.5, 0.5, replicates), 0.0, bins - 1e-9)[:, None]
+    column = np.arange(bins)
+    share = np.clip(places - column, 0.0, 1.0)  # of each bin that lies before the border
+    exact = -np.log(share * np.exp(-left.level) + (1.0 - share) * np.exp(-right.level))
+    shape = (replicates, bins)
+    scatter = np.where(share > 0.5, *(_scatter(side, shape, rng) for side in (left, right)))
+    errors: Floats = _places(exact + scatter, left, right) - places[:, 0]
+    return errors
+
+
+def _scatter(side: _Side, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """What the bins of one side are off its level by, the error of that level included."""
+    again = _resampled(side.residuals, (shape[0], side.residuals.size), rng)
+    return _resampled(side.residuals, shape, rng) - np.median(again, axis=1, keepdims=True)
+
+
+def _resampled(residuals: Floats, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Stationary bootstrap: runs of residuals of geometric length, wrapped around."""
+    length = max(1.0, min(residuals.size / 4.0, 2.0 * residuals.size ** (1.0 / 3.0)))
+    jumps = rng.random(shape) < 1.0 / length
+    jumps[:, 0] = True
+    starts = rng.integers(0, residuals.size, shape)
+    columns = np.arange(shape[1])
+    since: NDArray[np.intp] = np.maximum.accumulate(np.where(jumps, columns, 0), axis=1)
+    picked = np.take_along_axis(starts, since, axis=1) + columns - since
+    resampled: Floats = residuals[picked % residuals.size]
+    return resampled

@@ -1,0 +1,173 @@
+"""Why a phase has the speed it has, from what the counters of a simulated drive changed by within it.
+
+    host -> link -> [ pSLC  --fold-->  native ]        who waits for whom?
+                      ^ gc ^           ^ gc ^
+
+First the question who limits (the link, the host itself), then what the cells were busy with.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+CAUSES: Final = ("pslc", "direct", "fold", "native", "gc", "link", "host", "thermal", "unknown")
+"""Every cause there is. `thermal` is not concluded from counters alone: none of them tells a temperature."""
+
+NEEDED: Final = (
+    "host_write_bytes_total",
+    "host_to_slc_bytes_total",
+    "host_to_native_bytes_total",
+    "folded_bytes_total",
+    "gc_bytes_total",
+    "slc_valid_bytes",
+    "cache_limit_bytes",
+    "link_busy_ns_total",
+    "die_busy_ns_total",
+)
+MATERIAL: Final = 0.10
+"""Moves below this share of the host's bytes do not set the speed."""
+LINK_FULL: Final = 0.97
+DIES_NOT_FULL: Final = 0.75
+IDLE: Final = 0.60
+WAITING: Final = 0.05
+"""Share of the time spent waiting for the write buffer above which the drive, not the host, was waited for."""
+HOLDS: Final = 0.05
+"""A cache that holds less than this share of its limit is empty."""
+NOTHING: Final = 0.001
+"""Data in the cache below this share of what the phase wrote do not matter either."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A cause (one of `CAUSES`), how sure (0 to 1: how far the numbers are from another answer), and why."""
+
+    cause: str
+    confidence: float
+    because: str
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """What the phase did: moves as shares of the host's bytes, work as shares of the time."""
+
+    host: float
+    slc: float
+    native: float
+    folded: float
+    moved: float
+    link: float
+    dies: float
+    waited: float | None
+    held: float
+    limit: float
+
+
+def phase_cause(deltas: Mapping[str, float], *, seconds: float, facts: Mapping[str, Any]) -> Evidence:
+    """Why a phase ran at its speed.
+
+    Args:
+        deltas: what each counter changed by within the phase, and the mean of each gauge, by the names of
+            `SimDrive.columns`. A real drive has none: the answer is `unknown`.
+        seconds: how long the phase took.
+        facts: of the drive; `dies` is needed, `link_bytes_per_s` and the raw NAND speeds (`slc_write_bytes_per_s`,
+            `native_write_bytes_per_s`) are quoted where they are known.
+    """
+    missing = [name for name in NEEDED if name not in deltas]
+    if "dies" not in facts:
+        missing.append("dies")
+    if missing:
+        return _unknown(f"the drive does not tell {', '.join(missing)}")
+    shares = _shares(deltas, seconds, float(facts["dies"]))
+    if isinstance(shares, str):
+        return _unknown(shares)
+    return _limit_outside(shares, seconds, facts) or _work_inside(shares, seconds, facts)
+
+
+def _unknown(because: str) -> Evidence:
+    return Evidence("unknown", 0.0, because)
+
+
+def _shares(deltas: Mapping[str, float], seconds: float, dies: float) -> _Shares | str:
+    """The shares, or what in the counters contradicts itself."""
+    negative = [name for name in NEEDED if not deltas[name] >= 0.0]
+    if negative:
+        return f"the counters contradict themselves: {negative[0]} changed by {deltas[negative[0]]:g}"
+    host = deltas["host_write_bytes_total"]
+    if not (host > 0 and seconds > 0 and dies > 0):
+        return f"nothing to explain: {_gb(host)} written in {seconds:g} s to {dies:g} dies"
+    wait = deltas.get("buffer_wait_ns_total")
+    shares = _Shares(
+        host=host,
+        slc=deltas["host_to_slc_bytes_total"] / host,
+        native=deltas["host_to_native_bytes_total"] / host,
+        folded=deltas["folded_bytes_total"] / host,
+        moved=deltas["gc_bytes_total"] / host,
+        link=deltas["link_busy_ns_total"] / (seconds * 1e9),
+        dies=deltas["die_busy_ns_total"] / (seconds * 1e9 * dies),
+        waited=None if wait is None else wait / (seconds * 1e9),
+        held=deltas["slc_valid_bytes"],
+        limit=deltas["cache_limit_bytes"],
+    )
+    programmed = shares.slc + shares.native
+    if not 0.5 <= programmed <= 1.5:
+        return f"the counters contradict themselves: {_pc(programmed)} of the host's bytes were programmed"
+    if shares.link > 1.05 or shares.dies > 1.05:
+        return f"the counters contradict themselves: link busy {_pc(shares.link)}, dies {_pc(shares.dies)} of the time"
+    return shares
+
+
+def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence | None:
+    """The link or the host, when the cells had time to spare."""
+    busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
+    if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
+        ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
+        return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
+    if s.link < IDLE and s.dies < IDLE and s.waited is not None and s.waited < WAITING:
+        margin = min(IDLE - max(s.link, s.dies), 4 * (WAITING - s.waited))
+        return Evidence("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
+    return None
+
+
+def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence:
+    """What the cells did besides the host's work, and else which cells the host's data went to."""
+    rate = _rate(s, seconds)
+    if s.moved >= MATERIAL and s.moved > s.folded:
+        because = f"{_pc(s.moved)} of what the host wrote was moved by garbage collection: {rate}"
+        return Evidence("gc", _sure((s.moved - max(MATERIAL, s.folded)) / MATERIAL), because)
+    if s.folded >= MATERIAL:
+        because = f"folding moved {_pc(s.folded)} of what the host wrote from pSLC to native cells: {rate}"
+        return Evidence("fold", _sure((s.folded - max(MATERIAL, s.moved)) / MATERIAL), because)
+    quiet = (MATERIAL - max(s.folded, s.moved)) / MATERIAL
+    total = s.slc + s.native
+    if s.slc >= s.native:
+        raw = _quoted(facts, "slc_write_bytes_per_s", "the cells take")
+        because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
+        return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
+    raw = _quoted(facts, "native_write_bytes_per_s", "the cells take")
+    where = f"{_pc(s.native / total)} of the data went to native cells while the cache held {_gb(s.held)}: {rate}{raw}"
+    enough = max(HOLDS * s.limit, NOTHING * s.host)
+    sure = 2 * s.native / total - 1
+    if s.held >= enough:
+        return Evidence("direct", _sure(min(sure, quiet, s.held / max(enough, 1.0) - 1)), where)
+    return Evidence("native", _sure(min(sure, quiet, 1 - s.held / enough)), where)
+
+
+def _sure(margin: float) -> float:
+    """Half sure at the threshold, sure at a full margin."""
+    return 0.5 + 0.5 * min(max(margin, 0.0), 1.0)
+
+
+def _rate(s: _Shares, seconds: float) -> str:
+    return f"{s.host / seconds / 1e6:.0f} MB/s"
+
+
+def _quoted(facts: Mapping[str, Any], name: str, words: str) -> str:
+    return f", {words} {float(facts[name]) / 1e6:.0f} MB/s" if facts.get(name) else ""
+
+
+def _pc(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _gb(count: float) -> str:
+    return f"{count / 1e9:.3g} GB"

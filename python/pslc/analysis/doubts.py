@@ -1,0 +1,103 @@
+"""What may be wrong with an analysis: a closed set of doubts, each with what to do next."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+
+from pslc.analysis.cache import WHOLE, CacheEnd
+from pslc.analysis.phases import Phase
+from pslc.analysis.segment import MAX_PHASES
+from pslc.analysis.series import Curve
+
+FEW_IN_CURVE = 64
+FEW_IN_PHASE = 8
+GAP = 4.0
+UNSTEADY = 0.25
+DRIFTING = 0.15
+WIDE = 0.05
+
+
+class Doubt(StrEnum):
+    """Every doubt there is; the braces hold the numbers of the case."""
+
+    INTERRUPTED = "the run was interrupted after {written}: run it to its end"
+    PART = "only {written} of {capacity} was written, so later phases may be missing: write the whole drive"
+    FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
+    FEW_BINS = "the curve has only {bins} bins, so a short cache may be missed: record at least {least}"
+    SHORT_PHASE = "phase {phase} has only {bins} bins, so its speed is uncertain: record finer bins"
+    GAPS = "{count} bins are over {gap:g} times as wide as usual, so samples are missing: record without other load"
+    UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
+    DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: write on until it settles"
+    WIDE = "the end of the cache is only known within {width}: repeat the run and record finer bins"
+    PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
+
+
+def doubts(
+    curve: Curve,
+    phases: Sequence[Phase],
+    *,
+    end: CacheEnd | None = None,
+    capacity_bytes: float | None = None,
+    interrupted: bool = False,
+) -> list[str]:
+    """What to doubt about an analysis, the gravest first; empty when nothing.
+
+    Args:
+        phases: of this curve, from `find_phases`.
+        end: of the cache, from `cache_end`.
+        capacity_bytes: of the drive; None when it is not known.
+        interrupted: the run was ended before its time.
+    """
+    return [
+        *_unfinished(curve, phases, capacity_bytes, interrupted),
+        *_coarse(curve, phases, end),
+        *_unsteady(phases),
+    ]
+
+
+def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, interrupted: bool) -> list[str]:
+    written = _size(curve.total_bytes)
+    part = capacity is not None and curve.total_bytes < WHOLE * capacity
+    found = []
+    if interrupted:
+        found.append(Doubt.INTERRUPTED.format(written=written))
+    elif capacity is not None and part:
+        found.append(Doubt.PART.format(written=written, capacity=_size(capacity)))
+    if len(phases) == 1 and (interrupted or part):
+        found.append(Doubt.FIRST_PHASE.format(written=written))
+    return found
+
+
+def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[str]:
+    found = []
+    if curve.seconds.size < FEW_IN_CURVE:
+        found.append(Doubt.FEW_BINS.format(bins=curve.seconds.size, least=FEW_IN_CURVE))
+    wide = int(np.count_nonzero(curve.widths > GAP * np.median(curve.widths)))
+    if wide:
+        found.append(Doubt.GAPS.format(count=wide, gap=GAP))
+    if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
+        found.append(Doubt.WIDE.format(width=f"{_size(end.low)} .. {_size(end.high)}"))
+    for number, phase in enumerate(phases, 1):
+        bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
+            np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
+        )
+        if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
+            found.append(Doubt.SHORT_PHASE.format(phase=number, bins=max(bins - 1, 0)))
+    return found
+
+
+def _unsteady(phases: Sequence[Phase]) -> list[str]:
+    found = []
+    if len(phases) >= MAX_PHASES:
+        found.append(Doubt.PATTERN.format(phases=MAX_PHASES - 1))
+    for number, phase in enumerate(phases, 1):
+        if phase.spread > UNSTEADY:
+            found.append(Doubt.UNSTEADY.format(phase=number, spread=100 * phase.spread))
+    if phases and abs(phases[-1].drift) > DRIFTING:
+        found.append(Doubt.DRIFTING.format(drift=100 * phases[-1].drift))
+    return found
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:.4g} GB"

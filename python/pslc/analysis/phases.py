@@ -1,0 +1,76 @@
+"""The phases of a write: stretches of bytes at one speed, told apart by where the speed changes for good."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pslc.analysis.borders import Border, locate
+from pslc.analysis.segment import change_bytes
+from pslc.analysis.series import Curve
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One stretch of a write.
+
+    Attributes:
+        from_bytes, to_bytes: cumulative bytes at its borders.
+        bytes_per_s: its bytes over its time.
+        from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
+        spread: half the range of the middle 68 % of its bins' speeds, over their median.
+        drift: relative change of speed from its start to its end, by a straight line through the log speed.
+    """
+
+    from_bytes: float
+    to_bytes: float
+    bytes_per_s: float
+    from_low: float
+    from_high: float
+    spread: float
+    drift: float
+
+
+def find_phases(curve: Curve) -> list[Phase]:
+    """The phases of a curve, in order; they tile it exactly. At least one, at most `segment.MAX_PHASES`.
+
+    A border needs a change of speed of 12 % or more that stands out of the noise and the ripple, and a phase lasts
+    0.5 % of the trace or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
+    """
+    start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
+    rough = [start, *change_bytes(curve), end]
+    borders = [Border(start, start, start)]
+    for i in range(1, len(rough) - 1):
+        found = locate(curve, rough[i], borders[-1].bytes, rough[i + 1], seed=i)
+        if borders[-1].bytes < found.bytes < end:
+            borders.append(found)
+    ends = [border.bytes for border in borders[1:]] + [end]
+    return [_phase(curve, border, to) for border, to in zip(borders, ends, strict=True)]
+
+
+def _phase(curve: Curve, start: Border, to: float) -> Phase:
+    seconds = curve.seconds_at(np.array([start.bytes, to]))
+    spread, drift = _shape(curve, start.bytes, to)
+    return Phase(
+        from_bytes=start.bytes,
+        to_bytes=to,
+        bytes_per_s=(to - start.bytes) / float(seconds[1] - seconds[0]),
+        from_low=start.low,
+        from_high=start.high,
+        spread=spread,
+        drift=drift,
+    )
+
+
+def _shape(curve: Curve, start: float, to: float) -> tuple[float, float]:
+    """Spread and drift over the bins wholly inside the phase; (0, 0) when fewer than 4 are."""
+    inside = (curve.edges_bytes[:-1] >= start) & (curve.edges_bytes[1:] <= to)
+    speed = curve.bytes_per_s[inside]
+    if speed.size < 4:
+        return 0.0, 0.0
+    low, middle, high = np.quantile(speed, (0.16, 0.5, 0.84))
+    centres = ((curve.edges_bytes[:-1] + curve.edges_bytes[1:]) / 2.0)[inside]
+    # The medians of the first and the last third lie two thirds of the phase apart (Tukey's resistant line).
+    third = max(1, speed.size // 3)
+    rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
+    run = float(np.median(centres[-third:]) - np.median(centres[:third]))
+    return float((high - low) / (2.0 * middle)), float(np.expm1(rise * (to - start) / run))

@@ -1,0 +1,192 @@
+"""Where the speed of a curve changes for good: a first answer, to a few cells.
+
+    raw log speed -> equal-byte cells -> bursts out -> penalised change points -> prune what is not a phase
+
+Penalised least squares (PELT, Killick et al. 2012, as `ruptures.KernelCPD`) proposes too many borders rather than too
+few; the pruning then keeps those that change the speed materially, beyond the ripple, and for long enough.
+"""
+
+import math
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from pslc.analysis.series import Curve, Floats
+
+MAX_PHASES: Final = 12
+"""More borders than this are a pattern, not phases; what follows is reported as one phase."""
+MATERIAL: Final = math.log(1.12)
+"""The smallest change of log speed that is a phase border."""
+
+MAX_CELLS: Final = 2048
+BURST: Final = 0.005
+"""Shorter than this share of the trace is a burst, not a phase (except the first phase)."""
+FEWEST_CELLS: Final = 4
+"""Nor is anything a phase that a straddled border alone could make."""
+SHORT_CACHE: Final = 0.025
+"""A first phase shorter than this share is looked for on its own."""
+SLOW_START: Final = 0.03
+"""A first phase shorter than this and slower than the next is the drive waking up."""
+EXCURSION: Final = 0.015
+"""Shorter than this, and back to the speed from before, is a burst as well."""
+FLEETING: Final = 0.04
+"""A phase shorter than this share must stand out of its neighbours' ripple too (except the first phase)."""
+RIPPLE_SCALES: Final = (1, 2, 4, 8, 16)
+NOISE_CAP: Final = 0.5
+"""Noise power (log speed squared, cells) enough to see through ripple of +-40 %; more is a sawtooth, which is real."""
+RIPPLE_RATIO: Final = math.log(2.5)
+"""Speeds that go up and down by less than this, again and again, are ripple and not phases."""
+RIPPLE_LENGTH: Final = 0.06
+"""The longest half-period of ripple, as a share of the trace."""
+
+
+def change_bytes(curve: Curve) -> list[float]:
+    """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins."""
+    cells = _cell_count(curve)
+    if cells < 8:
+        return []
+    edges = np.linspace(curve.edges_bytes[0], curve.edges_bytes[-1], cells + 1)
+    level = np.log(np.diff(edges) / np.diff(curve.seconds_at(edges)))
+    calm = _without_bursts(level, max(1, math.ceil(BURST * cells)))
+    noise = _noise_power(calm, level)
+    penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
+    borders = _pruned(calm, level, _proposed(calm, penalty), penalty)
+    first = _short_first_phase(level, borders[0] if borders else cells)
+    if first:
+        borders = [first, *(b for b in borders if b > max(1.5 * first, first + BURST * cells))]
+    borders = _without_slow_start(calm, borders)
+    return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
+
+
+def _cell_count(curve: Curve) -> int:
+    """As many cells as the trace would have bins if none were missing, within what PELT does in milliseconds."""
+    return max(1, min(round(curve.total_bytes / float(np.median(curve.widths))), MAX_CELLS))
+
+
+def _without_bursts(level: Floats, half: int) -> Floats:
+    """Running median over 2 * half + 1 cells; an edge is padded with its own median so that a short end survives."""
+    edge = min(3, half)
+    head, tail = np.median(level[:edge]), np.median(level[-edge:])
+    padded = np.concatenate((np.full(half, head), level, np.full(half, tail)))
+    calm: Floats = np.median(sliding_window_view(padded, 2 * half + 1), axis=1)
+    return calm
+
+
+def _noise_power(calm: Floats, level: Floats) -> float:
+    """Variance a cell of the noise would have if it were white: the worst over block lengths, so that ripple counts.
+
+    Medians of the differences between neighbouring blocks ignore the few that straddle a border.
+    """
+    worst = 0.0
+    for scale in RIPPLE_SCALES:
+        for series in (calm, level) if scale == 1 else (calm,):
+            count = series.size // scale
+            if count < 8:
+                continue
+            means = series[: count * scale].reshape(count, scale).mean(axis=1)
+            sigma = 1.4826 * float(np.median(np.abs(np.diff(means))))
+            worst = max(worst, scale * sigma**2 / 2.0)
+    return min(worst, NOISE_CAP)
+
+
+def _proposed(calm: Floats, penalty: float) -> list[int]:
+    # ruptures pulls scipy.stats in, which costs half a second: only an analysis pays for it.
+    from ruptures.detection import KernelCPD  # type: ignore[import-untyped]
+
+    found = KernelCPD(kernel="linear", min_size=2).fit(calm[:, None]).predict(pen=penalty)
+    return [int(b) for b in found[:-1]]
+
+
+def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> list[int]:
+    """Drop borders, the weakest first, until each that is left separates two phases."""
+    borders = list(borders)
+    shortest = max(BURST * calm.size, FEWEST_CELLS)
+    while borders:
+        ends = [0, *borders, calm.size]
+        strengths = [_strength(calm, level, ends, i, penalty, shortest) for i in range(1, len(ends) - 1)]
+        weakest = int(np.argmin(strengths))
+        if strengths[weakest] >= 1.0:
+            rippling = _ripple(calm, ends)
+            if rippling is None:
+                break
+            weakest = rippling
+        del borders[weakest]
+    return borders
+
+
+def _strength(calm: Floats, level: Floats, ends: list[int], i: int, penalty: float, shortest: float) -> float:
+    """How far border i is above the weakest border worth reporting (1.0)."""
+    start, border, end = ends[i - 1], ends[i], ends[i + 1]
+    left, right = border - start, end - border
+    whole = abs(float(calm[start:border].mean() - calm[border:end].mean()))
+    brief = right < shortest or (left < shortest and start > 0)
+    if brief or _excursion(calm, ends, i - 1) or _excursion(calm, ends, i):
+        return 0.1 * whole / (1.0 + whole)  # a burst goes first, into the neighbour it resembles
+    gain = left * right / (left + right) * whole**2
+    # A slow drift differs between the means of two long phases, but not between the two sides of the border.
+    reach = max(8, round(0.04 * calm.size))
+    before, after = calm[max(start, border - reach) : border], calm[border : min(end, border + reach)]
+    near = abs(float(np.median(before) - np.median(after)))
+    needed = MATERIAL
+    short = FLEETING * calm.size
+    if left < short and start > 0:
+        needed = max(needed, _swing(level[border : border + reach]))
+    if right < short:
+        needed = max(needed, _swing(level[max(start, border - reach) : border]))
+    return min(whole / needed, near / needed, gain / penalty)
+
+
+def _excursion(calm: Floats, ends: list[int], k: int) -> bool:
+    """Whether stretch k leaves the speed of its neighbours for a moment only."""
+    if k < 1 or k + 2 >= len(ends) or ends[k + 1] - ends[k] >= EXCURSION * calm.size:
+        return False
+    before, after = calm[ends[k - 1] : ends[k]].mean(), calm[ends[k + 1] : ends[k + 2]].mean()
+    return bool(abs(before - after) < MATERIAL)
+
+
+def _swing(level: Floats) -> float:
+    """The change of log speed that stands out of what is usual here, for a stretch too short to average it out."""
+    low, high = np.quantile(level, (0.05, 0.95))
+    return MATERIAL + 0.625 * float(high - low)
+
+
+def _ripple(calm: Floats, ends: list[int]) -> int | None:
+    """The index of a border inside a ripple: three or more short stretches in a row that go up and down mildly."""
+    means = [float(calm[a:b].mean()) for a, b in pairwise(ends)]
+    steps = np.diff(means)
+    lengths = np.diff(ends)
+    longest = RIPPLE_LENGTH * calm.size
+    for k in range(1, len(steps) - 1):
+        three = steps[k - 1 : k + 2]
+        alternating = three[0] * three[1] < 0 and three[1] * three[2] < 0
+        short = lengths[k] < longest and lengths[k + 1] < longest
+        if alternating and short and float(np.abs(three).max()) < RIPPLE_RATIO:
+            return k
+    return None
+
+
+def _short_first_phase(level: Floats, until: int) -> int:
+    """Cells in a first phase too short for the change points: all of it is above nearly all of what follows.
+
+    0 when there is none. At least two cells, so that one lucky sample is not a cache.
+    """
+    longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
+    best, found = 2 * MATERIAL, 0
+    for count in range(2, longest + 1):
+        after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
+        if after.size < 8:
+            break
+        gap = float(level[:count].min() - np.quantile(after, 0.95))
+        if gap > best:
+            best, found = gap, count
+    return found
+
+
+def _without_slow_start(calm: Floats, borders: list[int]) -> list[int]:
+    if not borders or borders[0] > SLOW_START * calm.size:
+        return borders
+    after = calm[borders[0] : borders[1] if len(borders) > 1 else None]
+    slower = float(calm[: borders[0]].mean()) < float(after.mean())
+    return borders[1:] if slower else borders

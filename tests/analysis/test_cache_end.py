@@ -1,0 +1,95 @@
+"""The end of the cache: where, how well known, and when there is none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pslc.analysis import CacheEnd, Curve, cache_end, find_phases
+
+from .synthetic import GB, Trace, random_trace
+
+MB = 1e6
+FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
+
+
+def end_of(trace: Trace, *, seed: int = 0, capacity: float | None = None) -> CacheEnd | None:
+    curve = trace.curve()
+    return cache_end(curve, find_phases(curve), seed=seed, capacity_bytes=capacity)
+
+
+def test_the_cliff_is_found_on_random_traces_and_the_interval_means_what_it_says() -> None:
+    errors, covered = [], []
+    for seed in range(400):
+        trace = random_trace(seed)
+        found = end_of(trace, seed=seed)
+        assert found is not None, seed
+        errors.append(abs(found.bytes - trace.cache_bytes) / trace.ends[-1])
+        covered.append(found.low <= trace.cache_bytes <= found.high)
+    assert np.mean(np.array(errors) <= 0.01) >= 0.98
+    assert np.mean(np.array(errors) > 0.05) <= 0.005
+    assert 0.85 <= np.mean(covered) <= 0.97
+
+
+def test_a_flat_drive_has_no_cliff() -> None:
+    flat = Trace((2150 * MB,), (2000 * GB,))
+    assert end_of(flat) is None
+    assert end_of(flat, capacity=2000 * GB) is None
+
+
+def test_a_trace_that_ends_in_its_first_phase_gives_a_lower_bound() -> None:
+    short = Trace((5000 * MB,), (200 * GB,))
+    assert end_of(short, capacity=1000 * GB) == CacheEnd(200 * GB, 200 * GB, 1000 * GB, seen_end=False)
+
+
+def test_a_slow_start_is_not_the_cliff() -> None:
+    slow = Trace((1500 * MB, 5000 * MB, 1000 * MB), (100 * GB, 400 * GB, 1000 * GB))
+    found = end_of(slow)
+    assert found is not None
+    assert found.bytes == pytest.approx(400 * GB, rel=1e-3)
+
+
+def test_a_slow_start_does_not_hide_a_shallow_cliff() -> None:
+    shallow = Trace((5000 * MB, 3500 * MB), (95 * GB, 1000 * GB), noise=0.05, slow_start=10 * GB)
+    found = end_of(shallow)
+    assert found is not None
+    assert found.bytes == pytest.approx(95 * GB, rel=0.01)
+
+
+def test_a_rise_is_not_a_cliff() -> None:
+    assert end_of(Trace((1000 * MB, 2000 * MB), (300 * GB, 1000 * GB))) is None
+
+
+def test_a_cliff_that_is_a_slope_ends_the_cache_where_the_first_phase_ends() -> None:
+    speed = np.interp(np.arange(2000), [580, 640], [5000 * MB, 1200 * MB])
+    edges = np.linspace(0.0, 1000 * GB, 2001)
+    curve = Curve(edges, (np.diff(edges) / speed).astype(np.float64))
+    phases = find_phases(curve)
+    found = cache_end(curve, phases)
+    assert found is not None
+    assert found.bytes == phases[0].to_bytes
+    assert 580 * 0.5 * GB <= found.bytes <= 640 * 0.5 * GB
+    assert found.low <= found.bytes <= found.high
+
+
+def test_noise_widens_the_interval() -> None:
+    widths = []
+    for noise in (0.01, 0.1):
+        found = end_of(replace(FALL, noise=noise))
+        assert found is not None
+        widths.append(found.high - found.low)
+    assert widths[1] > 3 * widths[0]
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    noisy = replace(FALL, noise=0.1)
+    assert end_of(noisy, seed=7) == end_of(noisy, seed=7)
+    assert end_of(noisy, seed=7) != end_of(noisy, seed=8)
+
+
+def test_the_cache_is_counted_from_where_the_trace_begins() -> None:
+    curve = FALL.curve()
+    moved = type(curve)(curve.edges_bytes + 50 * GB, curve.seconds)
+    found = cache_end(moved, find_phases(moved))
+    assert found is not None
+    assert found.bytes == pytest.approx(300 * GB, rel=1e-3)

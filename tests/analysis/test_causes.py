@@ -1,0 +1,97 @@
+"""The cause of a phase, from the counters of a simulated drive."""
+
+from typing import Any
+
+import pytest
+
+from pslc.analysis import CAUSES, phase_cause
+from pslc.analysis.causes import NEEDED
+
+GB = 1e9
+FACTS: dict[str, Any] = {"dies": 32, "link_bytes_per_s": 7e9, "slc_write_bytes_per_s": 7.2e9}
+
+
+def counters(**shares: float) -> dict[str, float]:
+    """Counters of a phase of 100 GB in 50 s; shares of the host's bytes and of the time."""
+    host, seconds = 100 * GB, 50.0
+    return {
+        "host_write_bytes_total": host,
+        "host_to_slc_bytes_total": shares.get("slc", 0.0) * host,
+        "host_to_native_bytes_total": shares.get("native", 0.0) * host,
+        "folded_bytes_total": shares.get("fold", 0.0) * host,
+        "gc_bytes_total": shares.get("gc", 0.0) * host,
+        "slc_valid_bytes": shares.get("held", 0.0) * GB,
+        "cache_limit_bytes": shares.get("limit", 690.0) * GB,
+        "link_busy_ns_total": shares.get("link", 0.3) * seconds * 1e9,
+        "die_busy_ns_total": shares.get("dies", 0.95) * seconds * 1e9 * 32,
+        "buffer_wait_ns_total": shares.get("wait", 0.5) * seconds * 1e9,
+    }
+
+
+@pytest.mark.parametrize(
+    ("cause", "shares"),
+    [
+        ("pslc", {"slc": 1.0, "held": 300}),
+        ("pslc", {"slc": 1.0, "fold": 0.09}),
+        ("fold", {"slc": 1.0, "fold": 1.0, "held": 600}),
+        ("fold", {"native": 1.0, "fold": 0.5, "held": 600}),
+        ("direct", {"native": 1.0, "held": 690}),
+        ("native", {"native": 1.0}),
+        ("native", {"native": 1.0, "held": 0.01, "limit": 0.0}),
+        ("gc", {"native": 1.0, "gc": 1.4}),
+        ("fold", {"native": 1.0, "gc": 0.3, "fold": 0.5}),
+        ("link", {"slc": 1.0, "link": 0.99, "dies": 0.4}),
+        ("pslc", {"slc": 1.0, "link": 0.99, "dies": 0.9}),
+        ("host", {"slc": 1.0, "link": 0.2, "dies": 0.3, "wait": 0.0}),
+        ("pslc", {"slc": 1.0, "link": 0.2, "dies": 0.3, "wait": 0.8}),
+    ],
+)
+def test_the_cause_follows_from_the_counters(cause: str, shares: dict[str, float]) -> None:
+    found = phase_cause(counters(**shares), seconds=50.0, facts=FACTS)
+    assert found.cause == cause, found
+    assert found.cause in CAUSES
+    assert 0.5 <= found.confidence <= 1.0
+
+
+def test_a_small_full_cache_makes_native_writes_direct() -> None:
+    found = phase_cause(counters(native=1.0, held=3, limit=3), seconds=50.0, facts=FACTS)
+    assert found.cause == "direct"
+
+
+def test_the_reason_is_a_sentence_with_the_numbers() -> None:
+    found = phase_cause(counters(native=0.5, slc=0.5, fold=0.5), seconds=50.0, facts=FACTS)
+    assert found.because == "folding moved 50 % of what the host wrote from pSLC to native cells: 2000 MB/s"
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_without_a_counter_the_cause_is_unknown_and_the_counter_is_named(name: str) -> None:
+    deltas = counters(slc=1.0)
+    del deltas[name]
+    found = phase_cause(deltas, seconds=50.0, facts=FACTS)
+    assert (found.cause, found.confidence) == ("unknown", 0.0)
+    assert name in found.because
+
+
+def test_without_the_number_of_dies_the_cause_is_unknown() -> None:
+    assert phase_cause(counters(slc=1.0), seconds=50.0, facts={}).cause == "unknown"
+
+
+@pytest.mark.parametrize(
+    "shares", [{"slc": 0.2}, {"slc": 1.0, "native": 1.0}, {"slc": 1.0, "link": 1.2}, {"slc": 1.0, "gc": -0.1}]
+)
+def test_counters_that_contradict_themselves_give_unknown(shares: dict[str, float]) -> None:
+    found = phase_cause(counters(**shares), seconds=50.0, facts=FACTS)
+    assert found.cause == "unknown"
+    assert "contradict" in found.because
+
+
+def test_nothing_written_has_no_cause() -> None:
+    deltas = dict.fromkeys(NEEDED, 0.0)
+    assert phase_cause(deltas, seconds=50.0, facts=FACTS).cause == "unknown"
+
+
+def test_confidence_falls_towards_the_threshold() -> None:
+    sure = phase_cause(counters(native=1.0, fold=0.5), seconds=50.0, facts=FACTS)
+    barely = phase_cause(counters(native=1.0, fold=0.11), seconds=50.0, facts=FACTS)
+    assert sure.cause == barely.cause == "fold"
+    assert barely.confidence < 0.6 < sure.confidence

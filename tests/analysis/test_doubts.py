@@ -1,0 +1,77 @@
+"""Each doubt appears when it should, and a good run has none."""
+
+from dataclasses import replace
+
+from pslc.analysis import Doubt, cache_end, doubts, find_phases
+
+from .synthetic import GB, Trace
+
+MB = 1e6
+FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
+
+
+def doubts_of(trace: Trace, *, capacity: float | None = None, interrupted: bool = False) -> list[str]:
+    curve = trace.curve()
+    phases = find_phases(curve)
+    end = cache_end(curve, phases, capacity_bytes=capacity)
+    return doubts(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted)
+
+
+def has(found: list[str], doubt: Doubt) -> bool:
+    return any(text.startswith(doubt.value.split("{", maxsplit=1)[0]) and "{" not in text for text in found)
+
+
+def test_a_whole_steady_fill_leaves_no_doubt() -> None:
+    assert doubts_of(FALL, capacity=1000 * GB) == []
+
+
+def test_an_interrupted_run_is_doubted_once() -> None:
+    found = doubts_of(FALL, capacity=2000 * GB, interrupted=True)
+    assert found == ["the run was interrupted after 1000 GB: run it to its end"]
+
+
+def test_a_part_of_the_capacity_is_doubted() -> None:
+    found = doubts_of(FALL, capacity=2000 * GB)
+    assert found == [
+        "only 1000 GB of 2000 GB was written, so later phases may be missing: write the whole drive",
+    ]
+
+
+def test_a_run_that_ended_in_its_first_phase_says_so() -> None:
+    assert has(doubts_of(Trace((5000 * MB,), (200 * GB,)), capacity=1000 * GB), Doubt.FIRST_PHASE)
+
+
+def test_a_flat_whole_fill_did_not_end_in_its_first_phase() -> None:
+    assert doubts_of(Trace((2150 * MB,), (2000 * GB,)), capacity=2000 * GB) == []
+
+
+def test_few_bins_are_doubted() -> None:
+    assert has(doubts_of(replace(FALL, bins=40)), Doubt.FEW_BINS)
+
+
+def test_a_phase_of_few_bins_is_doubted() -> None:
+    assert "phase 1 has only 6 bins, so its speed is uncertain: record finer bins" in doubts_of(
+        Trace((3000 * MB, 1000 * MB), (3.2 * GB, 1000 * GB), noise=0.01)
+    )
+
+
+def test_missing_samples_are_doubted() -> None:
+    assert has(doubts_of(replace(FALL, missing=0.6)), Doubt.GAPS)
+
+
+def test_an_unsteady_phase_is_doubted() -> None:
+    assert has(doubts_of(replace(FALL, ripple=0.4, ripple_bins=8)), Doubt.UNSTEADY)
+
+
+def test_a_last_phase_that_drifts_is_doubted() -> None:
+    assert has(doubts_of(replace(FALL, drift=-0.3)), Doubt.DRIFTING)
+
+
+def test_a_badly_known_cache_is_doubted() -> None:
+    coarse = Trace((5000 * MB, 3000 * MB), (60 * GB, 1000 * GB), bins=100, noise=0.1, seed=3)
+    assert has(doubts_of(coarse), Doubt.WIDE)
+
+
+def test_a_pattern_is_not_passed_off_as_phases() -> None:
+    ends = tuple((50.0 * k + part) * GB for k in range(20) for part in (20, 50))
+    assert has(doubts_of(Trace((3000 * MB, 500 * MB) * 20, ends)), Doubt.PATTERN)
