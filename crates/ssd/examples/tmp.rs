@@ -5,7 +5,7 @@ fn aldrin() -> Config {
     Config { name: "a".into(), capacity_bytes: 2_000_000_000_000 / 4096 * 4096, link: Link::Pcie{generation:4,lanes:4},
       nand: Nand { channels: 8, dies: 32, planes: 4, blocks_per_plane: 705, pages_per_block: 1536, page_bytes: 16384, bits_per_cell: 3, bus_mts: 1200,
         slc: CellTiming{read:Nanos(30_000),program:Nanos(300_000),erase:Nanos(5_000_000)}, native: CellTiming{read:Nanos(60_000),program:Nanos(2_850_000),erase:Nanos(5_000_000)}, suspend: Some(Suspend{program:Nanos(20_000),erase:Nanos(50_000),limit:8}) },
-      controller: Controller{write_buffer_bytes: 32<<20, cores:4, command:Nanos(2000)},
+      controller: Controller{write_buffer_bytes: 8<<20, cores:4, command:Nanos(2000)},
       ftl: Ftl{gc:GcChoice::Greedy,reserve_superblocks:6},
       cache: Cache{mode:CacheMode::DynamicSlc,static_bytes:0,dynamic_bytes:691_000_000_000,shrink_from_permille:1000,shrink_to_permille:1000,dynamic_least_bytes:0,when_full:"direct-then-fold".into(),host_share_permille:500,fold_overhead_permille:2600,reuse:Reuse::AfterIdle,idle:Some(Idle{threshold:Nanos::from_secs(1),rate_bytes_per_s:None,residue_bytes:0})}}
 }
@@ -30,6 +30,6 @@ fn main(){
       for i in 0..n { let mut m=0; for j in 1..32 { if slots[j]<slots[m] {m=j;} } now=slots[m]; let p=ring[i%64]; ring[i%64]=rng.next_u64()%pages; d.prepare(&Request::read(ring[i%64]*4096,4096)); slots[m]=d.submit(now,&if write {Request::write(p*4096,4096)} else {Request::read(p*4096,4096)}); }
       let e=t.elapsed(); let mut b=vec![0;a.len()]; d.sample(&mut b); let g=|k:&str|{let i=Drive::COLUMNS.iter().position(|c|*c==k).unwrap(); (b[i]-a[i])/4096}; let moves=g("folded_bytes_total")+g("gc_bytes_total"); println!("{} {:.2} M/s, with moves {:.2} M/s; IOPS {:.0}; WAF {:.2}",if write {"write"} else {"read"}, n as f64/e.as_secs_f64()/1e6,(n as f64+moves as f64)/e.as_secs_f64()/1e6, n as f64/(now-s0).as_secs_f64(), 1.0+moves as f64/n as f64); now};
     let mut now=run(&mut d,false,5_000_000,now);
-    for _ in 0..8 { now=run(&mut d,true,100_000_000,now);} run(&mut d,false,20_000_000,now);
+    for _ in 0..6 { now=run(&mut d,true,std::env::var("N").unwrap().parse().unwrap(),now);} run(&mut d,false,20_000_000,now);
   }
 }

@@ -1,9 +1,7 @@
 //! The write buffer: a ring of acknowledged data. Space is freed in the order it was taken, when the program that
 //! holds the data ends.
 
-use std::collections::VecDeque;
-
-use crate::nand::{Nand, Programming};
+use crate::nand::{Nand, Programming, Queue};
 use crate::units::Nanos;
 
 /// Where a program unit of host data lies: the sequence number of its superblock's opening, and its place there.
@@ -19,7 +17,7 @@ struct Unit {
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
     /// Units being programmed, oldest first.
-    units: VecDeque<Unit>,
+    units: Queue<Unit>,
     /// Pages of them, and of the unit that is still being filled.
     used: u32,
     size: u32,
@@ -29,7 +27,7 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     pub fn new(size_pages: u32) -> WriteBuffer {
-        WriteBuffer { units: VecDeque::new(), used: 0, size: size_pages, waited: Nanos::ZERO }
+        WriteBuffer { units: Queue::default(), used: 0, size: size_pages, waited: Nanos::ZERO }
     }
 
     /// Take room for `pages` at or after `at`; returns when they may come in.
@@ -54,7 +52,7 @@ impl WriteBuffer {
 
     /// Whether a unit of host data is still in the buffer at `now`.
     pub fn holds(&mut self, nand: &Nand, now: Nanos, id: UnitId) -> bool {
-        while let Some(oldest) = self.units.front() {
+        while let Some(oldest) = self.units.first() {
             if nand.end_of(oldest.programming) > now {
                 return id >= oldest.id;
             }

@@ -159,7 +159,7 @@ impl Ftl {
     /// Pages of the host's open unit until it is full.
     #[inline]
     pub fn host_unit_room(&self) -> u32 {
-        self.host.as_ref().map_or(0, Stream::unit_room)
+        self.host.as_ref().map_or(0, |stream| stream.unit_room)
     }
 
     /// `pages` of the open unit have arrived at `at`. A full unit is programmed, and what the policy and the free
@@ -176,10 +176,10 @@ impl Ftl {
     /// Program the host's open unit, padded if it is not full.
     pub fn flush_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
         let Some(stream) = &mut self.host else { return };
-        if stream.arrived % stream.unit_pages == 0 {
+        if stream.unit_room == stream.unit_pages {
             return;
         }
-        let padding = stream.unit_room();
+        let padding = stream.unit_room;
         let from = self.geometry.first_page(stream.superblock) + stream.given;
         stream.given += padding;
         self.p2l.set(from, NONE, padding, |_, _| {});
@@ -382,8 +382,10 @@ impl Ftl {
             pages: self.geometry.pages(mode),
             unit_pages: self.geometry.unit_pages(mode),
             arrived: 0,
+            unit_room: self.geometry.unit_pages(mode),
             ready: Nanos::ZERO,
             dispatched: 0,
+            die: 0,
         }
     }
 
@@ -396,13 +398,9 @@ impl Ftl {
 
     fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
         let stream = self.host.as_mut().expect("a unit is full");
-        let unit = stream.dispatched;
-        stream.dispatched += 1;
-        let die = unit % self.geometry.dies;
-        let (programming, _) =
-            nand.program(stream.ready, die, stream.mode, stream.unit_pages, 1000);
+        let (unit, die, ready) = stream.dispatch(self.geometry.dies);
+        let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
         buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
-        stream.ready = Nanos::ZERO;
         match stream.mode {
             CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
             CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,

@@ -243,11 +243,10 @@ impl Ftl {
             }
         };
         let start = stream.arrived;
-        let room = stream.unit_room();
-        let mut full = false;
+                let mut full = false;
         while !full && self.superblocks.get(victim.superblock).valid > 0 {
-            let left = room - (stream.arrived - start);
-            let (page, run) = self.p2l.run(victim.next, left.min(victim.end - victim.next));
+            let limit = stream.unit_room.min(victim.end - victim.next);
+            let (page, run) = self.p2l.run(victim.next, limit);
             if page == NONE {
                 victim.next += run;
                 continue;
@@ -277,10 +276,8 @@ impl Ftl {
         }
         if full {
             let permille = if folds { self.mover.fold_permille } else { 1000 };
-            let die = stream.dispatched % self.geometry.dies;
-            stream.dispatched += 1;
-            self.mover.waiting.push_back(Unit { ready: stream.ready, permille, die });
-            stream.ready = Nanos::ZERO;
+            let (_, die, ready) = stream.dispatch(self.geometry.dies);
+            self.mover.waiting.push_back(Unit { ready, permille, die });
         }
         self.mover.stream = Some(stream);
         self.mover.victim = Some(victim);
@@ -319,8 +316,7 @@ impl Ftl {
         let unit = self.mover.waiting.pop_front().expect("a unit waits");
         let pages = self.geometry.unit_pages(self.geometry.main);
         let mode = self.geometry.main;
-        let (programming, _) =
-            nand.program(unit.ready.max(at), unit.die, mode, pages, unit.permille);
+        let programming = nand.program(unit.ready.max(at), unit.die, mode, pages, unit.permille);
         if self.mover.programming.len() == 2 * self.mover.depth {
             self.mover.programming.pop_front();
         }

@@ -15,10 +15,13 @@ pub struct Stream {
     pub unit_pages: u32,
     /// Pages that have arrived; they lag behind `given` within a request.
     pub arrived: u32,
+    /// Pages until the unit being filled is full.
+    pub unit_room: u32,
     /// When the last of them arrived.
     pub ready: Nanos,
-    /// Units handed to the NAND.
+    /// Units handed on to be programmed, and the die that the next goes to.
     pub dispatched: u32,
+    pub die: u32,
 }
 
 impl Stream {
@@ -28,18 +31,24 @@ impl Stream {
         self.pages - self.given
     }
 
-    /// Pages until the unit being filled is full.
-    #[inline]
-    pub fn unit_room(&self) -> u32 {
-        self.unit_pages - self.arrived % self.unit_pages
-    }
-
     /// `pages` of the unit have arrived at `at`; returns whether the unit is full now.
     #[inline]
     pub fn arrive(&mut self, at: Nanos, pages: u32) -> bool {
         self.arrived += pages;
+        self.unit_room -= pages;
         self.ready = self.ready.max(at);
-        self.arrived % self.unit_pages == 0
+        self.unit_room == 0
+    }
+
+    /// Hand the full unit on; returns its number, its die and when its data are there.
+    #[inline]
+    pub fn dispatch(&mut self, dies: u32) -> (u32, u32, Nanos) {
+        let unit = (self.dispatched, self.die, self.ready);
+        self.dispatched += 1;
+        self.die = if self.die + 1 == dies { 0 } else { self.die + 1 };
+        self.unit_room = self.unit_pages;
+        self.ready = Nanos::ZERO;
+        unit
     }
 
     #[inline]

@@ -14,6 +14,28 @@ struct Packets {
     turnaround: Nanos,
 }
 
+/// One direction of the line: its packets, and the time that the last size took, since sizes repeat.
+#[derive(Clone, Debug)]
+struct Direction {
+    packets: Packets,
+    bytes_per_s: u64,
+    last: (u64, Nanos),
+}
+
+impl Direction {
+    fn new(packets: Packets, bytes_per_s: u64) -> Direction {
+        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO) }
+    }
+
+    #[inline]
+    fn time(&mut self, bytes: u64) -> Nanos {
+        if self.last.0 != bytes {
+            self.last = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
+        }
+        self.last.1
+    }
+}
+
 /// Host to drive on PCIe: the drive reads host memory. Root complexes answer in completions of the 128 B read
 /// completion boundary, each with a 12 B header, 4 B framing, 4 B LCRC and its share of acknowledge and flow control.
 const PCIE_TO_DRIVE: Packets = Packets { payload: 128, overhead: 24, turnaround: Nanos(0) };
@@ -34,9 +56,8 @@ pub struct Link {
     /// Unused where one line serves both directions.
     to_host: Calendar,
     half_duplex: bool,
-    bytes_per_s: u64,
-    down: Packets,
-    up: Packets,
+    down: Direction,
+    up: Direction,
     command_bytes: u64,
 }
 
@@ -46,13 +67,13 @@ impl Link {
             config::Link::Sata { .. } => (true, SATA_FIS, SATA_FIS, SATA_COMMAND_BYTES),
             config::Link::Pcie { .. } => (false, PCIE_TO_DRIVE, PCIE_TO_HOST, PCIE_COMMAND_BYTES),
         };
+        let bytes_per_s = line_bytes_per_s(link);
         Link {
             to_drive: Calendar::default(),
             to_host: Calendar::default(),
             half_duplex,
-            bytes_per_s: line_bytes_per_s(link),
-            down,
-            up,
+            down: Direction::new(down, bytes_per_s),
+            up: Direction::new(up, bytes_per_s),
             command_bytes,
         }
     }
@@ -60,14 +81,14 @@ impl Link {
     /// Data of a write, or a part of them, from the host once there is room at `ready`; returns when they are here.
     #[inline]
     pub fn receive(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
-        let time = wire_time(bytes, &self.down, self.bytes_per_s);
+        let time = self.down.time(bytes);
         self.to_drive.reserve(horizon, ready, time) + time
     }
 
     /// Data of a read to the host, ready in the controller at `ready`; returns when they have arrived.
     #[inline]
     pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
-        let time = wire_time(bytes, &self.up, self.bytes_per_s);
+        let time = self.up.time(bytes);
         let line = if self.half_duplex { &mut self.to_drive } else { &mut self.to_host };
         line.reserve(horizon, ready, time) + time
     }
@@ -84,12 +105,12 @@ impl Link {
 
     /// The most that write data can reach, in bytes a second.
     pub fn write_ceiling(&self) -> u64 {
-        ceiling(&self.down, self.bytes_per_s)
+        ceiling(&self.down.packets, self.down.bytes_per_s)
     }
 
     /// The most that read data can reach, in bytes a second.
     pub fn read_ceiling(&self) -> u64 {
-        ceiling(&self.up, self.bytes_per_s)
+        ceiling(&self.up.packets, self.up.bytes_per_s)
     }
 }
 

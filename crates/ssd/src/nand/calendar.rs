@@ -9,8 +9,7 @@
 //!   ready, len 8               too long: -----> here: [########]
 //! ```
 
-use std::collections::VecDeque;
-
+use super::queue::Queue;
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,7 @@ struct Span {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     /// Disjoint, ascending, never touching.
-    spans: VecDeque<Span>,
+    spans: Queue<Span>,
     busy: Nanos,
 }
 
@@ -32,13 +31,13 @@ impl Calendar {
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         debug_assert!(ready >= horizon);
         self.busy += len;
-        while let Some(first) = self.spans.front() {
+        while let Some(first) = self.spans.first() {
             if first.end > horizon {
                 break;
             }
             self.spans.pop_front();
         }
-        match self.spans.back_mut() {
+        match self.spans.last_mut() {
             Some(last) if last.end > ready => {
                 if last.start <= ready {
                     let start = last.end;
@@ -60,20 +59,17 @@ impl Calendar {
 
     /// The general case: look for a gap before the last reservation.
     fn reserve_in_gap(&mut self, ready: Nanos, len: Nanos) -> Nanos {
+        // Gaps are mostly near the end.
         let mut at = self.spans.len();
         while at > 0 && self.spans[at - 1].end > ready {
             at -= 1;
         }
         let mut start = ready;
-        while at < self.spans.len() {
-            let next = self.spans[at];
-            if next.start <= start {
-                start = start.max(next.end);
-            } else if next.start - start >= len {
+        for next in &self.spans[at..] {
+            if next.start >= start + len {
                 break;
-            } else {
-                start = next.end;
             }
+            start = next.end;
             at += 1;
         }
         self.insert(at, Span { start, end: start + len });

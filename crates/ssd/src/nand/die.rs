@@ -10,8 +10,7 @@
 //!   suspend        |--- pro s[R]s gram ---||--- program ---|
 //! ```
 
-use std::collections::VecDeque;
-
+use super::queue::Queue;
 use crate::config::Suspend;
 use crate::units::Nanos;
 
@@ -38,7 +37,7 @@ pub struct Ticket(u64);
 #[derive(Clone, Debug, Default)]
 pub struct Die {
     /// Bulk operations that may still run, in order, disjoint.
-    windows: VecDeque<Window>,
+    windows: Queue<Window>,
     /// Ticket of the first of them.
     first: u64,
     /// End of the last host read.
@@ -50,20 +49,20 @@ pub struct Die {
 impl Die {
     /// When the array has nothing left to do.
     pub fn free_at(&self) -> Nanos {
-        let bulk = self.windows.back().map_or(Nanos::ZERO, |w| w.end);
+        let bulk = self.windows.last().map_or(Nanos::ZERO, |w| w.end);
         bulk.max(self.read_end)
     }
 
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
     #[inline]
     pub fn register_free_at(&self) -> Nanos {
-        self.windows.back().map_or(Nanos::ZERO, |w| w.start)
+        self.windows.last().map_or(Nanos::ZERO, |w| w.start)
     }
 
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        while let Some(first) = self.windows.front() {
+        while let Some(first) = self.windows.first() {
             if first.end > horizon {
                 break;
             }
@@ -132,7 +131,7 @@ impl Die {
 
     /// Move the operations from position `at` on so that none starts before `earliest`.
     fn delay_from(&mut self, at: usize, mut earliest: Nanos) {
-        for window in self.windows.range_mut(at..) {
+        for window in self.windows[at..].iter_mut() {
             if window.start >= earliest {
                 break;
             }

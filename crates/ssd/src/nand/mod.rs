@@ -2,9 +2,12 @@
 
 mod calendar;
 mod die;
+mod queue;
 
 pub use calendar::Calendar;
-pub use die::{Bulk, Die, Ticket};
+pub use queue::Queue;
+
+use die::{Bulk, Die, Ticket};
 
 use crate::config::{self, CellMode, CellTiming, Suspend};
 use crate::units::{Nanos, PAGE_BYTES};
@@ -23,7 +26,10 @@ pub struct Nand {
     slc: CellTiming,
     native: CellTiming,
     suspend: Option<Suspend>,
-    bus_mts: u64,
+    /// Channel of each die.
+    channel_of: Vec<u32>,
+    /// Time on a channel by number of mapping pages, up to a native program unit.
+    transfer: Vec<Nanos>,
     /// Nothing will be asked for before this time.
     horizon: Nanos,
     /// Array time of all dies added.
@@ -39,7 +45,10 @@ impl Nand {
             slc: nand.slc,
             native: nand.native,
             suspend: nand.suspend,
-            bus_mts: nand.bus_mts as u64,
+            channel_of: (0..nand.dies).map(|die| die % nand.channels).collect(),
+            transfer: (0..=nand.row_pages() * nand.bits_per_cell)
+                .map(|pages| transfer_time(pages, nand.bus_mts))
+                .collect(),
             horizon: Nanos::ZERO,
             busy: Nanos::ZERO,
             suspends: 0,
@@ -50,12 +59,6 @@ impl Nand {
     #[inline]
     pub fn forget_before(&mut self, now: Nanos) {
         self.horizon = self.horizon.max(now);
-    }
-
-    /// Time of `pages` mapping pages on a channel.
-    #[inline]
-    fn transfer(&self, pages: u32) -> Nanos {
-        Nanos((pages as u64 * PAGE_BYTES * 1000).div_ceil(self.bus_mts))
     }
 
     #[inline]
@@ -69,9 +72,9 @@ impl Nand {
     /// Put `pages` on the die's channel once they are `ready`; returns when the last has crossed.
     #[inline]
     fn cross(&mut self, die: u32, ready: Nanos, pages: u32) -> Nanos {
-        let time = self.transfer(pages);
-        let channel = die as usize % self.channels.len();
-        self.channels[channel].reserve(self.horizon, ready, time) + time
+        let time = self.transfer[pages as usize];
+        let channel = self.channel_of[die as usize];
+        self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
     /// Read `pages` of one row for the host; returns when they are in the controller.
@@ -99,8 +102,7 @@ impl Nand {
         self.cross(die, sensed, pages)
     }
 
-    /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG;
-    /// returns the operation and its end as things stand.
+    /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG.
     #[inline]
     pub fn program(
         &mut self,
@@ -109,20 +111,24 @@ impl Nand {
         mode: CellMode,
         pages: u32,
         permille: u32,
-    ) -> (Programming, Nanos) {
+    ) -> Programming {
         let time = self.program_time(mode, permille);
         self.busy += time;
         let register = self.dies[die as usize].register_free_at();
         let loaded = self.cross(die, ready.max(register), pages);
-        let (ticket, end) =
+        let (ticket, _) =
             self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
-        (Programming { die, ticket }, end)
+        Programming { die, ticket }
     }
 
     /// Array time of a program that takes `permille` of tPROG.
     #[inline]
     pub fn program_time(&self, mode: CellMode, permille: u32) -> Nanos {
-        Nanos(self.timing(mode).program.0 * permille as u64 / 1000)
+        let time = self.timing(mode).program;
+        match permille {
+            1000 => time,
+            _ => Nanos(time.0 * permille as u64 / 1000),
+        }
     }
 
     /// Erase the same block of every plane of every die.
@@ -139,4 +145,9 @@ impl Nand {
     pub fn end_of(&self, programming: Programming) -> Nanos {
         self.dies[programming.die as usize].end_of(programming.ticket)
     }
+}
+
+/// Time of `pages` mapping pages on a bus of that many megatransfers (bytes) a second.
+fn transfer_time(pages: u32, bus_mts: u32) -> Nanos {
+    Nanos((pages as u64 * PAGE_BYTES * 1000).div_ceil(bus_mts as u64))
 }
