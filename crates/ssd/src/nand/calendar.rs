@@ -18,11 +18,20 @@ struct Span {
     end: Nanos,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Calendar {
-    /// Disjoint, ascending, never touching.
+    /// Disjoint, ascending, never touching; those that are past are dropped when room is needed.
     spans: Queue<Span>,
+    /// The last reservation, after all of `spans`.
+    last: Span,
     busy: Nanos,
+}
+
+impl Default for Calendar {
+    fn default() -> Calendar {
+        let last = Span { start: Nanos::ZERO, end: Nanos::ZERO };
+        Calendar { spans: Queue::default(), last, busy: Nanos::ZERO }
+    }
 }
 
 impl Calendar {
@@ -31,34 +40,24 @@ impl Calendar {
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         debug_assert!(ready >= horizon);
         self.busy += len;
-        while let Some(first) = self.spans.first() {
-            if first.end > horizon {
-                break;
-            }
-            self.spans.pop_front();
+        if ready < self.last.start {
+            return self.reserve_in_gap(horizon, ready, len);
         }
-        match self.spans.last_mut() {
-            Some(last) if last.end > ready => {
-                if last.start <= ready {
-                    let start = last.end;
-                    last.end = start + len;
-                    return start;
-                }
-                self.reserve_in_gap(ready, len)
+        if ready > self.last.end {
+            if self.last.end > horizon {
+                self.drop_past(horizon);
+                self.spans.push_back(self.last);
             }
-            Some(last) if last.end == ready => {
-                last.end = ready + len;
-                ready
-            }
-            _ => {
-                self.spans.push_back(Span { start: ready, end: ready + len });
-                ready
-            }
+            self.last = Span { start: ready, end: ready + len };
+            return ready;
         }
+        let start = self.last.end;
+        self.last.end = start + len;
+        start
     }
 
     /// The general case: look for a gap before the last reservation.
-    fn reserve_in_gap(&mut self, ready: Nanos, len: Nanos) -> Nanos {
+    fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         // Gaps are mostly near the end.
         let mut at = self.spans.len();
         while at > 0 && self.spans[at - 1].end > ready {
@@ -69,17 +68,47 @@ impl Calendar {
             if next.start >= start + len {
                 break;
             }
-            start = next.end;
+            start = next.end.max(start);
             at += 1;
         }
-        self.insert(at, Span { start, end: start + len });
+        let span = Span { start, end: start + len };
+        if at < self.spans.len() || self.last.start >= span.end {
+            self.insert(horizon, at, span);
+        } else {
+            start = self.last.end;
+            self.last.end = start + len;
+        }
         start
     }
 
+    #[inline]
+    fn drop_past(&mut self, horizon: Nanos) {
+        if self.spans.is_at_capacity() {
+            while self.spans.first().is_some_and(|first| first.end <= horizon) {
+                self.spans.pop_front();
+            }
+        }
+    }
+
     /// Insert before position `at`, joining neighbours that touch.
-    fn insert(&mut self, at: usize, span: Span) {
+    fn insert(&mut self, horizon: Nanos, at: usize, span: Span) {
         let joins_left = at > 0 && self.spans[at - 1].end == span.start;
-        let joins_right = at < self.spans.len() && self.spans[at].start == span.end;
+        if at == self.spans.len() {
+            match (joins_left, self.last.start == span.end) {
+                (true, true) => {
+                    self.last.start = self.spans[at - 1].start;
+                    self.spans.remove(at - 1);
+                }
+                (true, false) => self.spans[at - 1].end = span.end,
+                (false, true) => self.last.start = span.start,
+                (false, false) => {
+                    self.drop_past(horizon);
+                    self.spans.push_back(span);
+                }
+            }
+            return;
+        }
+        let joins_right = self.spans[at].start == span.end;
         match (joins_left, joins_right) {
             (true, true) => {
                 self.spans[at - 1].end = self.spans[at].end;

@@ -36,8 +36,11 @@ pub struct Ticket(u64);
 
 #[derive(Clone, Debug, Default)]
 pub struct Die {
-    /// Bulk operations that may still run, in order, disjoint.
+    /// Bulk operations, in order, disjoint; those that are past are dropped when room is needed.
     windows: Queue<Window>,
+    /// Start and end of the last of them.
+    last_start: Nanos,
+    last_end: Nanos,
     /// Ticket of the first of them.
     first: u64,
     /// End of the last host read.
@@ -49,28 +52,25 @@ pub struct Die {
 impl Die {
     /// When the array has nothing left to do.
     pub fn free_at(&self) -> Nanos {
-        let bulk = self.windows.last().map_or(Nanos::ZERO, |w| w.end);
-        bulk.max(self.read_end)
+        self.last_end.max(self.read_end)
     }
 
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
     #[inline]
     pub fn register_free_at(&self) -> Nanos {
-        self.windows.last().map_or(Nanos::ZERO, |w| w.start)
+        self.last_start
     }
 
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        while let Some(first) = self.windows.first() {
-            if first.end > horizon {
-                break;
-            }
-            self.windows.pop_front();
-            self.first += 1;
+        if self.windows.is_at_capacity() {
+            self.drop_past(horizon);
         }
         let start = self.free_at().max(ready);
         let end = start + time;
+        self.last_start = start;
+        self.last_end = end;
         self.windows.push_back(Window { start, end, kind, suspended: 0 });
         (Ticket(self.first + self.windows.len() as u64 - 1), end)
     }
@@ -86,7 +86,14 @@ impl Die {
 
     /// Read for the host at or after `ready`; returns when the data are in the register.
     #[inline]
-    pub fn host_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
+    pub fn host_read(
+        &mut self,
+        horizon: Nanos,
+        ready: Nanos,
+        time: Nanos,
+        suspend: Option<&Suspend>,
+    ) -> Nanos {
+        self.drop_past(horizon);
         let earliest = ready.max(self.read_end);
         let Some(at) = self.windows.iter().position(|w| w.end > earliest) else {
             self.read_end = earliest + time;
@@ -120,8 +127,20 @@ impl Die {
             self.delay_from(at + 1, end);
             end
         };
+        let last = self.windows[self.windows.len() - 1];
+        self.last_start = last.start;
+        self.last_end = last.end;
         self.read_end = end;
         end
+    }
+
+    /// Forget the operations that are past.
+    #[inline]
+    fn drop_past(&mut self, horizon: Nanos) {
+        while self.windows.first().is_some_and(|first| first.end <= horizon) {
+            self.windows.pop_front();
+            self.first += 1;
+        }
     }
 
     /// Whether the last host read suspended something.
@@ -183,15 +202,15 @@ mod tests {
     #[test]
     fn a_program_is_ready_at_its_end_and_not_before() {
         let mut die = programming(100);
-        assert_eq!(die.clone().host_read(n(99), n(10), None), n(110));
-        assert_eq!(die.host_read(n(100), n(10), None), n(110));
+        assert_eq!(die.clone().host_read(NOW, n(99), n(10), None), n(110));
+        assert_eq!(die.host_read(NOW, n(100), n(10), None), n(110));
     }
 
     #[test]
     fn a_host_read_goes_before_what_has_not_begun() {
         let mut die = programming(100);
         let (second, _) = die.queue(NOW, NOW, n(100), Bulk::Program);
-        assert_eq!(die.host_read(n(30), n(10), None), n(110));
+        assert_eq!(die.host_read(NOW, n(30), n(10), None), n(110));
         assert_eq!(die.end_of(second), n(210));
     }
 
@@ -199,34 +218,34 @@ mod tests {
     fn a_suspended_program_ends_later_by_the_read_and_both_costs() {
         let mut die = programming(100);
         let ticket = Ticket(0);
-        assert_eq!(die.host_read(n(30), n(10), Some(&SUSPEND)), n(45));
+        assert_eq!(die.host_read(NOW, n(30), n(10), Some(&SUSPEND)), n(45));
         assert_eq!(die.end_of(ticket), n(120));
     }
 
     #[test]
     fn reads_back_to_back_share_one_suspension() {
         let mut die = programming(100);
-        die.host_read(n(30), n(10), Some(&SUSPEND));
-        assert_eq!(die.host_read(n(31), n(10), Some(&SUSPEND)), n(55));
+        die.host_read(NOW, n(30), n(10), Some(&SUSPEND));
+        assert_eq!(die.host_read(NOW, n(31), n(10), Some(&SUSPEND)), n(55));
         assert_eq!(die.end_of(Ticket(0)), n(130));
     }
 
     #[test]
     fn an_operation_at_its_suspend_limit_is_waited_for() {
         let mut die = programming(1000);
-        die.host_read(n(100), n(10), Some(&SUSPEND));
-        die.host_read(n(200), n(10), Some(&SUSPEND));
+        die.host_read(NOW, n(100), n(10), Some(&SUSPEND));
+        die.host_read(NOW, n(200), n(10), Some(&SUSPEND));
         assert_eq!(die.end_of(Ticket(0)), n(1040));
-        assert_eq!(die.host_read(n(300), n(10), Some(&SUSPEND)), n(1050));
+        assert_eq!(die.host_read(NOW, n(300), n(10), Some(&SUSPEND)), n(1050));
     }
 
     #[test]
     fn a_read_before_a_future_operation_delays_it_only_if_it_must() {
         let mut die = Die::default();
         let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
-        die.host_read(n(10), n(20), None);
+        die.host_read(NOW, n(10), n(20), None);
         assert_eq!(die.end_of(ticket), n(150));
-        die.host_read(n(90), n(20), None);
+        die.host_read(NOW, n(90), n(20), None);
         assert_eq!(die.end_of(ticket), n(160));
     }
 

@@ -82,7 +82,7 @@ impl Nand {
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, pages: u32) -> Nanos {
         let time = self.timing(mode).read;
         let array = &mut self.dies[die as usize];
-        let sensed = array.host_read(ready, time, self.suspend.as_ref());
+        let sensed = array.host_read(self.horizon, ready, time, self.suspend.as_ref());
         self.suspends += array.suspended() as u64;
         self.busy += time;
         self.cross(die, sensed, pages)

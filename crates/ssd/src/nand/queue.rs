@@ -18,10 +18,16 @@ impl<T> Default for Queue<T> {
 impl<T: Copy> Queue<T> {
     #[inline]
     pub fn push_back(&mut self, item: T) {
-        if self.items.len() == self.items.capacity() {
+        if self.is_at_capacity() {
             self.make_room();
         }
         self.items.push(item);
+    }
+
+    /// Whether the next `push_back` has to move or allocate memory.
+    #[inline]
+    pub fn is_at_capacity(&self) -> bool {
+        self.items.len() == self.items.capacity()
     }
 
     #[inline]
@@ -37,7 +43,7 @@ impl<T: Copy> Queue<T> {
 
     #[inline]
     pub fn insert(&mut self, at: usize, item: T) {
-        if self.items.len() == self.items.capacity() {
+        if self.is_at_capacity() {
             self.make_room();
         }
         self.items.insert(self.head + at, item);
