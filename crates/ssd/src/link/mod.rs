@@ -52,10 +52,12 @@ const SATA_COMMAND_BYTES: u64 = 2400;
 
 #[derive(Clone, Debug)]
 pub struct Link {
-    to_drive: Calendar,
-    /// Unused where one line serves both directions.
-    to_host: Calendar,
-    half_duplex: bool,
+    /// The line to the host, or the only line: data come in the order they are ready.
+    line: Calendar,
+    /// The line to the drive where it is another; the drive fetches write data in the order of the commands, so the
+    /// line is free from here on.
+    to_drive: Option<Nanos>,
+    to_drive_busy: Nanos,
     down: Direction,
     up: Direction,
     command_bytes: u64,
@@ -63,15 +65,15 @@ pub struct Link {
 
 impl Link {
     pub fn new(link: &config::Link) -> Link {
-        let (half_duplex, down, up, command_bytes) = match link {
+        let (one_line, down, up, command_bytes) = match link {
             config::Link::Sata { .. } => (true, SATA_FIS, SATA_FIS, SATA_COMMAND_BYTES),
             config::Link::Pcie { .. } => (false, PCIE_TO_DRIVE, PCIE_TO_HOST, PCIE_COMMAND_BYTES),
         };
         let bytes_per_s = line_bytes_per_s(link);
         Link {
-            to_drive: Calendar::default(),
-            to_host: Calendar::default(),
-            half_duplex,
+            line: Calendar::default(),
+            to_drive: (!one_line).then_some(Nanos::ZERO),
+            to_drive_busy: Nanos::ZERO,
             down: Direction::new(down, bytes_per_s),
             up: Direction::new(up, bytes_per_s),
             command_bytes,
@@ -82,15 +84,21 @@ impl Link {
     #[inline]
     pub fn receive(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.down.time(bytes);
-        self.to_drive.reserve(horizon, ready, time) + time
+        match &mut self.to_drive {
+            Some(free) => {
+                self.to_drive_busy += time;
+                *free = ready.max(*free) + time;
+                *free
+            }
+            None => self.line.reserve(horizon, ready, time) + time,
+        }
     }
 
     /// Data of a read to the host, ready in the controller at `ready`; returns when they have arrived.
     #[inline]
     pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.up.time(bytes);
-        let line = if self.half_duplex { &mut self.to_drive } else { &mut self.to_host };
-        line.reserve(horizon, ready, time) + time
+        self.line.reserve(horizon, ready, time) + time
     }
 
     /// What a command adds to the bytes of its data.
@@ -100,7 +108,7 @@ impl Link {
 
     /// Time the busier direction has been in use.
     pub fn busy(&self) -> Nanos {
-        self.to_drive.busy().max(self.to_host.busy())
+        self.to_drive_busy.max(self.line.busy())
     }
 
     /// The most that write data can reach, in bytes a second.

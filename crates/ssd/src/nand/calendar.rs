@@ -59,10 +59,8 @@ impl Calendar {
     /// The general case: look for a gap before the last reservation.
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         // Gaps are mostly near the end.
-        let mut at = self.spans.len();
-        while at > 0 && self.spans[at - 1].end > ready {
-            at -= 1;
-        }
+        let later = self.spans.iter().rev().take_while(|span| span.end > ready).count();
+        let mut at = self.spans.len() - later;
         let mut start = ready;
         for next in &self.spans[at..] {
             if next.start >= start + len {

@@ -41,12 +41,16 @@ impl<T: Copy> Queue<T> {
         Some(first)
     }
 
+    /// Insert before position `at`, which is near the end.
     #[inline]
     pub fn insert(&mut self, at: usize, item: T) {
-        if self.is_at_capacity() {
-            self.make_room();
+        self.push_back(item);
+        let mut to = self.items.len() - 1;
+        while to > self.head + at {
+            self.items[to] = self.items[to - 1];
+            to -= 1;
         }
-        self.items.insert(self.head + at, item);
+        self.items[to] = item;
     }
 
     #[inline]
