@@ -2,12 +2,12 @@ use pslc_ssd::config::*;
 use pslc_ssd::*;
 use std::time::Instant;
 fn aldrin() -> Config {
-    Config { name: "a".into(), capacity_bytes: 2_000_000_000_000 / 4096 * 4096, link: Link::Pcie{generation:4,lanes:4},
-      nand: Nand { channels: 8, dies: 32, planes: 4, blocks_per_plane: 705, pages_per_block: 1536, page_bytes: 16384, bits_per_cell: 3, bus_mts: 1200,
+    Config { name: "a".into(), capacity_bytes: if std::env::var("T1").is_ok() {1_000_000_000_000} else {2_000_000_000_000} / 4096 * 4096, link: Link::Pcie{generation:4,lanes:4},
+      nand: Nand { channels: 8, dies: 32, planes: 4, blocks_per_plane: if std::env::var("T1").is_ok() {353} else {705}, pages_per_block: 1536, page_bytes: 16384, bits_per_cell: 3, bus_mts: 1200,
         slc: CellTiming{read:Nanos(30_000),program:Nanos(300_000),erase:Nanos(5_000_000)}, native: CellTiming{read:Nanos(60_000),program:Nanos(2_850_000),erase:Nanos(5_000_000)}, suspend: Some(Suspend{program:Nanos(20_000),erase:Nanos(50_000),limit:8}) },
       controller: Controller{write_buffer_bytes: 8<<20, cores:4, command:Nanos(2000)},
       ftl: Ftl{gc:GcChoice::Greedy,reserve_superblocks:6},
-      cache: Cache{mode:CacheMode::DynamicSlc,static_bytes:0,dynamic_bytes:691_000_000_000,shrink_from_permille:1000,shrink_to_permille:1000,dynamic_least_bytes:0,when_full:"direct-then-fold".into(),host_share_permille:500,fold_overhead_permille:2600,reuse:Reuse::AfterIdle,idle:Some(Idle{threshold:Nanos::from_secs(1),rate_bytes_per_s:None,residue_bytes:0})}}
+      cache: Cache{mode:CacheMode::DynamicSlc,static_bytes:0,dynamic_bytes:if std::env::var("T1").is_ok() {300_000_000_000} else {691_000_000_000},shrink_from_permille:1000,shrink_to_permille:1000,dynamic_least_bytes:0,when_full:"direct-then-fold".into(),host_share_permille:500,fold_overhead_permille:2600,reuse:Reuse::AfterIdle,idle:Some(Idle{threshold:Nanos::from_secs(1),rate_bytes_per_s:None,residue_bytes:0})}}
 }
 fn fill(d:&mut Drive, qd:usize, start:Nanos)->Nanos {
     let cap=d.capacity_bytes(); let mut heap=std::collections::VecDeque::new(); let mut now=start; let mut off=0; let step=20_000_000_000u64; let mut next=step; let mut last=start;

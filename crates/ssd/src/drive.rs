@@ -152,6 +152,11 @@ impl Drive {
         self.ftl.superblocks()
     }
 
+    /// Check that the mapping is consistent and every count is what it counts; panics if not. Slow; for tests.
+    pub fn audit(&self) {
+        self.ftl.audit();
+    }
+
     /// Counters and gauges as they are now, in the order of [`Drive::COLUMNS`].
     pub fn sample(&self, into: &mut [u64]) {
         let pages = &self.ftl.pages;

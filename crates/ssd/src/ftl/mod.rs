@@ -97,7 +97,15 @@ impl Ftl {
     /// The physical page of a logical one and for how many, at most `limit`, they go on together.
     #[inline]
     pub fn find(&self, page: u32, limit: u32) -> (u32, u32) {
-        self.l2p.run(page, limit)
+        let (to, mut run) = self.l2p.run(page, limit);
+        while run < limit {
+            let (next, more) = self.l2p.run(page + run, limit - run);
+            if next != runmap::step(to, run) {
+                break;
+            }
+            run += more;
+        }
+        (to, run)
     }
 
     #[inline]
@@ -243,6 +251,27 @@ impl Ftl {
 
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.superblocks.iter().map(|(_, block)| block)
+    }
+
+    /// Check that the two maps are inverse and that every count is what it counts. Slow; for tests.
+    pub fn audit(&self) {
+        let stride = self.geometry.stride;
+        let mut valid = vec![0; self.superblocks.iter().count()];
+        let (mut mapped, mut in_cache) = (0, 0);
+        for page in 0..self.capacity_pages as u32 {
+            let at = self.l2p.get(page);
+            if at != NONE {
+                assert_eq!(self.p2l.get(at), page, "P2L of the newest copy of page {page}");
+                valid[(at / stride) as usize] += 1;
+                mapped += 1;
+                in_cache += self.is_cache(self.superblocks.get(at / stride).mode) as u64;
+            }
+        }
+        for (index, block) in self.superblocks.iter() {
+            assert_eq!(block.valid, valid[index as usize], "valid pages of superblock {index}");
+            assert!(block.state != State::Free || block.valid == 0);
+        }
+        assert_eq!((self.pages.mapped, self.pages.slc_valid), (mapped, in_cache));
     }
 
     #[inline]
@@ -416,5 +445,3 @@ impl Ftl {
     }
 }
 
-#[cfg(test)]
-mod tests;

@@ -24,11 +24,21 @@ struct Victim {
     /// Next physical page to look at, and the end.
     next: u32,
     end: u32,
-    /// The row that was read last, and when it was in the register.
+    /// The row that was read last, on which die, and when it was in the register.
     row: u32,
+    die: u32,
     sensed: Nanos,
     /// Pages to move for each superblock of space gained, as estimated when it was chosen.
     moves_per_superblock: u64,
+}
+
+/// Bring the pages of the victim's present row to the controller in one transfer; returns when they are there.
+#[inline]
+fn fetch(nand: &mut Nand, at: Nanos, victim: &Victim, pages: &mut u32) -> Nanos {
+    match std::mem::take(pages) {
+        0 => Nanos::ZERO,
+        pages => nand.bulk_fetch(victim.sensed.max(at), victim.die, pages),
+    }
 }
 
 /// A unit whose reads are under way.
@@ -61,6 +71,8 @@ pub struct Mover {
 }
 
 const ONE: i64 = 1 << 16;
+/// How many pages ahead of the scan the mapping is fetched into the processor's cache.
+const PREFETCH: u32 = 24;
 
 impl Mover {
     pub fn new(config: &Config) -> Mover {
@@ -224,6 +236,7 @@ impl Ftl {
             next: first,
             end: first + self.geometry.pages(block.mode),
             row: NONE,
+            die: 0,
             sensed: Nanos::ZERO,
             moves_per_superblock: valid * full / (full - valid),
         });
@@ -243,7 +256,9 @@ impl Ftl {
             }
         };
         let start = stream.arrived;
-                let mut full = false;
+        let mut full = false;
+        // Pages of the victim's present row that have not crossed the channel yet.
+        let mut unfetched = 0;
         while !full && self.superblocks.get(victim.superblock).valid > 0 {
             let limit = stream.unit_room.min(victim.end - victim.next);
             let (page, run) = self.p2l.run(victim.next, limit);
@@ -251,21 +266,39 @@ impl Ftl {
                 victim.next += run;
                 continue;
             }
+            if run == 1 {
+                // Scattered data: the mapping of pages further on will be needed soon.
+                self.l2p.prefetch(self.p2l.get((victim.next + PREFETCH).min(victim.end - 1)));
+            }
             let (newest, run) = self.l2p.run(page, run);
             if newest != victim.next {
                 victim.next += run;
                 continue;
             }
-            let arrived = self.read_run(nand, at, &mut victim, run);
+            let mut rest = run;
+            while rest > 0 {
+                let place = self.geometry.place(victim.next, victim.mode);
+                let row = victim.next / self.geometry.row_pages;
+                if row != victim.row {
+                    stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
+                    victim.row = row;
+                    victim.die = place.die;
+                    victim.sensed = nand.bulk_sense(at, place.die, victim.mode);
+                }
+                let pages = rest.min(place.row_rest);
+                unfetched += pages;
+                victim.next += pages;
+                rest -= pages;
+            }
             let to = self.geometry.first_page(stream.superblock) + stream.arrived;
             self.superblocks.get_mut(stream.superblock).valid += run;
             self.superblocks.get_mut(victim.superblock).valid -= run;
             self.l2p.set(page, to, run, |_, _| {});
             self.p2l.set(to, page, run, |_, _| {});
-            victim.next += run;
             stream.given += run;
-            full = stream.arrive(arrived, run);
+            full = stream.arrive(Nanos::ZERO, run);
         }
+        stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
         let moved = stream.arrived - start;
         let folds = self.is_cache(victim.mode);
         if folds {
@@ -289,26 +322,6 @@ impl Ftl {
             self.release(victim.superblock);
         }
         moved
-    }
-
-    /// Read a run of the victim's pages, each row once; returns when the last is in the controller.
-    #[inline]
-    fn read_run(&mut self, nand: &mut Nand, at: Nanos, victim: &mut Victim, run: u32) -> Nanos {
-        let mut crossed = Nanos::ZERO;
-        let (mut page, mut rest) = (victim.next, run);
-        while rest > 0 {
-            let place = self.geometry.place(page, victim.mode);
-            let row = page / self.geometry.row_pages;
-            let pages = rest.min(place.row_rest);
-            if row != victim.row {
-                victim.row = row;
-                victim.sensed = nand.bulk_sense(at, place.die, victim.mode);
-            }
-            crossed = crossed.max(nand.bulk_fetch(victim.sensed.max(at), place.die, pages));
-            page += pages;
-            rest -= pages;
-        }
-        crossed
     }
 
     /// Give the oldest waiting unit to its die.

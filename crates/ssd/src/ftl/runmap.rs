@@ -34,7 +34,7 @@ pub struct RunMap {
 
 /// The value `by` keys further in a run.
 #[inline]
-fn step(value: u32, by: u32) -> u32 {
+pub fn step(value: u32, by: u32) -> u32 {
     if value == NONE {
         NONE
     } else {
@@ -105,6 +105,9 @@ impl RunMap {
     /// Bring the entry of `key` closer to the processor.
     #[inline]
     pub fn prefetch(&self, key: u32) {
+        if let Some(chunk) = self.chunks.get((key / CHUNK) as usize) {
+            prefetch(chunk);
+        }
         if let Some(Some(segment)) = self.segments.get((key / SEGMENT) as usize) {
             prefetch(&segment[(key % SEGMENT) as usize]);
         }
@@ -277,12 +280,12 @@ fn fill(values: &mut [u32], first: u32) {
 }
 
 #[inline]
-fn prefetch(value: &u32) {
+fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect on memory and the address is that of a live reference.
     unsafe {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-        _mm_prefetch(value as *const u32 as *const i8, _MM_HINT_T0);
+        _mm_prefetch(value as *const T as *const i8, _MM_HINT_T0);
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
