@@ -308,7 +308,11 @@ impl Ftl {
     /// Superblocks without valid pages are free at once, but for the one that is being moved out of.
     #[inline]
     fn release_dead(&mut self) {
-        while let Some(index) = self.dead.pop() {
+        if self.dead.is_empty() {
+            return;
+        }
+        self.dead.sort_unstable();
+        for index in std::mem::take(&mut self.dead) {
             if !self.mover.is_victim(index) {
                 self.release(index);
             }

@@ -1,0 +1,905 @@
+//! The slow, obvious version of the drive, for tiny geometries: one page at a time, maps as hash maps, counts by
+//! counting, every reservation of every wire kept for ever and searched from the beginning. It is written from the
+//! description in docs/model.md and shares no code with the drive but the configuration.
+
+use std::collections::HashMap;
+
+use pslc_ssd::config::*;
+use pslc_ssd::{Nanos, Op, Request};
+
+const PAGE: u64 = 4096;
+
+#[derive(Default)]
+struct Wire(Vec<(u64, u64)>);
+
+impl Wire {
+    /// The first start at or after `ready` at which `len` overlaps no reservation; returns the end.
+    fn reserve(&mut self, ready: u64, len: u64) -> u64 {
+        let mut starts: Vec<u64> = self.0.iter().map(|span| span.1).filter(|&e| e > ready).collect();
+        starts.push(ready);
+        starts.sort_unstable();
+        let free = |s: u64| self.0.iter().all(|&(a, b)| s + len <= a || s >= b);
+        let start = starts.into_iter().find(|&s| free(s)).unwrap();
+        self.0.push((start, start + len));
+        start + len
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Read,
+    Program,
+    Erase,
+}
+
+struct Operation {
+    start: u64,
+    end: u64,
+    kind: Kind,
+    suspended: u32,
+}
+
+#[derive(Default)]
+struct Die {
+    operations: Vec<Operation>,
+    read_end: u64,
+    /// The operation suspended by the last host read.
+    suspending: Option<usize>,
+}
+
+impl Die {
+    fn queue(&mut self, ready: u64, time: u64, kind: Kind) -> usize {
+        let busy = self.operations.last().map_or(0, |o| o.end).max(self.read_end);
+        let start = ready.max(busy);
+        self.operations.push(Operation { start, end: start + time, kind, suspended: 0 });
+        self.operations.len() - 1
+    }
+
+    fn host_read(&mut self, ready: u64, time: u64, suspend: Option<Suspend>) -> u64 {
+        let at = ready.max(self.read_end);
+        let current = self.operations.iter().position(|o| o.start <= at && at < o.end);
+        let continues = current.is_some() && self.suspending == current && at == self.read_end;
+        let mut begin = at;
+        self.suspending = None;
+        if let Some(index) = current {
+            let operation = &mut self.operations[index];
+            let cost = suspend.and_then(|s| match operation.kind {
+                Kind::Program => Some(s.program.0),
+                Kind::Erase => Some(s.erase.0),
+                Kind::Read => None,
+            });
+            let allowed = suspend.is_some_and(|s| operation.suspended < s.limit);
+            if continues {
+                operation.end += time;
+                self.suspending = current;
+            } else if let (Some(cost), true) = (cost, allowed) {
+                begin = at + cost;
+                operation.end += cost + time + cost;
+                operation.suspended += 1;
+                self.suspending = current;
+            } else {
+                begin = operation.end;
+            }
+        }
+        self.read_end = begin + time;
+        // Everything that has not begun keeps out of the way, in order.
+        let mut free = self.read_end;
+        for (index, operation) in self.operations.iter_mut().enumerate() {
+            if Some(index) == current {
+                free = free.max(operation.end);
+            } else if operation.start > at {
+                let time = operation.end - operation.start;
+                operation.start = operation.start.max(free);
+                operation.end = operation.start + time;
+                free = operation.end;
+            }
+        }
+        self.read_end
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum State {
+    Free,
+    Open,
+    Closed,
+}
+
+struct Block {
+    state: State,
+    mode: CellMode,
+    last_mode: Option<CellMode>,
+    by_host: bool,
+    set_aside: bool,
+    opened: u64,
+    pages: Vec<Option<u32>>,
+}
+
+#[derive(Clone)]
+struct Stream {
+    block: usize,
+    mode: CellMode,
+    written: usize,
+    arrived: usize,
+    ready: u64,
+    units: usize,
+}
+
+struct Unit {
+    pages: usize,
+    die: usize,
+    operation: usize,
+    opened: u64,
+    unit: usize,
+}
+
+struct Victim {
+    block: usize,
+    next: usize,
+    /// The row read last: its number and when it was sensed.
+    row: Option<(usize, u64)>,
+    price: u64,
+}
+
+pub struct Reference {
+    c: Config,
+    main: CellMode,
+    line_to_drive: u64,
+    line: Wire,
+    cores: Vec<u64>,
+    channels: Vec<Wire>,
+    dies: Vec<Die>,
+    l2p: HashMap<u32, (usize, usize)>,
+    blocks: Vec<Block>,
+    free: Vec<usize>,
+    free_set_aside: Vec<usize>,
+    openings: u64,
+    host: Option<Stream>,
+    moved: Option<Stream>,
+    victim: Option<Victim>,
+    waiting: Vec<(u64, usize, u64)>,
+    in_flight: Vec<(usize, usize)>,
+    buffer: Vec<Unit>,
+    buffer_used: usize,
+    exhausted: bool,
+    toll: &'static str,
+    owed_space: i64,
+    owed_slots: i64,
+    owed_share: i64,
+    not_before: u64,
+    silent_since: u64,
+    busy: u64,
+    now: u64,
+}
+
+impl Reference {
+    pub fn new(c: &Config) -> Reference {
+        let count = c.nand.blocks_per_plane as usize;
+        let main = match c.cache.mode {
+            CacheMode::PureSlc => CellMode::Slc,
+            _ => CellMode::Native,
+        };
+        let set_aside = match c.cache.mode {
+            CacheMode::StaticSlc | CacheMode::HybridSlc => {
+                c.cache.static_bytes.div_ceil(c.nand.superblock_bytes(CellMode::Slc)) as usize
+            }
+            _ => 0,
+        };
+        let block = |index| Block {
+            state: State::Free,
+            mode: CellMode::Native,
+            last_mode: None,
+            by_host: true,
+            set_aside: index < set_aside,
+            opened: 0,
+            pages: Vec::new(),
+        };
+        Reference {
+            main,
+            line_to_drive: 0,
+            line: Wire::default(),
+            cores: vec![0; c.controller.cores as usize],
+            channels: (0..c.nand.channels).map(|_| Wire::default()).collect(),
+            dies: (0..c.nand.dies).map(|_| Die::default()).collect(),
+            l2p: HashMap::new(),
+            blocks: (0..count).map(block).collect(),
+            free: (set_aside..count).collect(),
+            free_set_aside: (0..set_aside).collect(),
+            openings: 0,
+            host: None,
+            moved: None,
+            victim: None,
+            waiting: Vec::new(),
+            in_flight: Vec::new(),
+            buffer: Vec::new(),
+            buffer_used: 0,
+            exhausted: false,
+            toll: "none",
+            owed_space: 0,
+            owed_slots: 0,
+            owed_share: 0,
+            not_before: 0,
+            silent_since: 0,
+            busy: 0,
+            now: 0,
+            c: c.clone(),
+        }
+    }
+
+    pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
+        self.advance(now);
+        let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
+        let taken = self.cores[core].max(now.0) + self.c.controller.command.0;
+        self.cores[core] = taken;
+        let done = match request.op {
+            Op::Read => self.read(taken, request),
+            Op::Write => self.write(taken, request),
+            Op::Trim => {
+                let first = request.offset.div_ceil(PAGE);
+                let end = (request.offset + request.len as u64) / PAGE;
+                for page in first..end {
+                    self.l2p.remove(&(page as u32));
+                }
+                self.release_dead();
+                taken
+            }
+            Op::Flush => self.flush(taken),
+        };
+        self.silent_since = self.silent_since.max(done);
+        Nanos(done)
+    }
+
+    pub fn advance(&mut self, now: Nanos) {
+        self.now = now.0;
+        let Some(idle) = self.c.cache.idle else { return };
+        let start = self.silent_since + idle.threshold.0;
+        if now.0 <= start {
+            return;
+        }
+        self.exhausted = false;
+        loop {
+            let depth = 2 * self.dies.len();
+            let mut at = start.max(self.not_before);
+            if self.in_flight.len() == depth {
+                at = at.max(self.end_of(self.in_flight[0]));
+            }
+            if at >= now.0 {
+                break;
+            }
+            let moved = match self.slc_valid() * PAGE > idle.residue_bytes {
+                true => self.fold(at),
+                false => None,
+            };
+            let Some(moved) = moved else {
+                self.program_all_moved(at);
+                break;
+            };
+            if let Some(rate) = idle.rate_bytes_per_s {
+                self.not_before = at + moved as u64 * PAGE * 1_000_000_000 / rate;
+            }
+        }
+        self.decide();
+    }
+
+    // ---- link
+
+    fn wire_time(&self, bytes: u64, to_drive: bool) -> u64 {
+        let (payload, overhead, dead, rate) = match self.c.link {
+            Link::Sata { mbps } => (8192, 32, 700, mbps as u64 * 100_000),
+            Link::Pcie { generation, lanes } => {
+                let lane = match generation {
+                    1 => 250_000_000,
+                    2 => 500_000_000,
+                    3 => 984_615_384,
+                    4 => 1_969_230_769,
+                    5 => 3_938_461_538,
+                    _ => unimplemented!("not used here"),
+                };
+                let (payload, overhead) = if to_drive { (128, 24) } else { (256, 28) };
+                (payload, overhead, 0, lane * lanes as u64)
+            }
+        };
+        let packets = bytes.div_ceil(payload);
+        ((bytes + packets * overhead) * 1_000_000_000).div_ceil(rate) + packets * dead
+    }
+
+    fn command_bytes(&self) -> u64 {
+        match self.c.link {
+            Link::Sata { .. } => 2400,
+            Link::Pcie { .. } => 128,
+        }
+    }
+
+    fn receive(&mut self, ready: u64, bytes: u64) -> u64 {
+        let time = self.wire_time(bytes, true);
+        match self.c.link {
+            Link::Sata { .. } => self.line.reserve(ready, time),
+            Link::Pcie { .. } => {
+                self.line_to_drive = self.line_to_drive.max(ready) + time;
+                self.line_to_drive
+            }
+        }
+    }
+
+    fn send(&mut self, ready: u64, bytes: u64) -> u64 {
+        let time = self.wire_time(bytes, false);
+        self.line.reserve(ready, time)
+    }
+
+    // ---- NAND
+
+    fn timing(&self, mode: CellMode) -> CellTiming {
+        match mode {
+            CellMode::Slc => self.c.nand.slc,
+            CellMode::Native => self.c.nand.native,
+        }
+    }
+
+    fn cross(&mut self, die: usize, ready: u64, pages: usize) -> u64 {
+        let time = (pages as u64 * PAGE * 1000).div_ceil(self.c.nand.bus_mts as u64);
+        let channel = die % self.channels.len();
+        self.channels[channel].reserve(ready, time)
+    }
+
+    fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
+        let pages = self.unit_pages(mode);
+        let register = self.dies[die].operations.last().map_or(0, |o| o.start);
+        let loaded = self.cross(die, ready.max(register), pages);
+        let time = self.timing(mode).program.0 * permille / 1000;
+        self.busy += time;
+        (die, self.dies[die].queue(loaded, time, Kind::Program))
+    }
+
+    fn end_of(&self, (die, operation): (usize, usize)) -> u64 {
+        self.dies[die].operations[operation].end
+    }
+
+    // ---- geometry
+
+    fn row_pages(&self) -> usize {
+        (self.c.nand.planes * self.c.nand.page_bytes) as usize / PAGE as usize
+    }
+
+    fn unit_pages(&self, mode: CellMode) -> usize {
+        match mode {
+            CellMode::Slc => self.row_pages(),
+            CellMode::Native => self.row_pages() * self.c.nand.bits_per_cell as usize,
+        }
+    }
+
+    fn block_pages(&self, mode: CellMode) -> usize {
+        let native =
+            self.row_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
+        match mode {
+            CellMode::Native => native,
+            CellMode::Slc => native / self.c.nand.bits_per_cell as usize,
+        }
+    }
+
+    fn die_of(&self, block: usize, page: usize) -> usize {
+        page / self.unit_pages(self.blocks[block].mode) % self.dies.len()
+    }
+
+    // ---- counting
+
+    fn is_valid(&self, block: usize, page: usize) -> bool {
+        let lpn = self.blocks[block].pages.get(page).copied().flatten();
+        lpn.is_some_and(|lpn| self.l2p.get(&lpn) == Some(&(block, page)))
+    }
+
+    fn valid(&self, block: usize) -> usize {
+        (0..self.blocks[block].pages.len()).filter(|&page| self.is_valid(block, page)).count()
+    }
+
+    fn is_cache(&self, block: usize) -> bool {
+        self.main == CellMode::Native && self.blocks[block].mode == CellMode::Slc
+    }
+
+    fn slc_valid(&self) -> u64 {
+        self.l2p.values().filter(|&&(block, _)| self.is_cache(block)).count() as u64
+    }
+
+    // ---- superblocks
+
+    fn open(&mut self, at: u64, mode: CellMode, by_host: bool, set_aside: bool) -> Stream {
+        let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
+        let index = list.remove(0);
+        self.openings += 1;
+        let last = self.blocks[index].last_mode;
+        if let Some(last) = last {
+            let time = self.timing(last).erase.0;
+            for die in &mut self.dies {
+                die.queue(at, time, Kind::Erase);
+                self.busy += time;
+            }
+        }
+        let block = &mut self.blocks[index];
+        block.state = State::Open;
+        block.mode = mode;
+        block.last_mode = Some(mode);
+        block.by_host = by_host;
+        block.opened = self.openings;
+        block.pages.clear();
+        Stream { block: index, mode, written: 0, arrived: 0, ready: 0, units: 0 }
+    }
+
+    fn close(&mut self, index: usize) {
+        self.blocks[index].state = State::Closed;
+        self.release_dead();
+    }
+
+    fn release_dead(&mut self) {
+        let victim = self.victim.as_ref().map(|v| v.block);
+        let dead: Vec<usize> = (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state == State::Closed && Some(i) != victim)
+            .filter(|&i| self.valid(i) == 0)
+            .collect();
+        for index in dead {
+            self.release(index);
+        }
+    }
+
+    fn release(&mut self, index: usize) {
+        let block = &mut self.blocks[index];
+        block.state = State::Free;
+        block.pages.clear();
+        match block.set_aside {
+            true => self.free_set_aside.push(index),
+            false => self.free.push(index),
+        }
+        let residue = self.c.cache.idle.map_or(0, |idle| idle.residue_bytes / PAGE);
+        if self.c.cache.reuse == Reuse::WhenEmpty && self.slc_valid() <= residue {
+            self.exhausted = false;
+        }
+        self.decide();
+    }
+
+    // ---- the cache
+
+    fn reserve(&self) -> usize {
+        self.c.ftl.reserve_superblocks.max(3) as usize
+    }
+
+    fn dynamic_limit(&self) -> usize {
+        let cache = &self.c.cache;
+        if !matches!(cache.mode, CacheMode::DynamicSlc | CacheMode::HybridSlc) {
+            return 0;
+        }
+        let native = self.l2p.len() as u64 - self.slc_valid();
+        let fill = native * 1000 / (self.c.capacity_bytes / PAGE);
+        let (from, to) = (cache.shrink_from_permille as u64, cache.shrink_to_permille as u64);
+        let least = cache.dynamic_least_bytes.min(cache.dynamic_bytes);
+        let bytes = if fill <= from {
+            cache.dynamic_bytes
+        } else if fill >= to {
+            least
+        } else {
+            cache.dynamic_bytes - (cache.dynamic_bytes - least) / (to - from) * (fill - from)
+        };
+        (bytes / self.c.nand.superblock_bytes(CellMode::Slc)) as usize
+    }
+
+    fn room(&self) -> bool {
+        let borrowed = (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state != State::Free && !self.blocks[i].set_aside)
+            .filter(|&i| self.blocks[i].mode == CellMode::Slc)
+            .count();
+        let dynamic = borrowed < self.dynamic_limit() && self.free.len() > self.reserve();
+        !self.free_set_aside.is_empty() || dynamic
+    }
+
+    fn oldest_in_cache(&self) -> Option<usize> {
+        (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i))
+            .min_by_key(|&i| self.blocks[i].opened)
+    }
+
+    fn decide(&mut self) {
+        let victim = self.victim.as_ref().is_some_and(|v| self.is_cache(v.block));
+        let foldable = victim || self.oldest_in_cache().is_some();
+        self.toll = match self.c.cache.when_full.as_str() {
+            "direct-while-folding" if self.exhausted && foldable => "share",
+            "fold" if foldable && !self.room() => "one-for-one",
+            _ => "none",
+        };
+    }
+
+    fn open_host(&mut self, at: u64) {
+        if let Some(full) = self.host.take() {
+            self.close(full.block);
+        }
+        let mode = loop {
+            if matches!(self.c.cache.mode, CacheMode::PureXlc | CacheMode::PureSlc) {
+                break self.main;
+            }
+            let room = self.room();
+            if room && !self.exhausted {
+                break CellMode::Slc;
+            }
+            if !room && self.c.cache.reuse != Reuse::AsFreed {
+                self.exhausted = true;
+            }
+            if self.c.cache.when_full != "fold" || self.fold(at).is_none() {
+                break CellMode::Native;
+            }
+        };
+        let set_aside = mode == CellMode::Slc && !self.free_set_aside.is_empty();
+        while !set_aside && self.free.len() <= 2 {
+            self.reclaim(at).expect("space can be reclaimed");
+        }
+        self.host = Some(self.open(at, mode, true, set_aside));
+        self.decide();
+    }
+
+    // ---- requests
+
+    fn pages_of(request: &Request) -> std::ops::Range<u64> {
+        let end = request.offset + request.len as u64;
+        request.offset / PAGE..end.div_ceil(PAGE)
+    }
+
+    fn read(&mut self, taken: u64, request: &Request) -> u64 {
+        let mut command = self.command_bytes();
+        let mut done = taken;
+        for (at, pages) in self.look_up(taken, Self::pages_of(request)) {
+            let bytes = pages as u64 * PAGE + std::mem::take(&mut command);
+            done = done.max(self.send(at, bytes));
+        }
+        done
+    }
+
+    /// Every part of a range with the time it is in the controller: what is unmapped at once, the rest row by row
+    /// of what lies together physically.
+    fn look_up(&mut self, taken: u64, range: std::ops::Range<u64>) -> Vec<(u64, usize)> {
+        let mut parts = Vec::new();
+        let mut page = range.start;
+        while page < range.end {
+            let here = self.l2p.get(&(page as u32)).copied();
+            let mut run = 1;
+            let belongs = |by: u64, next: Option<&(usize, usize)>| match (here, next) {
+                (None, None) => true,
+                (Some((b, p)), Some(&(nb, np))) => {
+                    let flat = |b: usize, p: usize| b * self.block_pages(self.main) + p;
+                    flat(nb, np) == flat(b, p) + by as usize
+                }
+                _ => false,
+            };
+            while page + run < range.end && belongs(run, self.l2p.get(&((page + run) as u32))) {
+                run += 1;
+            }
+            if here.is_none() {
+                parts.push((taken, run as usize));
+            } else {
+                let mut by = 0;
+                while by < run {
+                    let (block, at) = self.l2p[&((page + by) as u32)];
+                    let rest = self.row_pages() - at % self.row_pages();
+                    let pages = rest.min((run - by) as usize);
+                    let mode = self.blocks[block].mode;
+                    let ready = if self.held(block, at / self.unit_pages(mode), taken) {
+                        taken
+                    } else {
+                        let die = self.die_of(block, at);
+                        let time = self.timing(mode).read.0;
+                        self.busy += time;
+                        let sensed =
+                            self.dies[die].host_read(taken, time, self.c.nand.suspend);
+                        self.cross(die, sensed, pages)
+                    };
+                    parts.push((ready, pages));
+                    by += pages as u64;
+                }
+            }
+            page += run;
+        }
+        parts
+    }
+
+    /// Whether a unit's data are still in the controller.
+    fn held(&mut self, block: usize, unit: usize, now: u64) -> bool {
+        if !self.blocks[block].by_host {
+            return self.moved.as_ref().is_some_and(|s| {
+                s.block == block && unit >= s.units - self.waiting.len()
+            });
+        }
+        if self.host.as_ref().is_some_and(|s| s.block == block && unit >= s.units) {
+            return true;
+        }
+        while !self.buffer.is_empty() {
+            let first = &self.buffer[0];
+            if self.end_of((first.die, first.operation)) > now {
+                return (self.blocks[block].opened, unit) >= (first.opened, first.unit);
+            }
+            self.buffer_used -= self.buffer.remove(0).pages;
+        }
+        false
+    }
+
+    fn write(&mut self, taken: u64, request: &Request) -> u64 {
+        let range = Self::pages_of(request);
+        let end = request.offset + request.len as u64;
+        let mut ready = taken;
+        let mut ragged = Vec::new();
+        if request.offset % PAGE != 0 {
+            ragged.push(range.start);
+        }
+        if end % PAGE != 0 && !ragged.contains(&(range.end - 1)) {
+            ragged.push(range.end - 1);
+        }
+        for page in ragged {
+            for (at, _) in self.look_up(taken, page..page + 1) {
+                ready = ready.max(at);
+            }
+        }
+        let mut command = self.command_bytes();
+        let mut bytes = request.len as u64;
+        let mut done = ready;
+        let mut page = range.start;
+        while page < range.end {
+            let full = |s: &Stream, this: &Reference| s.written == this.block_pages(s.mode);
+            if self.host.as_ref().is_none_or(|s| full(s, self)) {
+                self.open_host(ready);
+            }
+            let stream = self.host.clone().unwrap();
+            let room = self.block_pages(stream.mode) - stream.written;
+            let count = room.min((range.end - page) as usize);
+            for by in 0..count {
+                let lpn = (page + by as u64) as u32;
+                let stream = self.host.as_mut().unwrap();
+                let at = (stream.block, stream.written);
+                stream.written += 1;
+                self.blocks[at.0].pages.push(Some(lpn));
+                self.l2p.insert(lpn, at);
+            }
+            self.release_dead();
+            let mut left = count;
+            while left > 0 {
+                let stream = self.host.as_ref().unwrap();
+                let unit = self.unit_pages(stream.mode);
+                let part = left.min(unit - stream.arrived % unit);
+                let room = self.take_room(ready, part);
+                let carried = bytes.min(part as u64 * PAGE);
+                bytes -= carried;
+                let at = self.receive(room, carried + std::mem::take(&mut command));
+                self.arrive(at, part);
+                done = done.max(at);
+                left -= part;
+            }
+            page += count as u64;
+        }
+        match request.fua {
+            true => self.flush(done),
+            false => done,
+        }
+    }
+
+    fn take_room(&mut self, at: u64, pages: usize) -> u64 {
+        let size = (self.c.controller.write_buffer_bytes / PAGE) as usize;
+        self.buffer_used += pages;
+        let mut room = at;
+        while self.buffer_used > size {
+            let first = self.buffer.remove(0);
+            self.buffer_used -= first.pages;
+            room = room.max(self.end_of((first.die, first.operation)));
+        }
+        room
+    }
+
+    fn arrive(&mut self, at: u64, pages: usize) {
+        let mut stream = self.host.take().unwrap();
+        stream.arrived += pages;
+        stream.ready = stream.ready.max(at);
+        let unit_pages = self.unit_pages(stream.mode);
+        let full = stream.arrived % unit_pages == 0;
+        if full {
+            let die = stream.units % self.dies.len();
+            let (_, operation) = self.program(stream.ready, die, stream.mode, 1000);
+            let opened = self.blocks[stream.block].opened;
+            let unit = stream.units;
+            self.buffer.push(Unit { pages: unit_pages, die, operation, opened, unit });
+            stream.units += 1;
+            stream.ready = 0;
+        }
+        self.host = Some(stream);
+        if full {
+            self.pay(at);
+        }
+    }
+
+    fn flush(&mut self, taken: u64) -> u64 {
+        if let Some(stream) = &mut self.host {
+            let block = stream.block;
+            let unit = match stream.mode {
+                CellMode::Slc => self.c.nand.row_pages(),
+                CellMode::Native => self.c.nand.row_pages() * self.c.nand.bits_per_cell,
+            } as usize;
+            if stream.arrived % unit != 0 {
+                let padding = unit - stream.arrived % unit;
+                stream.written += padding;
+                self.blocks[block].pages.extend(vec![None; padding]);
+                self.take_room(taken, padding);
+                self.arrive(taken, padding);
+            }
+        }
+        let ends = self.buffer.iter().map(|unit| self.end_of((unit.die, unit.operation)));
+        // Those that are past cannot matter.
+        ends.max().unwrap_or(0).max(taken)
+    }
+
+    // ---- moving
+
+    fn pay(&mut self, at: u64) {
+        let host = self.host.clone().unwrap();
+        let unit = self.unit_pages(host.mode) as u64;
+        if self.free.len() <= self.reserve() {
+            if self.victim.is_none() {
+                if let Some(cheapest) = self.cheapest() {
+                    self.take_victim(cheapest);
+                }
+            }
+            let price = self.victim.as_ref().map_or(0, |v| v.price);
+            self.owed_space += (unit * 65536 * price / self.block_pages(host.mode) as u64) as i64;
+            while self.owed_space > 0 {
+                match self.reclaim(at) {
+                    Some(moved) => self.owed_space -= moved as i64 * 65536,
+                    None => self.owed_space = 0,
+                }
+            }
+        }
+        match self.toll {
+            "share" => {
+                let share = self.c.cache.host_share_permille as u64;
+                let time = self.timing(host.mode).program.0;
+                self.owed_share += (time * (1000 - share) * 1000 / share) as i64;
+                while self.owed_share > 0 {
+                    let before = self.busy;
+                    match self.fold(at) {
+                        Some(_) => self.owed_share -= (self.busy - before) as i64 * 1000,
+                        None => self.owed_share = 0,
+                    }
+                }
+            }
+            "one-for-one" => {
+                self.owed_slots += unit as i64 * 65536;
+                while self.owed_slots > 0 {
+                    match self.fold(at) {
+                        Some(moved) => self.owed_slots -= moved.max(1) as i64 * 65536,
+                        None => self.owed_slots = 0,
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fold(&mut self, at: u64) -> Option<usize> {
+        if self.victim.is_none() {
+            let oldest = self.oldest_in_cache()?;
+            self.take_victim(oldest);
+        }
+        Some(self.move_unit(at))
+    }
+
+    fn reclaim(&mut self, at: u64) -> Option<usize> {
+        if self.victim.is_none() {
+            let cheapest = self.cheapest()?;
+            self.take_victim(cheapest);
+        }
+        Some(self.move_unit(at))
+    }
+
+    fn cheapest(&self) -> Option<usize> {
+        let full = self.block_pages(self.main);
+        let candidates: Vec<usize> = (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state == State::Closed && !self.blocks[i].set_aside)
+            .filter(|&i| self.valid(i) < full)
+            .collect();
+        match self.c.ftl.gc {
+            GcChoice::Greedy => {
+                candidates.into_iter().min_by_key(|&i| (self.valid(i), self.blocks[i].opened))
+            }
+            GcChoice::CostBenefit => candidates.into_iter().max_by(|&a, &b| {
+                let worth = |i: usize| {
+                    let age = (self.openings - self.blocks[i].opened + 1) as f64;
+                    let gain = (full - self.valid(i)) as f64 * age;
+                    gain / self.valid(i) as f64
+                };
+                let by_age = self.blocks[b].opened.cmp(&self.blocks[a].opened);
+                worth(a).partial_cmp(&worth(b)).unwrap().then(by_age)
+            }),
+        }
+    }
+
+    fn take_victim(&mut self, block: usize) {
+        let (full, valid) = (self.block_pages(self.main) as u64, self.valid(block) as u64);
+        let price = valid * full / (full - valid);
+        self.victim = Some(Victim { block, next: 0, row: None, price });
+    }
+
+    fn move_unit(&mut self, at: u64) -> usize {
+        let mut victim = self.victim.take().unwrap();
+        // Keep it from being released while it is looked at.
+        let full = |s: &Stream, this: &Reference| s.arrived == this.block_pages(this.main);
+        if self.moved.as_ref().is_none_or(|s| full(s, self)) {
+            if let Some(stream) = self.moved.clone() {
+                self.program_all_moved(at);
+                self.victim = Some(Victim { row: victim.row, ..victim });
+                self.close(stream.block);
+                victim = self.victim.take().unwrap();
+            }
+            self.moved = Some(self.open(at, self.main, false, false));
+        }
+        let mut stream = self.moved.take().unwrap();
+        let unit_pages = self.unit_pages(self.main);
+        let mode = self.blocks[victim.block].mode;
+        let mut moved = 0;
+        let mut in_row = 0;
+        let mut unit_full = false;
+        while !unit_full && self.valid(victim.block) > 0 {
+            let page = victim.next;
+            victim.next += 1;
+            if !self.is_valid(victim.block, page) {
+                continue;
+            }
+            let row = page / self.row_pages();
+            if victim.row.is_none_or(|(last, _)| last != row) {
+                stream.ready = stream.ready.max(self.fetch(at, &victim, mode, in_row));
+                in_row = 0;
+                let die = self.die_of(victim.block, page);
+                let time = self.timing(mode).read.0;
+                self.busy += time;
+                let operation = self.dies[die].queue(at, time, Kind::Read);
+                victim.row = Some((row, self.end_of((die, operation))));
+            }
+            in_row += 1;
+            let lpn = self.blocks[victim.block].pages[page].unwrap();
+            self.l2p.insert(lpn, (stream.block, stream.arrived));
+            self.blocks[stream.block].pages.push(Some(lpn));
+            stream.arrived += 1;
+            moved += 1;
+            unit_full = stream.arrived % unit_pages == 0;
+        }
+        stream.ready = stream.ready.max(self.fetch(at, &victim, mode, in_row));
+        let folds = self.is_cache(victim.block);
+        if unit_full {
+            let permille = if folds { self.c.cache.fold_overhead_permille as u64 } else { 1000 };
+            self.waiting.push((stream.ready, stream.units % self.dies.len(), permille));
+            stream.units += 1;
+            stream.ready = 0;
+        }
+        self.moved = Some(stream);
+        if self.waiting.len() > self.dies.len() {
+            self.program_moved(at);
+        }
+        if self.valid(victim.block) == 0 {
+            self.release(victim.block);
+        } else {
+            self.victim = Some(victim);
+        }
+        moved
+    }
+
+    fn fetch(&mut self, at: u64, victim: &Victim, mode: CellMode, pages: usize) -> u64 {
+        if pages == 0 {
+            return 0;
+        }
+        let (row, sensed) = victim.row.unwrap();
+        let die = row * self.row_pages() / self.unit_pages(mode) % self.dies.len();
+        self.cross(die, sensed.max(at), pages)
+    }
+
+    fn program_all_moved(&mut self, at: u64) {
+        while !self.waiting.is_empty() {
+            self.program_moved(at);
+        }
+    }
+
+    fn program_moved(&mut self, at: u64) {
+        let (ready, die, permille) = self.waiting.remove(0);
+        let program = self.program(ready.max(at), die, self.main, permille);
+        self.in_flight.push(program);
+        if self.in_flight.len() > 2 * self.dies.len() {
+            self.in_flight.remove(0);
+        }
+    }
+}
