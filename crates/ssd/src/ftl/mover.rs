@@ -49,6 +49,17 @@ struct Unit {
     die: u32,
 }
 
+/// What host writes still have to pay for. Negative: paid in advance.
+#[derive(Clone, Copy, Debug, Default)]
+struct Owed {
+    /// Pages to move so that superblocks come free as fast as they are opened, in 1/65536.
+    space: i64,
+    /// Pages to fold so that the cache does not fill up, in 1/65536.
+    slots: i64,
+    /// Die time to spend on folding, in picoseconds.
+    die_time: i64,
+}
+
 #[derive(Clone, Debug)]
 pub struct Mover {
     victim: Option<Victim>,
@@ -62,12 +73,7 @@ pub struct Mover {
     host_share: u32,
     choice: GcChoice,
     not_before: Nanos,
-    /// Pages that must still be moved for space, in 1/65536.
-    owed_space: i64,
-    /// Pages that must still be folded to keep the cache from filling up, in 1/65536.
-    owed_slots: i64,
-    /// Die time that must still be given to folding, in thousandths of nanoseconds.
-    owed_share: i64,
+    owed: Owed,
 }
 
 const ONE: i64 = 1 << 16;
@@ -86,9 +92,7 @@ impl Mover {
             host_share: config.cache.host_share_permille,
             choice: config.ftl.gc,
             not_before: Nanos::ZERO,
-            owed_space: 0,
-            owed_slots: 0,
-            owed_share: 0,
+            owed: Owed::default(),
         }
     }
 
@@ -142,49 +146,60 @@ impl Ftl {
         Some(self.move_unit(nand, at))
     }
 
-    /// Move as much as the host unit just programmed owes.
+    /// Move as much as the host unit just programmed owes. A unit moved pays every debt at once; what is paid too much
+    /// counts for the next.
     pub(super) fn pay_now(&mut self, nand: &mut Nand, at: Nanos) {
         let host = self.host.expect("a host unit was programmed");
-        let unit = host.unit_pages as u64;
-        if self.superblocks.free() <= self.reserve {
-            if self.mover.victim.is_none() {
-                if let Some(cheapest) = self.cheapest() {
-                    self.take_victim(cheapest);
+        self.owe(nand, &host);
+        loop {
+            let before = nand.busy;
+            let owed = self.mover.owed;
+            let moved = if owed.space > 0 {
+                self.reclaim(nand, at)
+            } else if owed.slots > 0 || owed.die_time > 0 {
+                self.fold(nand, at)
+            } else {
+                break;
+            };
+            let owed = &mut self.mover.owed;
+            match moved {
+                Some(moved) => {
+                    owed.space -= moved as i64 * ONE;
+                    owed.slots -= moved.max(1) as i64 * ONE;
+                    owed.die_time -= (nand.busy - before).0 as i64 * 1000;
                 }
-            }
-            let price = self.mover.victim.map_or(0, |victim| victim.moves_per_superblock);
-            self.mover.owed_space += (unit * ONE as u64 * price / host.pages as u64) as i64;
-            while self.mover.owed_space > 0 {
-                match self.reclaim(nand, at) {
-                    Some(moved) => self.mover.owed_space -= moved as i64 * ONE,
-                    None => self.mover.owed_space = 0,
-                }
+                None => *owed = Owed::default(),
             }
         }
-        match self.toll {
-            Toll::None => {}
+    }
+
+    /// Add what the host unit just programmed owes to the debts in force, and forget the others.
+    fn owe(&mut self, nand: &Nand, host: &Stream) {
+        let unit = host.unit_pages as u64;
+        let short = self.superblocks.free() <= self.reserve;
+        if short && self.mover.victim.is_none() {
+            if let Some(cheapest) = self.cheapest() {
+                self.take_victim(cheapest);
+            }
+        }
+        let price = self.mover.victim.map_or(0, |victim| victim.moves_per_superblock);
+        let owed = &mut self.mover.owed;
+        owed.space = match short {
+            true => owed.space + (unit * ONE as u64 * price / host.pages as u64) as i64,
+            false => 0,
+        };
+        owed.slots = match self.toll {
+            Toll::OneForOne => owed.slots + unit as i64 * ONE,
+            _ => 0,
+        };
+        owed.die_time = match self.toll {
             Toll::Share => {
                 let share = self.mover.host_share as u64;
                 let time = nand.program_time(host.mode, 1000).0;
-                self.mover.owed_share += (time * (1000 - share) * 1000 / share) as i64;
-                while self.mover.owed_share > 0 {
-                    let before = nand.busy;
-                    match self.fold(nand, at) {
-                        Some(_) => self.mover.owed_share -= (nand.busy - before).0 as i64 * 1000,
-                        None => self.mover.owed_share = 0,
-                    }
-                }
+                owed.die_time + (time * (1000 - share) * 1000 / share) as i64
             }
-            Toll::OneForOne => {
-                self.mover.owed_slots += unit as i64 * ONE;
-                while self.mover.owed_slots > 0 {
-                    match self.fold(nand, at) {
-                        Some(moved) => self.mover.owed_slots -= moved.max(1) as i64 * ONE,
-                        None => self.mover.owed_slots = 0,
-                    }
-                }
-            }
-        }
+            _ => 0,
+        };
     }
 
     /// Program every unit that waits for its reads.

@@ -1,10 +1,13 @@
 //! Drives small enough to look at page by page.
 #![allow(dead_code)]
 
-use pslc_ssd::config::*;
-use pslc_ssd::Nanos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// 4 dies on 2 channels, 1 plane, superblocks of 12 rows: 48 native units of 12 pages... small, but with everything.
+use pslc_ssd::config::*;
+use pslc_ssd::{Drive, Nanos, Request};
+
+/// 4 dies on 2 channels, 1 plane; a superblock is 4 program units of 48 KiB, and there are 32.
 pub fn tiny() -> Config {
     Config {
         name: "tiny".into(),
@@ -55,4 +58,123 @@ pub fn tiny() -> Config {
             }),
         },
     }
+}
+
+/// A TLC drive of about 3.2 GB raw: 8 dies on 4 channels, 2 planes, superblocks of 8 MiB, 400 of them.
+/// The link and the controller are out of the way, so that NAND alone sets the speeds.
+pub fn small() -> Config {
+    let mut config = tiny();
+    config.name = "small".into();
+    config.link = Link::Pcie { generation: 5, lanes: 16 };
+    config.nand = Nand {
+        channels: 4,
+        dies: 8,
+        planes: 2,
+        blocks_per_plane: 400,
+        pages_per_block: 33,
+        bus_mts: 2400,
+        suspend: None,
+        ..config.nand
+    };
+    config.controller = Controller { write_buffer_bytes: 8 << 20, cores: 8, command: Nanos(100) };
+    config.capacity_bytes = 2_800_000_000 / 4096 * 4096;
+    config.cache.dynamic_bytes = 800_000_000;
+    config
+}
+
+/// Time-ordered requests at a queue depth, on a drive.
+pub struct Load {
+    pub drive: Drive,
+    pub now: Nanos,
+    outstanding: BinaryHeap<Reverse<Nanos>>,
+    depth: usize,
+}
+
+impl Load {
+    pub fn new(config: &Config) -> Load {
+        Load::on(Drive::new(config), Nanos::ZERO)
+    }
+
+    pub fn on(drive: Drive, now: Nanos) -> Load {
+        Load { drive, now, outstanding: BinaryHeap::new(), depth: 32 }
+    }
+
+    pub fn ask(&mut self, request: Request) {
+        if self.outstanding.len() == self.depth {
+            self.now = self.outstanding.pop().unwrap().0;
+        }
+        let done = self.drive.submit(self.now, &request);
+        self.outstanding.push(Reverse(done));
+    }
+
+    /// Wait for everything outstanding.
+    pub fn drain(&mut self) {
+        while let Some(Reverse(done)) = self.outstanding.pop() {
+            self.now = done;
+        }
+    }
+
+    /// Let the drive alone.
+    pub fn idle(&mut self, time: Nanos) {
+        self.drain();
+        self.now += time;
+        self.drive.advance(self.now);
+    }
+
+    /// Write a range in order, 256 KiB a request; returns the speed in bytes a second of each `bin` bytes.
+    pub fn fill(&mut self, from: u64, to: u64, bin: u64) -> Vec<f64> {
+        let mut speeds = Vec::new();
+        let (mut at, mut began, mut binned) = (from, self.now, 0);
+        while at < to {
+            let len = (256 << 10).min(to - at);
+            self.ask(Request::write(at, len as u32));
+            at += len;
+            binned += len;
+            if binned >= bin {
+                speeds.push(binned as f64 / (self.now - began).as_secs_f64());
+                (began, binned) = (self.now, 0);
+            }
+        }
+        self.drain();
+        speeds
+    }
+
+    /// Write 4 KiB pages of the first `span` bytes at random.
+    pub fn scatter(&mut self, span: u64, count: u64, random: &mut Random) {
+        for _ in 0..count {
+            self.ask(Request::write(random.below(span / 4096) * 4096, 4096));
+        }
+    }
+
+    pub fn value(&self, column: &str) -> u64 {
+        let mut values = vec![0; Drive::COLUMNS.len()];
+        self.drive.sample(&mut values);
+        values[Drive::COLUMNS.iter().position(|name| *name == column).unwrap()]
+    }
+}
+
+/// A small generator, so that tests need no seed from elsewhere (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+/// Mean of some of the values.
+pub fn mean(values: &[f64]) -> f64 {
+    // The mean speed of equal amounts of bytes is the harmonic one.
+    values.len() as f64 / values.iter().map(|v| 1.0 / v).sum::<f64>()
+}
+
+pub fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (value / expected - 1.0).abs() <= tolerance,
+        "{what}: {value} is not within {tolerance} of {expected}"
+    );
 }

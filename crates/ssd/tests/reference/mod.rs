@@ -731,6 +731,9 @@ impl Reference {
     fn pay(&mut self, at: u64) {
         let host = self.host.clone().unwrap();
         let unit = self.unit_pages(host.mode) as u64;
+        if self.toll == "none" && self.free.len() > self.reserve() {
+            return;
+        }
         if self.free.len() <= self.reserve() {
             if self.victim.is_none() {
                 if let Some(cheapest) = self.cheapest() {
@@ -739,36 +742,33 @@ impl Reference {
             }
             let price = self.victim.as_ref().map_or(0, |v| v.price);
             self.owed_space += (unit * 65536 * price / self.block_pages(host.mode) as u64) as i64;
-            while self.owed_space > 0 {
-                match self.reclaim(at) {
-                    Some(moved) => self.owed_space -= moved as i64 * 65536,
-                    None => self.owed_space = 0,
-                }
-            }
+        } else {
+            self.owed_space = 0;
+        }
+        let share = self.c.cache.host_share_permille as u64;
+        let time = self.timing(host.mode).program.0;
+        match self.toll {
+            "share" => self.owed_share += (time * (1000 - share) * 1000 / share) as i64,
+            _ => self.owed_share = 0,
         }
         match self.toll {
-            "share" => {
-                let share = self.c.cache.host_share_permille as u64;
-                let time = self.timing(host.mode).program.0;
-                self.owed_share += (time * (1000 - share) * 1000 / share) as i64;
-                while self.owed_share > 0 {
-                    let before = self.busy;
-                    match self.fold(at) {
-                        Some(_) => self.owed_share -= (self.busy - before) as i64 * 1000,
-                        None => self.owed_share = 0,
-                    }
+            "one-for-one" => self.owed_slots += unit as i64 * 65536,
+            _ => self.owed_slots = 0,
+        }
+        while self.owed_space > 0 || self.owed_slots > 0 || self.owed_share > 0 {
+            let before = self.busy;
+            let moved = match self.owed_space > 0 {
+                true => self.reclaim(at),
+                false => self.fold(at),
+            };
+            match moved {
+                Some(moved) => {
+                    self.owed_space -= moved as i64 * 65536;
+                    self.owed_slots -= moved.max(1) as i64 * 65536;
+                    self.owed_share -= (self.busy - before) as i64 * 1000;
                 }
+                None => (self.owed_space, self.owed_slots, self.owed_share) = (0, 0, 0),
             }
-            "one-for-one" => {
-                self.owed_slots += unit as i64 * 65536;
-                while self.owed_slots > 0 {
-                    match self.fold(at) {
-                        Some(moved) => self.owed_slots -= moved.max(1) as i64 * 65536,
-                        None => self.owed_slots = 0,
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
