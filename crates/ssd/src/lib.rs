@@ -9,6 +9,7 @@ mod drive;
 mod ftl;
 mod link;
 mod nand;
+pub mod profile;
 mod request;
 mod units;
 

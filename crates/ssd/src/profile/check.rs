@@ -1,0 +1,188 @@
+//! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
+//! reclaimed.
+
+use super::keys::Reader;
+use super::{units, ProfileError};
+use crate::config::*;
+use crate::units::{Nanos, PAGE_BYTES};
+
+/// Superblocks beyond the reserve that are open or kept for moving data.
+const OPEN_SUPERBLOCKS: u64 = 4;
+
+pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    geometry(c, reader)?;
+    times(c, reader)?;
+    policy(c, reader)?;
+    space(c, reader)
+}
+
+fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let nand = &c.nand;
+    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
+    if nand.dies % nand.channels != 0 {
+        return fail(
+            "nand.dies",
+            format!("nand.dies is {} on {} channels", nand.dies, nand.channels),
+            format!("a multiple of nand.channels, such as {}", nand.channels * 4),
+        );
+    }
+    if nand.page_bytes == 0 || nand.page_bytes as u64 % PAGE_BYTES != 0 || nand.page_bytes > 1 << 18
+    {
+        return fail(
+            "nand.page",
+            format!("nand.page is {}", units::write_bytes(nand.page_bytes as u64)),
+            "a multiple of 4KiB, at most 256KiB; 16KiB is usual".into(),
+        );
+    }
+    if nand.pages_per_block % nand.bits_per_cell != 0 {
+        return fail(
+            "nand.pages_per_block",
+            format!(
+                "nand.pages_per_block is {} with {} bits a cell",
+                nand.pages_per_block, nand.bits_per_cell
+            ),
+            "a multiple of nand.bits_per_cell: every word line holds one page a bit".into(),
+        );
+    }
+    let most = u32::MAX as u64;
+    let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
+    if pages >= most || nand.superblock_pages(CellMode::Native) >= most {
+        let raw = units::write_bytes(most * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
+        return fail(
+            "nand.blocks_per_plane",
+            format!("the geometry has {pages} pages of 4KiB"),
+            format!("at most {most}, which is {raw} raw"),
+        );
+    }
+    if nand.bus_mts == 0 {
+        return fail("nand.bus", "nand.bus is 0MT/s".into(), "\"1200MT/s\", for one".into());
+    }
+    Ok(())
+}
+
+fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let (slc, native) = (&c.nand.slc, &c.nand.native);
+    let mut times = vec![
+        ("nand.slc.read", slc.read),
+        ("nand.slc.program", slc.program),
+        ("nand.slc.erase", slc.erase),
+        ("nand.native.read", native.read),
+        ("nand.native.program", native.program),
+        ("nand.native.erase", native.erase),
+        ("controller.command", c.controller.command),
+    ];
+    times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
+    let most = Nanos::from_secs(24 * 3600);
+    for (key, time) in times {
+        if time == Nanos::ZERO || time > most {
+            return Err(reader.error(
+                key,
+                format!("{key} is {}", units::write_time(time)),
+                "more than nothing and at most 24h".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let cache = &c.cache;
+    let fail = |key: &str, message: String, hint: &str| {
+        Err(reader.error(key, message, hint.to_string()))
+    };
+    if !(10..=990).contains(&cache.host_share_permille) {
+        let share = units::write_decimal(cache.host_share_permille, 10);
+        return fail("cache.host_share", format!("cache.host_share is {share}%"), "1% to 99%");
+    }
+    if !(1000..=100_000).contains(&cache.fold_overhead_permille) {
+        let overhead = units::write_decimal(cache.fold_overhead_permille, 1000);
+        let message = format!("cache.fold_overhead is {overhead}");
+        return fail("cache.fold_overhead", message, "1.0 (a direct write) to 100");
+    }
+    let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
+    if from > to || to > 1000 {
+        let [from, to] = [from, to].map(|share| units::write_decimal(share, 10));
+        return fail(
+            "cache.shrink_to",
+            format!("the cache shrinks from {from}% to {to}% full"),
+            "shrink_from at most shrink_to, and that at most 100%",
+        );
+    }
+    if cache.when_full == "fold" && cache.reuse != Reuse::AsFreed {
+        return fail(
+            "cache.reuse",
+            "cache.when_full is \"fold\", but the cache is not reused as it is freed".into(),
+            "cache.reuse = \"as-freed\": with \"fold\" there is no other way in",
+        );
+    }
+    if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
+        return fail("cache.idle.rate", "cache.idle.rate is 0".into(), "idle = \"never\"");
+    }
+    Ok(())
+}
+
+fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let nand = &c.nand;
+    let unit = nand.row_pages() as u64 * nand.bits_per_cell as u64 * PAGE_BYTES;
+    if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
+        return Err(reader.error(
+            "controller.write_buffer",
+            format!(
+                "controller.write_buffer is {}",
+                units::write_bytes(c.controller.write_buffer_bytes)
+            ),
+            format!("at least two program units, {}, and at most 1TiB", units::write_bytes(2 * unit)),
+        ));
+    }
+    let slc = nand.superblock_bytes(CellMode::Slc);
+    let (main, capacity_key) = match c.cache.mode {
+        CacheMode::PureSlc => (CellMode::Slc, "capacity_pure_slc"),
+        _ => (CellMode::Native, "capacity"),
+    };
+    let total = nand.superblocks() as u64;
+    let set_aside = match c.cache.mode {
+        CacheMode::StaticSlc | CacheMode::HybridSlc => c.cache.static_bytes.div_ceil(slc),
+        _ => 0,
+    };
+    let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS;
+    let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
+    let gb = |bytes: u64| format!("{}GB", units::write_decimal(((bytes + 5_000_000) / 10_000_000) as u32, 100));
+    let usable = total.saturating_sub(kept);
+    if c.capacity_bytes == 0 || data > usable {
+        let most = usable * nand.superblock_bytes(main);
+        return Err(reader.error(
+            capacity_key,
+            format!(
+                "{capacity_key} is {}, but {total} superblocks of {} leave no spare blocks for it",
+                gb(c.capacity_bytes),
+                units::write_bytes(nand.superblock_bytes(main)),
+            ),
+            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(most)),
+        ));
+    }
+    if data + set_aside > usable {
+        return Err(reader.error(
+            "cache.static",
+            format!("cache.static is {}, set aside beside the capacity", gb(c.cache.static_bytes)),
+            format!("at most {} on this geometry", gb((usable - data) * slc)),
+        ));
+    }
+    let dynamic = match c.cache.mode {
+        CacheMode::DynamicSlc | CacheMode::HybridSlc => c.cache.dynamic_bytes / slc,
+        _ => 0,
+    };
+    if dynamic + set_aside > usable {
+        let bits = nand.bits_per_cell;
+        let most = (usable - set_aside) * slc;
+        return Err(reader.error(
+            "cache.dynamic",
+            format!(
+                "cache.dynamic is {} but the drive can hold {} as pSLC",
+                gb(c.cache.dynamic_bytes),
+                gb(most)
+            ),
+            format!("at most {} on this geometry with {bits} bits a cell", gb(most)),
+        ));
+    }
+    Ok(())
+}

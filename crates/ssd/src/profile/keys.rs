@@ -1,0 +1,376 @@
+//! Every key of a profile: how it is read into a [`Config`], and how it is written out again.
+
+use super::source::{Flat, Place, Value};
+use super::{nearest, units, ProfileError};
+use crate::config::*;
+use crate::units::PAGE_BYTES;
+
+/// Every key there is. `*.idle` and `*.suspend` may also be a word in the place of their table.
+pub const KEYS: &[&str] = &[
+    "base",
+    "name",
+    "capacity",
+    "capacity_pure_slc",
+    "link",
+    "nand.channels",
+    "nand.dies",
+    "nand.planes",
+    "nand.blocks_per_plane",
+    "nand.pages_per_block",
+    "nand.page",
+    "nand.bits_per_cell",
+    "nand.bus",
+    "nand.slc.read",
+    "nand.slc.program",
+    "nand.slc.erase",
+    "nand.native.read",
+    "nand.native.program",
+    "nand.native.erase",
+    "nand.suspend",
+    "nand.suspend.program",
+    "nand.suspend.erase",
+    "nand.suspend.limit",
+    "controller.write_buffer",
+    "controller.cores",
+    "controller.command",
+    "ftl.gc",
+    "ftl.reserve_superblocks",
+    "cache.mode",
+    "cache.static",
+    "cache.dynamic",
+    "cache.dynamic_least",
+    "cache.shrink_from",
+    "cache.shrink_to",
+    "cache.when_full",
+    "cache.host_share",
+    "cache.fold_overhead",
+    "cache.reuse",
+    "cache.idle",
+    "cache.idle.threshold",
+    "cache.idle.rate",
+    "cache.idle.residue",
+];
+
+const MODES: &[(&str, CacheMode)] = &[
+    ("pure-xlc", CacheMode::PureXlc),
+    ("static-slc", CacheMode::StaticSlc),
+    ("dynamic-slc", CacheMode::DynamicSlc),
+    ("hybrid-slc", CacheMode::HybridSlc),
+    ("pure-slc", CacheMode::PureSlc),
+];
+const REUSES: &[(&str, Reuse)] = &[
+    ("as-freed", Reuse::AsFreed),
+    ("when-empty", Reuse::WhenEmpty),
+    ("after-idle", Reuse::AfterIdle),
+];
+const CHOICES: &[(&str, GcChoice)] =
+    &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
+const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
+
+/// Reads keys, and knows where each came from.
+pub struct Reader<'a> {
+    pub flat: &'a Flat,
+    pub source: &'a str,
+}
+
+impl Reader<'_> {
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.flat.values.get(key)
+    }
+
+    fn needed(&self, key: &str) -> Result<&Value, ProfileError> {
+        self.value(key).ok_or_else(|| {
+            let place = Place { source: self.source.to_string(), line: None };
+            let hint = "add it, or begin with base = \"a complete profile\"";
+            ProfileError::new(&place, format!("{key} is missing"), hint.into())
+        })
+    }
+
+    /// An error at the place of a key, or of the whole profile where the key was not written.
+    pub fn error(&self, key: &str, message: String, hint: String) -> ProfileError {
+        let whole = Place { source: self.source.to_string(), line: None };
+        ProfileError::new(self.value(key).map_or(&whole, |v| &v.place), message, hint)
+    }
+
+    fn text<'b>(&self, key: &str, value: &'b Value) -> Result<&'b str, ProfileError> {
+        match value.quoted {
+            true => Ok(&value.text),
+            false => Err(self.error(
+                key,
+                format!("{key} is {}, a bare number", value.text),
+                "give its unit, as text: \"16KiB\", \"185us\", \"1200MT/s\", \"54%\"".into(),
+            )),
+        }
+    }
+
+    fn quantity<T>(
+        &self,
+        key: &str,
+        default: Option<T>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, ProfileError> {
+        let value = match (self.value(key), default) {
+            (None, Some(default)) => return Ok(default),
+            _ => self.needed(key)?,
+        };
+        parse(self.text(key, value)?).map_err(|what| {
+            let (what, hint) = what.split_once("; ").unwrap_or((&what, "see docs/how-to.md"));
+            self.error(key, format!("{key}: {what}"), hint.to_string())
+        })
+    }
+
+    fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
+        let value = self.needed(key)?;
+        let count = value.text.parse::<u32>().ok().filter(|_| !value.quoted);
+        count.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+            let hint = format!("a whole number from {least} to {most}, without quotes");
+            self.error(key, format!("{key} is {}", value.text), hint)
+        })
+    }
+
+    fn word<T: Clone>(
+        &self,
+        key: &str,
+        default: Option<&str>,
+        known: &[(&str, T)],
+    ) -> Result<T, ProfileError> {
+        let text = match (self.value(key), default) {
+            (None, Some(default)) => default,
+            _ => &self.needed(key)?.text,
+        };
+        let found = known.iter().find(|(name, _)| *name == text);
+        found.map(|(_, value)| value.clone()).ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            let near = nearest(text, names.iter().copied());
+            let hint = format!("did you mean \"{near}\"? known: {}", names.join(", "));
+            self.error(key, format!("{key} is \"{text}\", which is unknown"), hint)
+        })
+    }
+
+    fn timing(&self, mode: &str) -> Result<CellTiming, ProfileError> {
+        let time = |what: &str| self.quantity(&format!("nand.{mode}.{what}"), None, units::time);
+        Ok(CellTiming { read: time("read")?, program: time("program")?, erase: time("erase")? })
+    }
+
+    fn suspend(&self) -> Result<Option<Suspend>, ProfileError> {
+        if let Some(value) = self.value("nand.suspend") {
+            return match value.text.as_str() {
+                "none" => Ok(None),
+                other => Err(self.error(
+                    "nand.suspend",
+                    format!("nand.suspend is \"{other}\""),
+                    "\"none\", or a table with program, erase and limit".into(),
+                )),
+            };
+        }
+        if !self.flat.values.keys().any(|key| key.starts_with("nand.suspend.")) {
+            return Ok(None);
+        }
+        Ok(Some(Suspend {
+            program: self.quantity("nand.suspend.program", None, units::time)?,
+            erase: self.quantity("nand.suspend.erase", None, units::time)?,
+            limit: self.count("nand.suspend.limit", 1, 1_000_000)?,
+        }))
+    }
+
+    fn idle(&self) -> Result<Option<Idle>, ProfileError> {
+        if let Some(value) = self.value("cache.idle") {
+            return match value.text.as_str() {
+                "never" => Ok(None),
+                other => Err(self.error(
+                    "cache.idle",
+                    format!("cache.idle is \"{other}\""),
+                    "\"never\", or a table with threshold and optionally rate and residue".into(),
+                )),
+            };
+        }
+        if !self.flat.values.keys().any(|key| key.starts_with("cache.idle.")) {
+            return Ok(None);
+        }
+        let rate = match self.value("cache.idle.rate") {
+            Some(_) => Some(self.quantity("cache.idle.rate", None, units::rate)?),
+            None => None,
+        };
+        Ok(Some(Idle {
+            threshold: self.quantity("cache.idle.threshold", None, units::time)?,
+            rate_bytes_per_s: rate,
+            residue_bytes: self.quantity("cache.idle.residue", Some(0), units::bytes)?,
+        }))
+    }
+
+    fn link(&self) -> Result<Link, ProfileError> {
+        let text = &self.needed("link")?.text;
+        parse_link(text).ok_or_else(|| {
+            let near = nearest(text, LINKS.iter().copied());
+            let hint = format!(
+                "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 \
+                 with x1, x2, x4, x8 or x16"
+            );
+            self.error("link", format!("link is \"{text}\", which is unknown"), hint)
+        })
+    }
+
+    /// Everything as the keys say, unchecked beyond each key's own form.
+    pub fn config(&self) -> Result<Config, ProfileError> {
+        let share = |key: &str, default: u64| {
+            self.quantity(key, Some(default), units::share).map(|permille| permille as u32)
+        };
+        let bits = self.count("nand.bits_per_cell", 1, 5)?;
+        let mode = self.word("cache.mode", None, MODES)?;
+        let native = self.quantity("capacity", None, units::bytes)?;
+        let capacity = match mode {
+            CacheMode::PureSlc => {
+                let whole = native / bits as u64 / 1_000_000_000 * 1_000_000_000;
+                self.quantity("capacity_pure_slc", Some(whole), units::bytes)?
+            }
+            _ => native,
+        };
+        let policies: Vec<(&str, &str)> =
+            crate::POLICIES.iter().map(|(name, _)| (*name, *name)).collect();
+        let overhead = match self.value("cache.fold_overhead") {
+            None => 1000,
+            Some(value) => units::ratio(&value.text).map_err(|what| {
+                self.error("cache.fold_overhead", what, "1.0 is the cost of a direct write".into())
+            })?,
+        };
+        let page = self.quantity("nand.page", None, units::bytes)?;
+        let bus = self.quantity("nand.bus", None, units::transfers)?;
+        Ok(Config {
+            name: self.needed("name")?.text.clone(),
+            capacity_bytes: capacity / PAGE_BYTES * PAGE_BYTES,
+            link: self.link()?,
+            nand: Nand {
+                channels: self.count("nand.channels", 1, 64)?,
+                dies: self.count("nand.dies", 1, 1024)?,
+                planes: self.count("nand.planes", 1, 16)?,
+                blocks_per_plane: self.count("nand.blocks_per_plane", 8, 1 << 20)?,
+                pages_per_block: self.count("nand.pages_per_block", 1, 1 << 16)?,
+                page_bytes: page.min(u32::MAX as u64) as u32,
+                bits_per_cell: bits,
+                bus_mts: bus.min(u32::MAX as u64) as u32,
+                slc: self.timing("slc")?,
+                native: self.timing("native")?,
+                suspend: self.suspend()?,
+            },
+            controller: Controller {
+                write_buffer_bytes: self.quantity(
+                    "controller.write_buffer",
+                    None,
+                    units::bytes,
+                )?,
+                cores: self.count("controller.cores", 1, 64)?,
+                command: self.quantity("controller.command", None, units::time)?,
+            },
+            ftl: Ftl {
+                gc: self.word("ftl.gc", Some("greedy"), CHOICES)?,
+                reserve_superblocks: self.count("ftl.reserve_superblocks", 3, 1 << 16)?,
+            },
+            cache: Cache {
+                mode,
+                static_bytes: self.quantity("cache.static", Some(0), units::bytes)?,
+                dynamic_bytes: self.quantity("cache.dynamic", Some(0), units::bytes)?,
+                shrink_from_permille: share("cache.shrink_from", 1000)?,
+                shrink_to_permille: share("cache.shrink_to", 1000)?,
+                dynamic_least_bytes: self.quantity("cache.dynamic_least", Some(0), units::bytes)?,
+                when_full: self
+                    .word("cache.when_full", Some("direct-then-fold"), &policies)?
+                    .to_string(),
+                host_share_permille: share("cache.host_share", 500)?,
+                fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
+                reuse: self.word("cache.reuse", Some("after-idle"), REUSES)?,
+                idle: self.idle()?,
+            },
+        })
+    }
+}
+
+fn parse_link(text: &str) -> Option<Link> {
+    if let Some(rate) = text.strip_prefix("sata") {
+        let mbps = rate.parse::<u32>().ok().filter(|rate| [150, 300, 600].contains(rate))? * 10;
+        return Some(Link::Sata { mbps });
+    }
+    let (generation, lanes) = text.strip_prefix("pcie")?.split_once('x')?;
+    let generation = generation.parse().ok().filter(|g| (1..=6).contains(g))?;
+    let lanes = lanes.parse().ok().filter(|l| [1, 2, 4, 8, 16].contains(l))?;
+    Some(Link::Pcie { generation, lanes })
+}
+
+fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
+    known.iter().find(|(_, other)| other == value).expect("every value has a name").0
+}
+
+/// The configuration as a profile that stands alone.
+pub fn write(c: &Config) -> String {
+    let (nand, cache) = (&c.nand, &c.cache);
+    let link = match c.link {
+        Link::Sata { mbps } => format!("sata{}", mbps / 10),
+        Link::Pcie { generation, lanes } => format!("pcie{generation}x{lanes}"),
+    };
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    line(format!("name = {}", toml::Value::from(c.name.as_str())));
+    let capacity = match cache.mode {
+        // The native capacity is not known any more, and not needed in this mode.
+        CacheMode::PureSlc => c.capacity_bytes * nand.bits_per_cell as u64,
+        _ => c.capacity_bytes,
+    };
+    line(format!("capacity = \"{}\"", units::write_bytes(capacity)));
+    if cache.mode == CacheMode::PureSlc {
+        line(format!("capacity_pure_slc = \"{}\"", units::write_bytes(c.capacity_bytes)));
+    }
+    line(format!("link = \"{link}\""));
+    line("\n[nand]".into());
+    line(format!("channels = {}", nand.channels));
+    line(format!("dies = {}", nand.dies));
+    line(format!("planes = {}", nand.planes));
+    line(format!("blocks_per_plane = {}", nand.blocks_per_plane));
+    line(format!("pages_per_block = {}", nand.pages_per_block));
+    line(format!("page = \"{}\"", units::write_bytes(nand.page_bytes as u64)));
+    line(format!("bits_per_cell = {}", nand.bits_per_cell));
+    line(format!("bus = \"{}MT/s\"", nand.bus_mts));
+    for (name, timing) in [("slc", &nand.slc), ("native", &nand.native)] {
+        line(format!("\n[nand.{name}]"));
+        line(format!("read = \"{}\"", units::write_time(timing.read)));
+        line(format!("program = \"{}\"", units::write_time(timing.program)));
+        line(format!("erase = \"{}\"", units::write_time(timing.erase)));
+    }
+    if let Some(suspend) = nand.suspend {
+        line("\n[nand.suspend]".into());
+        line(format!("program = \"{}\"", units::write_time(suspend.program)));
+        line(format!("erase = \"{}\"", units::write_time(suspend.erase)));
+        line(format!("limit = {}", suspend.limit));
+    }
+    line("\n[controller]".into());
+    line(format!("write_buffer = \"{}\"", units::write_bytes(c.controller.write_buffer_bytes)));
+    line(format!("cores = {}", c.controller.cores));
+    line(format!("command = \"{}\"", units::write_time(c.controller.command)));
+    line("\n[ftl]".into());
+    line(format!("gc = \"{}\"", name_of(&c.ftl.gc, CHOICES)));
+    line(format!("reserve_superblocks = {}", c.ftl.reserve_superblocks));
+    line("\n[cache]".into());
+    line(format!("mode = \"{}\"", name_of(&cache.mode, MODES)));
+    line(format!("static = \"{}\"", units::write_bytes(cache.static_bytes)));
+    line(format!("dynamic = \"{}\"", units::write_bytes(cache.dynamic_bytes)));
+    line(format!("dynamic_least = \"{}\"", units::write_bytes(cache.dynamic_least_bytes)));
+    line(format!("shrink_from = \"{}%\"", units::write_decimal(cache.shrink_from_permille, 10)));
+    line(format!("shrink_to = \"{}%\"", units::write_decimal(cache.shrink_to_permille, 10)));
+    line(format!("when_full = \"{}\"", cache.when_full));
+    line(format!("host_share = \"{}%\"", units::write_decimal(cache.host_share_permille, 10)));
+    line(format!("fold_overhead = {}", units::write_decimal(cache.fold_overhead_permille, 1000)));
+    line(format!("reuse = \"{}\"", name_of(&cache.reuse, REUSES)));
+    match cache.idle {
+        None => line("idle = \"never\"".into()),
+        Some(idle) => {
+            line("\n[cache.idle]".into());
+            line(format!("threshold = \"{}\"", units::write_time(idle.threshold)));
+            if let Some(rate) = idle.rate_bytes_per_s {
+                line(format!("rate = \"{}\"", units::write_rate(rate)));
+            }
+            line(format!("residue = \"{}\"", units::write_bytes(idle.residue_bytes)));
+        }
+    }
+    out
+}

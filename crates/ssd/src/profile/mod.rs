@@ -1,0 +1,103 @@
+//! Profiles: drives described in strict TOML, with units, inheritance and provenance, made into a [`Config`].
+//!
+//! Strict: an unknown key, a bare number, a size the cells cannot hold is an error that names file, line, value, limit
+//! and what to do. The crate reads no files; the caller hands over texts.
+
+mod check;
+mod keys;
+mod source;
+mod units;
+
+use crate::config::Config;
+use source::Place;
+
+/// A profile, resolved and checked.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub config: Config,
+    /// Where values come from, by key; calibrated ones say on what.
+    pub provenance: Vec<(String, String)>,
+}
+
+/// What is wrong with a profile. Displayed as `file:line: what`, an empty line, and a hint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}\n\nhint: {hint}")]
+pub struct ProfileError {
+    /// `file:line`, the file alone, or the override `key=value`.
+    pub place: String,
+    pub message: String,
+    pub hint: String,
+}
+
+impl ProfileError {
+    fn new(place: &Place, message: String, hint: String) -> ProfileError {
+        ProfileError { place: place.to_string(), message, hint }
+    }
+}
+
+/// Make a profile of `text`. `source` is its name in errors; `library` knows the texts of profiles by name, for
+/// `base =`; `overrides` are dotted keys and values that win over everything, values without quotes.
+pub fn load(
+    source: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<String>,
+    overrides: &[(String, String)],
+) -> Result<Profile, ProfileError> {
+    let flat = source::gather(source, text, library, overrides)?;
+    for (key, value) in &flat.values {
+        if !keys::KEYS.contains(&key.as_str()) {
+            let near = nearest(key, keys::KEYS.iter().copied());
+            let message = format!("unknown key {key}");
+            return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
+        }
+    }
+    for (key, value) in &flat.provenance {
+        let table = format!("{key}.");
+        if !keys::KEYS.iter().any(|known| known == key || known.starts_with(&table)) {
+            let near = nearest(key, keys::KEYS.iter().copied());
+            let message = format!("[provenance] names the unknown key {key}");
+            return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
+        }
+    }
+    let reader = keys::Reader { flat: &flat, source };
+    let config = reader.config()?;
+    check::check(&config, &reader)?;
+    let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
+    Ok(Profile { config, provenance })
+}
+
+impl Profile {
+    /// The resolved profile as TOML that stands alone; loading it gives an equal configuration.
+    pub fn to_toml(&self) -> String {
+        let mut text = keys::write(&self.config);
+        if !self.provenance.is_empty() {
+            text.push_str("\n[provenance]\n");
+            for (key, note) in &self.provenance {
+                let (key, note) = (toml::Value::from(key.as_str()), toml::Value::from(note.as_str()));
+                text.push_str(&format!("{key} = {note}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// The known word that takes the fewest edits to reach.
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
+    known.min_by_key(|candidate| edits(word, candidate)).unwrap_or("")
+}
+
+/// Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,184 @@
+//! The profile loader: what it accepts, what it refuses, and in which words.
+
+use std::fs;
+
+use proptest::prelude::*;
+use pslc_ssd::config::*;
+use pslc_ssd::profile::{load, Profile, ProfileError};
+use pslc_ssd::Nanos;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/pslc/drives");
+
+fn shipped(name: &str) -> Option<String> {
+    fs::read_to_string(format!("{FOLDER}/{name}.toml")).ok()
+}
+
+fn aldrin() -> String {
+    shipped("aldrin-pro-2tb").unwrap()
+}
+
+fn with(overrides: &[(&str, &str)]) -> Result<Profile, ProfileError> {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    load("aldrin-pro-2tb.toml", &aldrin(), &shipped, &overrides)
+}
+
+fn replaced(from: &str, to: &str) -> ProfileError {
+    let text = aldrin();
+    assert!(text.contains(from), "{from}");
+    load("mine.toml", &text.replacen(from, to, 1), &shipped, &[]).unwrap_err()
+}
+
+fn line_of(text: &str, what: &str) -> usize {
+    text[..text.find(what).unwrap()].matches('\n').count() + 1
+}
+
+#[test]
+fn every_shipped_profile_loads_and_says_where_its_values_come_from() {
+    let mut count = 0;
+    for entry in fs::read_dir(FOLDER).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            let text = fs::read_to_string(&path).unwrap();
+            let profile = load(&path.display().to_string(), &text, &shipped, &[]).unwrap();
+            for table in ["nand.slc.program", "nand.native.program", "cache.when_full"] {
+                assert!(
+                    profile.provenance.iter().any(|(key, note)| key == table && note.len() > 5),
+                    "{}: no provenance of {table}",
+                    path.display()
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 3);
+}
+
+#[test]
+fn a_profile_written_out_loads_as_the_same_drive_in_every_mode() {
+    for mode in ["pure-xlc", "static-slc", "dynamic-slc", "pure-slc"] {
+        let profile = with(&[("cache.mode", mode), ("cache.dynamic_least", "1.5GB")]).unwrap();
+        let again = load("again.toml", &profile.to_toml(), &|_| None, &[]).unwrap();
+        assert_eq!(again.config, profile.config);
+        assert_eq!(again.provenance, profile.provenance);
+    }
+}
+
+#[test]
+fn units_are_read_exactly() {
+    let c = with(&[("nand.native.program", "2.9155ms"), ("cache.dynamic", "300GB")]).unwrap().config;
+    assert_eq!(c.nand.native.program, Nanos(2_915_500));
+    assert_eq!(c.cache.dynamic_bytes, 300_000_000_000);
+    assert_eq!(c.nand.page_bytes, 16384);
+}
+
+#[test]
+fn a_profile_based_on_another_changes_only_what_it_says() {
+    let text = "base = \"aldrin-pro-2tb\"\nname = \"mine\"\n[cache]\nidle = \"never\"\n";
+    let mine = load("mine.toml", text, &shipped, &[]).unwrap().config;
+    let base = with(&[]).unwrap().config;
+    assert_eq!(mine.cache.idle, None);
+    assert_eq!(Config { name: base.name.clone(), cache: base.cache.clone(), ..mine }, base);
+}
+
+#[test]
+fn pure_slc_has_its_own_capacity() {
+    assert_eq!(with(&[("cache.mode", "pure-slc")]).unwrap().config.capacity_bytes, 640_000_000_000);
+}
+
+#[test]
+fn a_base_that_leads_back_is_refused() {
+    let library = |name: &str| match name {
+        "a" => Some("base = \"b\"".to_string()),
+        _ => Some("base = \"a\"".to_string()),
+    };
+    let error = load("mine.toml", "base = \"a\"", &library, &[]).unwrap_err();
+    assert!(error.message.contains("mine.toml -> a.toml -> b.toml -> a.toml"), "{error}");
+}
+
+#[test]
+fn a_typo_names_its_line_and_the_nearest_key() {
+    let text = aldrin().replace("fold_overhead = 2.62", "fold_overhaed = 2.62");
+    let error = load("mine.toml", &text, &shipped, &[]).unwrap_err();
+    let line = line_of(&text, "fold_overhaed");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "mine.toml:{line}: unknown key cache.fold_overhaed\n\nhint: did you mean \
+             cache.fold_overhead?"
+        )
+    );
+}
+
+#[test]
+fn a_bare_number_is_refused_where_a_unit_is_needed() {
+    let error = replaced("dynamic = \"691GB\"", "dynamic = 691");
+    assert!(error.message.contains("bare number"), "{error}");
+    assert!(error.hint.contains("16KiB"), "{error}");
+    let error = replaced("dynamic = \"691GB\"", "dynamic = \"691\"");
+    assert!(error.message.contains("has no unit"), "{error}");
+}
+
+#[test]
+fn each_mistake_is_told_with_its_key_and_a_hint() {
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("dynamic = \"691GB\"", "dynamic = \"1.2TB\"", "cache.dynamic is 1200GB but", "at most 7"),
+        ("blocks_per_plane = 705", "blocks_per_plane = 625", "leave no spare blocks", "at most 19"),
+        ("capacity = \"2000GB\"", "capacity = \"2300GB\"", "capacity is 2300GB", "at most 22"),
+        ("dies = 32", "dies = 33", "33 on 8 channels", "multiple"),
+        ("dies = 32", "dies = \"32\"", "nand.dies is 32", "without quotes"),
+        ("pages_per_block = 1536", "pages_per_block = 1537", "1537 with 3 bits", "multiple"),
+        ("page = \"16KiB\"", "page = \"10KB\"", "unknown unit", "16KiB"),
+        ("page = \"16KiB\"", "page = \"10kB\"", "nand.page is 10kB", "multiple of 4KiB"),
+        ("bits_per_cell = 3", "bits_per_cell = 6", "bits_per_cell is 6", "1 to 5"),
+        ("link = \"pcie4x4\"", "link = \"pcie4x3\"", "\"pcie4x3\"", "pcie4x4"),
+        ("mode = \"dynamic-slc\"", "mode = \"dinamic\"", "\"dinamic\"", "dynamic-slc"),
+        ("\"direct-then-fold\"", "\"direct-then-flod\"", "flod", "direct-then-fold"),
+        ("\"direct-then-fold\"", "\"fold\"", "not reused", "as-freed"),
+        ("\"after-idle\"", "\"later\"", "\"later\"", "after-idle"),
+        ("gc = \"greedy\"", "gc = \"greed\"", "\"greed\"", "greedy"),
+        ("fold_overhead = 2.62", "fold_overhead = 0.5", "is 0.5", "1.0"),
+        ("write_buffer = \"16MiB\"", "write_buffer = \"64KiB\"", "64KiB", "384KiB"),
+        ("threshold = \"1s\"", "threshold = \"0s\"", "threshold is 0", "more than nothing"),
+        ("reserve_superblocks = 6", "reserve_superblocks = 1", "is 1", "3 to"),
+        ("cores = 4", "cores = 0", "cores is 0", "1 to 64"),
+        ("when_full =", "shrink_to = \"120%\"\nwhen_full =", "100% to 120%", "at most 100%"),
+        ("when_full =", "host_share = \"100%\"\nwhen_full =", "host_share is 100%", "1% to 99%"),
+        ("name = \"Pichau", "nme = \"Pichau", "unknown key nme", "name"),
+        ("\"nand.slc.read\" =", "\"nand.slc.raed\" =", "unknown key nand.slc.raed", "nand.slc.read"),
+        ("[cache.idle]\nthreshold = \"1s\"", "idle = \"soon\"", "cache.idle is \"soon\"", "never"),
+        ("link = \"pcie4x4\"\n", "", "link is missing", "base ="),
+        ("[nand]", "[nand", "", "TOML"),
+    ];
+    for (from, to, message, hint) in cases {
+        let error = replaced(from, to);
+        assert!(error.place.starts_with("mine.toml"), "{error}");
+        assert!(error.message.contains(message), "{to}: {error}");
+        assert!(error.hint.contains(hint), "{to}: {error}");
+    }
+}
+
+#[test]
+fn an_override_wins_and_its_mistakes_are_its_own() {
+    let c = with(&[("link", "pcie3x4"), ("nand.suspend", "none"), ("nand.dies", "16")]);
+    assert!(c.unwrap_err().message.contains("capacity"), "half the dies cannot hold 2 TB");
+    let error = with(&[("cache.dynamic", "1.2TB")]).unwrap_err();
+    assert_eq!(error.place, "cache.dynamic=1.2TB");
+    let c = with(&[("cache.idle", "never"), ("nand.suspend", "none")]).unwrap().config;
+    assert_eq!((c.cache.idle, c.nand.suspend), (None, None));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "(\\PC|\\n)*") {
+        let _ = load("any.toml", &text, &|_| None, &[]);
+    }
+
+    #[test]
+    fn no_change_of_a_line_panics(line in 0usize..110, text in "[a-z_]{1,9} = (\"[0-9.]{1,9}[A-Za-z/%]{0,4}\"|[0-9]{1,9})") {
+        let mut lines: Vec<String> = aldrin().lines().map(String::from).collect();
+        let at = line % lines.len();
+        lines[at] = text;
+        let _ = load("any.toml", &lines.join("\n"), &shipped, &[]);
+    }
+}
