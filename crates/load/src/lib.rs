@@ -1,5 +1,13 @@
 //! Workloads in fio's words: job files, request streams, the runner that keeps a queue full, and the recorder.
 
+pub mod job;
+pub mod record;
+mod runner;
+mod sim;
+mod stream;
 mod target;
 
+pub use runner::{run, Progress};
+pub use sim::SimTarget;
+pub use stream::Stream;
 pub use target::{Completion, Target, TargetError};

@@ -204,12 +204,7 @@ impl Drive {
 
     /// Look the pages up and read what is in the NAND; tells of each part when it is in the controller.
     #[inline]
-    fn each_row(
-        &mut self,
-        taken: Nanos,
-        pages: Pages,
-        mut arrived: impl FnMut(&mut Drive, Nanos, u32),
-    ) {
+    fn each_row(&mut self, taken: Nanos, pages: Pages, mut arrived: impl FnMut(&mut Drive, Nanos, u32)) {
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let (mut from, run) = self.ftl.find(page, rest);
@@ -219,8 +214,7 @@ impl Drive {
                     arrived(self, taken, left);
                     break;
                 }
-                let (place, mode, held) =
-                    self.ftl.locate(from, &self.nand, &mut self.buffer, taken);
+                let (place, mode, held) = self.ftl.locate(from, &self.nand, &mut self.buffer, taken);
                 let part = left.min(place.row_rest);
                 let at = match held {
                     true => taken,

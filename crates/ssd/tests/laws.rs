@@ -74,8 +74,8 @@ fn recycling_obeys_its_law() {
     let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
     // Between the end of the cache and the point from which native data leave it less room.
     let recycling = mean(&speeds[230..430]);
-    let erases = erase_cost(&c, CellMode::Slc, CellMode::Slc)
-        + erase_cost(&c, CellMode::Slc, CellMode::Native);
+    let erases =
+        erase_cost(&c, CellMode::Slc, CellMode::Slc) + erase_cost(&c, CellMode::Slc, CellMode::Native);
     let law = 1.0 / (1.0 / slc_speed(&c) + fold_cost(&c) / native_speed(&c) + erases);
     assert_near("1/R3 = 1/Rs + k/Rx", recycling, law, 0.05);
 }
@@ -158,8 +158,7 @@ fn every_byte_programmed_is_accounted_for() {
     let to_slc = load.value("host_to_slc_bytes_total");
     assert_eq!(written, to_slc + load.value("host_to_native_bytes_total"));
     let moved = load.value("folded_bytes_total") + load.value("gc_bytes_total");
-    let programmed =
-        load.value("slc_programmed_bytes_total") + load.value("native_programmed_bytes_total");
+    let programmed = load.value("slc_programmed_bytes_total") + load.value("native_programmed_bytes_total");
     // What is not programmed yet: the open units, and a unit a die that waits for its reads.
     let unit = (c.nand.planes * c.nand.page_bytes * c.nand.bits_per_cell) as u64;
     let pending = unit * (c.nand.dies as u64 + 3);

@@ -16,10 +16,7 @@ pub struct Controller {
 
 impl Controller {
     pub fn new(controller: &config::Controller) -> Controller {
-        Controller {
-            cores: vec![Nanos::ZERO; controller.cores as usize],
-            command: controller.command,
-        }
+        Controller { cores: vec![Nanos::ZERO; controller.cores as usize], command: controller.command }
     }
 
     /// Take a command at `now` on the core that is free first; returns when it has been worked out.

@@ -84,11 +84,6 @@ impl Geometry {
         let superblock = page / self.stride;
         let offset = page - superblock * self.stride;
         let unit = offset / self.unit_pages(mode);
-        Place {
-            superblock,
-            unit,
-            die: unit % self.dies,
-            row_rest: self.row_pages - offset % self.row_pages,
-        }
+        Place { superblock, unit, die: unit % self.dies, row_rest: self.row_pages - offset % self.row_pages }
     }
 }

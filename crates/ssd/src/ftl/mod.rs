@@ -329,8 +329,8 @@ impl Ftl {
     }
 
     fn view(&self) -> View {
-        let dynamic = self.superblocks.borrowed < self.dynamic_limit()
-            && self.superblocks.free() > self.reserve;
+        let dynamic =
+            self.superblocks.borrowed < self.dynamic_limit() && self.superblocks.free() > self.reserve;
         View {
             exhausted: self.exhausted,
             room: self.superblocks.free_set_aside() > 0 || dynamic,
@@ -448,4 +448,3 @@ impl Ftl {
         }
     }
 }
-

@@ -102,9 +102,8 @@ impl Mover {
 
     /// Whether a unit of moved data has not been given to the NAND yet.
     pub fn holds(&self, superblock: u32, unit: u32) -> bool {
-        self.stream.is_some_and(|s| {
-            s.superblock == superblock && unit >= s.dispatched - self.waiting.len() as u32
-        })
+        self.stream
+            .is_some_and(|s| s.superblock == superblock && unit >= s.dispatched - self.waiting.len() as u32)
     }
 
     /// When background work may move the next unit, at the earliest at `start`.
@@ -213,25 +212,25 @@ impl Ftl {
         if self.geometry.main == CellMode::Slc {
             return None;
         }
-        let closed = self.superblocks.iter().filter(|(_, block)| {
-            block.state == State::Closed && block.mode == CellMode::Slc
-        });
+        let closed = self
+            .superblocks
+            .iter()
+            .filter(|(_, block)| block.state == State::Closed && block.mode == CellMode::Slc);
         closed.min_by_key(|(_, block)| block.opened).map(|(index, _)| index)
     }
 
     fn cheapest(&self) -> Option<u32> {
         let full = self.geometry.stride;
         let newest = self.superblocks.openings();
-        let candidates = self.superblocks.iter().filter(|(_, block)| {
-            block.state == State::Closed && !block.set_aside && block.valid < full
-        });
+        let candidates = self
+            .superblocks
+            .iter()
+            .filter(|(_, block)| block.state == State::Closed && !block.set_aside && block.valid < full);
         let best = match self.mover.choice {
             GcChoice::Greedy => candidates.min_by_key(|(_, block)| (block.valid, block.opened)),
             GcChoice::CostBenefit => candidates.max_by(|(_, a), (_, b)| {
                 // benefit / cost = (1 - u) * age / 2u, compared by cross multiplication.
-                let gain = |valid: u32, opened: u64| {
-                    (full - valid) as u128 * (newest - opened + 1) as u128
-                };
+                let gain = |valid: u32, opened: u64| (full - valid) as u128 * (newest - opened + 1) as u128;
                 let left = gain(a.valid, a.opened) * b.valid as u128;
                 let right = gain(b.valid, b.opened) * a.valid as u128;
                 left.cmp(&right).then(b.opened.cmp(&a.opened))

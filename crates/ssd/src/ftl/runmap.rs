@@ -86,13 +86,7 @@ impl RunMap {
     /// Map `len` keys from `key` on to the run of values that begins with `value` (`NONE`: unmap them).
     /// `replaced` is told of the runs of values, never `NONE`, that were there.
     #[inline]
-    pub fn set(
-        &mut self,
-        mut key: u32,
-        mut value: u32,
-        mut len: u32,
-        mut replaced: impl FnMut(u32, u32),
-    ) {
+    pub fn set(&mut self, mut key: u32, mut value: u32, mut len: u32, mut replaced: impl FnMut(u32, u32)) {
         while len > 0 {
             let part = len.min(CHUNK - key % CHUNK);
             self.set_in_chunk(key, value, part, &mut replaced);
@@ -129,13 +123,7 @@ impl RunMap {
     }
 
     #[inline]
-    fn set_in_chunk(
-        &mut self,
-        key: u32,
-        value: u32,
-        len: u32,
-        replaced: &mut impl FnMut(u32, u32),
-    ) {
+    fn set_in_chunk(&mut self, key: u32, value: u32, len: u32, replaced: &mut impl FnMut(u32, u32)) {
         let offset = key % CHUNK;
         let chunk = &mut self.chunks[(key / CHUNK) as usize];
         if chunk.at == DENSE {
@@ -162,15 +150,7 @@ impl RunMap {
     }
 
     /// Replace `len` keys from `offset` in a chunk of two runs that meet at `at`.
-    fn set_among_runs(
-        &mut self,
-        index: u32,
-        offset: u32,
-        value: u32,
-        len: u32,
-        head: u32,
-        at: u32,
-    ) {
+    fn set_among_runs(&mut self, index: u32, offset: u32, value: u32, len: u32, head: u32, at: u32) {
         let chunk = self.chunks[index as usize];
         let end = offset + len;
         // The pieces after the change, as (from, value) up to the next; empty ones and continuations dropped.
@@ -193,8 +173,7 @@ impl RunMap {
         push(rest, CHUNK, step(chunk.second, rest - at));
         if count <= 2 {
             let second = if count == 2 { pieces[1] } else { (CHUNK, NONE) };
-            self.chunks[index as usize] =
-                Chunk { first: pieces[0].1, second: second.1, at: second.0 as u16 };
+            self.chunks[index as usize] = Chunk { first: pieces[0].1, second: second.1, at: second.0 as u16 };
             return;
         }
         let values = self.make_dense(index);
@@ -205,13 +184,7 @@ impl RunMap {
     }
 
     #[inline]
-    fn set_dense(
-        &mut self,
-        key: u32,
-        value: u32,
-        len: u32,
-        replaced: &mut impl FnMut(u32, u32),
-    ) {
+    fn set_dense(&mut self, key: u32, value: u32, len: u32, replaced: &mut impl FnMut(u32, u32)) {
         let segment = self.segments[(key / SEGMENT) as usize].as_mut();
         let segment = segment.expect("a dense chunk has a segment");
         let from = (key % SEGMENT) as usize;
@@ -261,8 +234,7 @@ impl RunMap {
         self.chunks[index as usize].at = DENSE;
         let segment = &mut self.segments[(index * CHUNK / SEGMENT) as usize];
         // Zeroed memory costs nothing until it is touched.
-        let segment =
-            segment.get_or_insert_with(|| vec![0; SEGMENT as usize].into_boxed_slice());
+        let segment = segment.get_or_insert_with(|| vec![0; SEGMENT as usize].into_boxed_slice());
         let from = (index * CHUNK % SEGMENT) as usize;
         &mut segment[from..from + CHUNK as usize]
     }

@@ -100,12 +100,7 @@ impl Superblocks {
 
     /// Open a free superblock; the caller has made sure that there is one. Also returns the mode of the data that must
     /// be erased from it first, if any; that erase is counted here.
-    pub fn open(
-        &mut self,
-        mode: CellMode,
-        writer: Writer,
-        set_aside: bool,
-    ) -> (u32, Option<CellMode>) {
+    pub fn open(&mut self, mode: CellMode, writer: Writer, set_aside: bool) -> (u32, Option<CellMode>) {
         let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
         let index = list.pop_front().expect("a free superblock is kept for every stream");
         self.openings += 1;

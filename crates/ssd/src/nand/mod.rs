@@ -116,8 +116,7 @@ impl Nand {
         self.busy += time;
         let register = self.dies[die as usize].register_free_at();
         let loaded = self.cross(die, ready.max(register), pages);
-        let (ticket, _) =
-            self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
+        let (ticket, _) = self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
         Programming { die, ticket }
     }
 

@@ -26,8 +26,7 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             format!("a multiple of nand.channels, such as {}", nand.channels * 4),
         );
     }
-    if nand.page_bytes == 0 || nand.page_bytes as u64 % PAGE_BYTES != 0 || nand.page_bytes > 1 << 18
-    {
+    if nand.page_bytes == 0 || nand.page_bytes as u64 % PAGE_BYTES != 0 || nand.page_bytes > 1 << 18 {
         return fail(
             "nand.page",
             format!("nand.page is {}", units::write_bytes(nand.page_bytes as u64)),
@@ -87,9 +86,7 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
 
 fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let cache = &c.cache;
-    let fail = |key: &str, message: String, hint: &str| {
-        Err(reader.error(key, message, hint.to_string()))
-    };
+    let fail = |key: &str, message: String, hint: &str| Err(reader.error(key, message, hint.to_string()));
     if !(10..=990).contains(&cache.host_share_permille) {
         let share = units::write_decimal(cache.host_share_permille, 10);
         return fail("cache.host_share", format!("cache.host_share is {share}%"), "1% to 99%");
@@ -127,10 +124,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
         return Err(reader.error(
             "controller.write_buffer",
-            format!(
-                "controller.write_buffer is {}",
-                units::write_bytes(c.controller.write_buffer_bytes)
-            ),
+            format!("controller.write_buffer is {}", units::write_bytes(c.controller.write_buffer_bytes)),
             format!("at least two program units, {}, and at most 1TiB", units::write_bytes(2 * unit)),
         ));
     }
@@ -146,7 +140,8 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS;
     let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
-    let gb = |bytes: u64| format!("{}GB", units::write_decimal(((bytes + 5_000_000) / 10_000_000) as u32, 100));
+    let gb =
+        |bytes: u64| format!("{}GB", units::write_decimal(((bytes + 5_000_000) / 10_000_000) as u32, 100));
     let usable = total.saturating_sub(kept);
     if c.capacity_bytes == 0 || data > usable {
         let most = usable * nand.superblock_bytes(main);

@@ -58,13 +58,9 @@ const MODES: &[(&str, CacheMode)] = &[
     ("hybrid-slc", CacheMode::HybridSlc),
     ("pure-slc", CacheMode::PureSlc),
 ];
-const REUSES: &[(&str, Reuse)] = &[
-    ("as-freed", Reuse::AsFreed),
-    ("when-empty", Reuse::WhenEmpty),
-    ("after-idle", Reuse::AfterIdle),
-];
-const CHOICES: &[(&str, GcChoice)] =
-    &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
+const REUSES: &[(&str, Reuse)] =
+    &[("as-freed", Reuse::AsFreed), ("when-empty", Reuse::WhenEmpty), ("after-idle", Reuse::AfterIdle)];
+const CHOICES: &[(&str, GcChoice)] = &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
 /// Reads keys, and knows where each came from.
@@ -225,8 +221,7 @@ impl Reader<'_> {
             }
             _ => native,
         };
-        let policies: Vec<(&str, &str)> =
-            crate::POLICIES.iter().map(|(name, _)| (*name, *name)).collect();
+        let policies: Vec<(&str, &str)> = crate::POLICIES.iter().map(|(name, _)| (*name, *name)).collect();
         let overhead = match self.value("cache.fold_overhead") {
             None => 1000,
             Some(value) => units::ratio(&value.text).map_err(|what| {
@@ -253,11 +248,7 @@ impl Reader<'_> {
                 suspend: self.suspend()?,
             },
             controller: Controller {
-                write_buffer_bytes: self.quantity(
-                    "controller.write_buffer",
-                    None,
-                    units::bytes,
-                )?,
+                write_buffer_bytes: self.quantity("controller.write_buffer", None, units::bytes)?,
                 cores: self.count("controller.cores", 1, 64)?,
                 command: self.quantity("controller.command", None, units::time)?,
             },
@@ -272,9 +263,7 @@ impl Reader<'_> {
                 shrink_from_permille: share("cache.shrink_from", 1000)?,
                 shrink_to_permille: share("cache.shrink_to", 1000)?,
                 dynamic_least_bytes: self.quantity("cache.dynamic_least", Some(0), units::bytes)?,
-                when_full: self
-                    .word("cache.when_full", Some("direct-then-fold"), &policies)?
-                    .to_string(),
+                when_full: self.word("cache.when_full", Some("direct-then-fold"), &policies)?.to_string(),
                 host_share_permille: share("cache.host_share", 500)?,
                 fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
                 reuse: self.word("cache.reuse", Some("after-idle"), REUSES)?,

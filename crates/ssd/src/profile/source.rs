@@ -117,8 +117,7 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
                 "" => key.get_ref().to_string(),
                 _ => format!("{prefix}.{}", key.get_ref()),
             };
-            let place =
-                Place { source: source.to_string(), line: Some(line_of(key.span().start)) };
+            let place = Place { source: source.to_string(), line: Some(line_of(key.span().start)) };
             let (text, quoted) = match value.get_ref() {
                 DeValue::Table(inner) => {
                     open.push((name, inner));

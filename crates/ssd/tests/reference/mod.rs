@@ -368,8 +368,7 @@ impl Reference {
     }
 
     fn block_pages(&self, mode: CellMode) -> usize {
-        let native =
-            self.row_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
+        let native = self.row_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
         match mode {
             CellMode::Native => native,
             CellMode::Slc => native / self.c.nand.bits_per_cell as usize,
@@ -582,8 +581,7 @@ impl Reference {
                         let die = self.die_of(block, at);
                         let time = self.timing(mode).read.0;
                         self.busy += time;
-                        let sensed =
-                            self.dies[die].host_read(taken, time, self.c.nand.suspend);
+                        let sensed = self.dies[die].host_read(taken, time, self.c.nand.suspend);
                         self.cross(die, sensed, pages)
                     };
                     parts.push((ready, pages));
@@ -598,9 +596,10 @@ impl Reference {
     /// Whether a unit's data are still in the controller.
     fn held(&mut self, block: usize, unit: usize, now: u64) -> bool {
         if !self.blocks[block].by_host {
-            return self.moved.as_ref().is_some_and(|s| {
-                s.block == block && unit >= s.units - self.waiting.len()
-            });
+            return self
+                .moved
+                .as_ref()
+                .is_some_and(|s| s.block == block && unit >= s.units - self.waiting.len());
         }
         if self.host.as_ref().is_some_and(|s| s.block == block && unit >= s.units) {
             return true;

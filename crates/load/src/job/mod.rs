@@ -1,0 +1,97 @@
+//! A job in fio's words, and the job files that hold them.
+
+mod file;
+mod options;
+mod values;
+
+pub use file::parse;
+
+use pslc_ssd::Nanos;
+
+/// What a job does to the drive, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub random: bool,
+    pub mix: Mix,
+    /// Requests in sequence before the next random offset (`rw=randwrite:8`); 1 otherwise.
+    pub run: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    Read,
+    Write,
+    Trim,
+    /// Reads and writes, by `rwmixread`.
+    ReadWrite,
+    /// Each block is trimmed and then written.
+    TrimWrite,
+}
+
+/// One value each for reads, writes and trims, as fio's comma-separated options give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ByKind<T> {
+    pub read: T,
+    pub write: T,
+    pub trim: T,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    Uniform,
+    /// Zipf with this theta.
+    Zipf(f64),
+}
+
+/// One section of a job file, with everything resolved against the target: sizes in bytes, times in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub name: String,
+    /// Options as written, those of [global] first.
+    pub options: Vec<(String, String)>,
+    /// Options accepted and ignored, a sentence each.
+    pub notes: Vec<String>,
+    /// Reporting group: jobs of one group are reported as one under `group_reporting`.
+    pub group: u32,
+    pub rw: Pattern,
+    pub bs: ByKind<u32>,
+    pub offset: u64,
+    /// Bytes of the region.
+    pub size: u64,
+    /// Bytes to move before the job ends; more than `size` goes round.
+    pub io_size: u64,
+    pub offset_increment: u64,
+    pub iodepth: u32,
+    pub numjobs: u32,
+    pub runtime: Option<Nanos>,
+    pub time_based: bool,
+    pub ramp_time: Nanos,
+    pub startdelay: Nanos,
+    pub stonewall: bool,
+    pub loops: u32,
+    pub number_ios: Option<u64>,
+    pub thinktime: Nanos,
+    pub thinktime_blocks: u32,
+    /// Bytes a second.
+    pub rate: ByKind<Option<u64>>,
+    pub norandommap: bool,
+    /// Takes the place of the run's seed.
+    pub randseed: Option<u64>,
+    pub distribution: Distribution,
+    /// Percent of a mix that is reads.
+    pub rwmixread: u32,
+    pub fsync: u32,
+    pub end_fsync: bool,
+    pub sync: bool,
+    pub group_reporting: bool,
+}
+
+/// What is wrong with a job file. Displayed as `file:line: what`, an empty line, and a hint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}\n\nhint: {hint}")]
+pub struct JobError {
+    /// `file:line`, or the option on the command line.
+    pub place: String,
+    pub message: String,
+    pub hint: String,
+}

@@ -1,0 +1,138 @@
+//! fio's ways of writing numbers: sizes with binary suffixes, percentages, times.
+
+use pslc_ssd::Nanos;
+
+use super::{ByKind, Distribution, Mix, Pattern};
+
+/// A size: `4k` is 4096 (or 4000 under `kb_base=1000`), `4KiB` always 4096 there, `10%` a share of `whole`.
+pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, String> {
+    let wrong = || format!("\"{text}\" is no size; 4k, 1m, 20GiB or 50%");
+    if let Some(percent) = text.strip_suffix('%') {
+        let percent: u64 = percent.parse().map_err(|_| wrong())?;
+        if percent > 100 {
+            return Err(format!("{text} is more than all of it; at most 100%"));
+        }
+        return Ok((whole as u128 * percent as u128 / 100) as u64);
+    }
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..split].parse().map_err(|_| wrong())?;
+    let suffix = text[split..].trim().to_ascii_lowercase();
+    let (letter, rest) = suffix.split_at(suffix.len().min(1));
+    let power = match letter {
+        "" => return Ok(number),
+        "b" if rest.is_empty() => return Ok(number),
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return Err(wrong()),
+    };
+    // fio: under kb_base=1024 (its default) "k", "kb" and "kib" are all binary; under 1000 "ki" and "kib" are.
+    let base: u64 = match rest {
+        "" | "b" => kb_base,
+        "i" | "ib" => 1024,
+        _ => return Err(wrong()),
+    };
+    let bytes = base.checked_pow(power).and_then(|scale| number.checked_mul(scale));
+    bytes.ok_or_else(wrong)
+}
+
+/// Of no use beyond, and far from the end of the clock.
+const LONGEST: Nanos = Nanos::from_secs(1000 * 86_400);
+
+/// A time; a bare number is in `unit`.
+pub fn time(text: &str, unit: Nanos) -> Result<Nanos, String> {
+    let wrong = || format!("\"{text}\" is no time; 30s, 5m, 500ms or 20us");
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..split].parse().map_err(|_| wrong())?;
+    let scale = match text[split..].trim() {
+        "" => unit.0,
+        "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return Err(wrong()),
+    };
+    match number.checked_mul(scale) {
+        Some(ns) if ns <= LONGEST.0 => Ok(Nanos(ns)),
+        _ => Err(format!("{text} is too long; at most 1000d")),
+    }
+}
+
+pub fn count(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = text.parse::<u64>().ok().filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| format!("\"{text}\" is not a whole number from {least} to {most}"))
+}
+
+/// A flag: present without a value, or 0 or 1.
+pub fn flag(text: &str) -> Result<bool, String> {
+    match text {
+        "" | "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(format!("\"{text}\" is neither 0 nor 1")),
+    }
+}
+
+/// `read`, `randwrite`, `rw`, `trimwrite`, each with `:n`.
+pub fn pattern(text: &str) -> Result<Pattern, String> {
+    let (word, run) = match text.split_once(':') {
+        Some((word, run)) => (word, count(run, 1, u32::MAX as u64)? as u32),
+        None => (text, 1),
+    };
+    let (random, mix) = match word {
+        "read" => (false, Mix::Read),
+        "write" => (false, Mix::Write),
+        "trim" => (false, Mix::Trim),
+        "randread" => (true, Mix::Read),
+        "randwrite" => (true, Mix::Write),
+        "randtrim" => (true, Mix::Trim),
+        "rw" | "readwrite" => (false, Mix::ReadWrite),
+        "randrw" => (true, Mix::ReadWrite),
+        "trimwrite" => (false, Mix::TrimWrite),
+        "randtrimwrite" => (true, Mix::TrimWrite),
+        _ => {
+            return Err(format!(
+                "\"{text}\" is unknown; read, write, trim, rw, trimwrite, or rand before one"
+            ))
+        }
+    };
+    Ok(Pattern { random, mix, run })
+}
+
+/// Up to three comma-separated values for reads, writes and trims; one stands for all, and an empty one keeps what
+/// there was.
+pub fn by_kind<T: Copy>(
+    text: &str,
+    before: ByKind<T>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<ByKind<T>, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let one = |at: usize, before: T| match parts.get(at) {
+        Some(&"") => Ok(before),
+        Some(part) => parse(part),
+        None => parse(parts[parts.len() - 1]),
+    };
+    if parts.len() > 3 {
+        return Err(format!("\"{text}\" has more than three values: reads, writes, trims"));
+    }
+    Ok(ByKind { read: one(0, before.read)?, write: one(1, before.write)?, trim: one(2, before.trim)? })
+}
+
+pub fn distribution(text: &str) -> Result<Distribution, String> {
+    let wrong = || format!("\"{text}\" is not supported; random or zipf:1.2");
+    match text.split_once(':') {
+        None if text == "random" => Ok(Distribution::Uniform),
+        None if text == "zipf" => Ok(Distribution::Zipf(1.1)),
+        Some(("zipf", theta)) => {
+            let theta: f64 = theta.parse().map_err(|_| wrong())?;
+            match theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 {
+                true => Ok(Distribution::Zipf(theta)),
+                false => Err(format!("zipf theta is {theta}; above 0, below 10 and not 1")),
+            }
+        }
+        _ => Err(wrong()),
+    }
+}

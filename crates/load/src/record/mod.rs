@@ -1,0 +1,134 @@
+//! The recording of a run: what each reporting unit did, and everything over time and over bytes.
+
+mod latency;
+mod series;
+
+pub use latency::{buckets, Latency};
+pub use series::{Series, Sums};
+
+use pslc_ssd::{Nanos, Op, Request};
+
+use crate::target::{Target, TargetError};
+
+/// One line of a report: a clone of a job, or under `group_reporting` all of a group.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    pub name: String,
+    pub group: u32,
+    /// Which of the parsed jobs it reports, the first of them under `group_reporting`.
+    pub job: usize,
+    /// Reads, writes, trims, flushes.
+    pub kinds: [Latency; 4],
+    /// Requests handed over with 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more under way, itself counted.
+    pub depths: [u64; 7],
+    pub start: Nanos,
+    pub end: Nanos,
+}
+
+/// Everything that was recorded. A run that was stopped, or whose target failed, has what came before.
+#[derive(Debug)]
+pub struct Recording {
+    pub units: Vec<Unit>,
+    /// Bins of equal time.
+    pub time: Series,
+    /// Bins of equal bytes.
+    pub bytes: Series,
+    pub start: Nanos,
+    pub end: Nanos,
+    /// The target's columns at the end.
+    pub totals: Vec<u64>,
+    pub interrupted: bool,
+    pub error: Option<TargetError>,
+}
+
+/// Bins of time start this wide.
+const FIRST_BIN: Nanos = Nanos::from_millis(1);
+/// Bins of bytes when the total is known.
+const BYTE_BINS: u64 = 2048;
+
+/// Takes completions in the order of time.
+pub(crate) struct Recorder {
+    pub units: Vec<Unit>,
+    time: Series,
+    bytes: Series,
+    sums: Sums,
+    start: Nanos,
+    row: Vec<u64>,
+}
+
+impl Recorder {
+    /// `total_bytes` is 0 where it is not known; `largest` is the longest request.
+    pub fn new(units: Vec<Unit>, start: Nanos, total_bytes: u64, largest: u32, columns: usize) -> Recorder {
+        let width = (total_bytes / BYTE_BINS).max(largest as u64).max(1 << 20);
+        Recorder {
+            units,
+            time: Series::new(start.0, FIRST_BIN.0),
+            bytes: Series::new(0, width),
+            sums: Sums::default(),
+            start,
+            row: vec![0; columns],
+        }
+    }
+
+    pub fn moved_bytes(&self) -> u64 {
+        self.sums.bytes.iter().sum()
+    }
+
+    /// A request of `unit`, handed over at `issued`, came back at `now`. `counts` is false during a ramp, which only
+    /// the series show.
+    #[inline]
+    pub fn record<T: Target>(
+        &mut self,
+        target: &mut T,
+        unit: usize,
+        request: &Request,
+        issued: Nanos,
+        now: Nanos,
+        counts: bool,
+    ) {
+        let latency = now.0 - issued.0;
+        let kind = request.op as usize;
+        if self.time.is_due(now.0) {
+            target.sample(&mut self.row);
+            self.time.close(now.0, self.sums, &self.row, Nanos);
+        }
+        if counts {
+            self.units[unit].kinds[kind].record(latency, request.len as u64);
+        }
+        if request.op == Op::Flush {
+            return;
+        }
+        self.sums.bytes[kind] += request.len as u64;
+        self.sums.count[kind] += 1;
+        self.sums.latency_ns += latency;
+        self.time.note(latency);
+        self.bytes.note(latency);
+        let moved = self.moved_bytes();
+        if self.bytes.is_due(moved) {
+            target.sample(&mut self.row);
+            self.bytes.close(moved, self.sums, &self.row, |_| now);
+        }
+    }
+
+    pub fn finish<T: Target>(
+        mut self,
+        target: &mut T,
+        interrupted: bool,
+        error: Option<TargetError>,
+    ) -> Recording {
+        let end = target.now();
+        target.sample(&mut self.row);
+        self.time.finish(end, self.sums, &self.row);
+        self.bytes.finish(end, self.sums, &self.row);
+        Recording {
+            units: self.units,
+            time: self.time,
+            bytes: self.bytes,
+            start: self.start,
+            end,
+            totals: self.row,
+            interrupted,
+            error,
+        }
+    }
+}

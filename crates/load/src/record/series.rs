@@ -1,0 +1,175 @@
+//! What happened over time, and over bytes: snapshots of running totals at the ends of bins of equal size. When there
+//! are more than 4096 bins every other snapshot is dropped and bins are twice as wide, so any run fits.
+
+use pslc_ssd::Nanos;
+
+const MOST: usize = 4096;
+
+/// Running totals of completed requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// By kind: reads, writes, trims.
+    pub bytes: [u64; 3],
+    pub count: [u64; 3],
+    pub latency_ns: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Snapshot {
+    end: Nanos,
+    sums: Sums,
+    latency_max: u64,
+    columns: Box<[u64]>,
+}
+
+/// Bins along one axis.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Width of a bin, in nanoseconds or bytes.
+    pub width: u64,
+    /// Where the present bin ends.
+    edge: u64,
+    rows: Vec<Snapshot>,
+    latency_max: u64,
+}
+
+impl Series {
+    pub fn new(start: u64, width: u64) -> Series {
+        Series { width, edge: start + width, rows: Vec::new(), latency_max: 0 }
+    }
+
+    #[inline]
+    pub fn note(&mut self, latency: u64) {
+        self.latency_max = self.latency_max.max(latency);
+    }
+
+    /// Whether the axis has reached the end of the present bin.
+    #[inline]
+    pub fn is_due(&self, at: u64) -> bool {
+        at >= self.edge
+    }
+
+    /// Close every bin that ends at or before `at`; `end` gives the time of the end of a bin from its edge.
+    pub fn close(&mut self, at: u64, sums: Sums, columns: &[u64], end: impl Fn(u64) -> Nanos) {
+        while self.edge <= at {
+            self.push(end(self.edge), sums, columns);
+            self.edge += self.width;
+            if self.rows.len() > MOST {
+                self.halve();
+            }
+        }
+    }
+
+    /// Close the last bin, full or not, if anything happened in it.
+    pub fn finish(&mut self, now: Nanos, sums: Sums, columns: &[u64]) {
+        if sums != self.rows.last().map_or(Sums::default(), |row| row.sums) {
+            self.push(now, sums, columns);
+        }
+    }
+
+    fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
+        let latency_max = std::mem::take(&mut self.latency_max);
+        self.rows.push(Snapshot { end, sums, latency_max, columns: columns.into() });
+    }
+
+    fn halve(&mut self) {
+        let odd = self.rows.len() % 2 == 1;
+        let last = if odd { self.rows.pop() } else { None };
+        let mut index = 0;
+        let mut max = 0;
+        self.rows.retain_mut(|row| {
+            index += 1;
+            if index % 2 == 1 {
+                max = row.latency_max;
+                return false;
+            }
+            row.latency_max = row.latency_max.max(max);
+            true
+        });
+        // The bin that lost its partner goes on until the wider edge.
+        if let Some(last) = last {
+            self.latency_max = self.latency_max.max(last.latency_max);
+            self.edge += self.width;
+        }
+        self.width *= 2;
+        // `close` adds a width after this; the edge must come out on the wider grid.
+        self.edge -= self.width / 2;
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The columns by name: the end of each bin, what was completed within it, and the target's columns at its end.
+    pub fn columns(&self, names: &[&str]) -> Vec<(String, Vec<u64>)> {
+        let mut out = vec![("end_ns".to_string(), self.rows.iter().map(|row| row.end.0).collect())];
+        let mut within = |name: &str, of: &dyn Fn(&Sums) -> u64| {
+            let mut before = 0;
+            let values = self.rows.iter().map(|row| {
+                let now = of(&row.sums);
+                let within = now - before;
+                before = now;
+                within
+            });
+            out.push((name.to_string(), values.collect()));
+        };
+        for (at, kind) in ["read", "write", "trim"].iter().enumerate() {
+            within(&format!("{kind}_bytes"), &|sums| sums.bytes[at]);
+        }
+        for (at, kind) in ["reads", "writes", "trims"].iter().enumerate() {
+            within(kind, &|sums| sums.count[at]);
+        }
+        within("lat_sum_ns", &|sums| sums.latency_ns);
+        out.push(("lat_max_ns".to_string(), self.rows.iter().map(|row| row.latency_max).collect()));
+        for (at, name) in names.iter().enumerate() {
+            out.push((name.to_string(), self.rows.iter().map(|row| row.columns[at]).collect()));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bins_add_up_to_the_totals_however_often_they_were_halved(
+            steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000)
+        ) {
+            let mut series = Series::new(0, 1);
+            let mut sums = Sums::default();
+            let mut now = 0;
+            let mut largest = 0;
+            for (after, latency) in steps {
+                now += after;
+                if series.is_due(now) {
+                    series.close(now, sums, &[sums.count[0]], Nanos);
+                }
+                sums.bytes[1] += 4096;
+                sums.count[1] += 1;
+                sums.latency_ns += latency;
+                series.note(latency);
+                largest = largest.max(latency);
+            }
+            series.finish(Nanos(now + 1), sums, &[sums.count[0]]);
+            prop_assert!(series.len() <= MOST + 1);
+            let columns = series.columns(&["x"]);
+            let column = |name: &str| &columns.iter().find(|(n, _)| n == name).unwrap().1;
+            prop_assert_eq!(column("write_bytes").iter().sum::<u64>(), sums.bytes[1]);
+            prop_assert_eq!(column("lat_sum_ns").iter().sum::<u64>(), sums.latency_ns);
+            prop_assert_eq!(*column("lat_max_ns").iter().max().unwrap(), largest);
+            let ends = column("end_ns");
+            prop_assert!(ends.windows(2).all(|pair| pair[0] < pair[1]));
+            // All but the last bin are of one width.
+            let widths: Vec<u64> = ends.windows(2).map(|p| p[1] - p[0]).collect();
+            let full = &widths[..widths.len().saturating_sub(1)];
+            prop_assert!(full.iter().all(|w| *w == series.width), "{:?}", full);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The requests of one job clone, in order. They depend on the job and the seed alone, never on time, so they can be
+//! made ahead, and are the same on every target.
+
+mod permutation;
+mod zipf;
+
+use std::collections::VecDeque;
+
+use pslc_ssd::{Op, Request};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::job::{ByKind, Distribution, Job, Mix};
+use permutation::Permutation;
+use zipf::Zipf;
+
+/// How the next offset is found.
+#[derive(Clone, Debug)]
+enum Order {
+    /// One after the other, round the region.
+    Sequential,
+    /// Every block once, then every block once in another order.
+    Once(Permutation),
+    Uniform,
+    Zipf(Zipf, Permutation),
+}
+
+#[derive(Clone, Debug)]
+pub struct Stream {
+    mix: Mix,
+    mix_read: u32,
+    bs: ByKind<u32>,
+    sync: bool,
+    base: u64,
+    size: u64,
+    order: Order,
+    /// Where the next request in sequence begins, from `base`.
+    position: u64,
+    /// Requests in sequence before the next random offset, and how many are left.
+    run: u32,
+    run_left: u32,
+    /// Place in the present pass of `Once`.
+    drawn: u64,
+    offsets: Pcg64Mcg,
+    kinds: Pcg64Mcg,
+    /// Bytes and requests still to come; `None`: no end.
+    bytes_left: Option<u64>,
+    count_left: Option<u64>,
+    fsync: u32,
+    since_fsync: u32,
+    /// Requests that follow from the last one: the write after a trim, a flush.
+    due: VecDeque<Request>,
+}
+
+/// A generator of its own for each purpose, so that one more draw here changes nothing there.
+fn generator(seed: u64, job: u64, clone: u64, purpose: u64) -> Pcg64Mcg {
+    let mut state = seed;
+    for part in [job, clone, purpose] {
+        // splitmix64's finaliser.
+        state = state.wrapping_add(part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        state ^= state >> 31;
+    }
+    Pcg64Mcg::seed_from_u64(state)
+}
+
+impl Stream {
+    /// The stream of clone `clone` of job number `number`.
+    pub fn new(job: &Job, number: u64, clone: u64, seed: u64) -> Stream {
+        let seed = job.randseed.unwrap_or(seed);
+        let mut offsets = generator(seed, number, clone, 0);
+        let bs = job.bs;
+        let block = bs.read.min(bs.write).min(bs.trim) as u64;
+        let uniform_size = bs.read == bs.write && bs.write == bs.trim;
+        let blocks = (job.size / block).max(1);
+        let order = match (job.rw.random, job.distribution) {
+            (false, _) => Order::Sequential,
+            (true, Distribution::Zipf(theta)) => {
+                Order::Zipf(Zipf::new(blocks, theta), Permutation::new(blocks, offsets.next_u64()))
+            }
+            (true, Distribution::Uniform) if job.norandommap || !uniform_size => Order::Uniform,
+            (true, Distribution::Uniform) => Order::Once(Permutation::new(blocks, offsets.next_u64())),
+        };
+        Stream {
+            mix: job.rw.mix,
+            mix_read: job.rwmixread,
+            bs,
+            sync: job.sync,
+            base: job.offset + clone * job.offset_increment,
+            size: job.size,
+            order,
+            position: 0,
+            run: job.rw.run,
+            run_left: 0,
+            drawn: 0,
+            offsets,
+            kinds: generator(seed, number, clone, 1),
+            bytes_left: (!job.time_based).then_some(job.io_size),
+            count_left: job.number_ios,
+            fsync: job.fsync,
+            since_fsync: 0,
+            due: VecDeque::new(),
+        }
+    }
+
+    /// Bytes still to come; 0 where only time ends the stream.
+    pub fn total_bytes(&self) -> u64 {
+        let largest = self.bs.read.max(self.bs.write).max(self.bs.trim) as u64;
+        let by_count = self.count_left.map_or(u64::MAX, |count| count.saturating_mul(largest));
+        let bytes = self.bytes_left.unwrap_or(0).min(by_count);
+        if self.mix == Mix::TrimWrite {
+            2 * bytes
+        } else {
+            bytes
+        }
+    }
+
+    #[inline]
+    fn next_op(&mut self) -> Op {
+        match self.mix {
+            Mix::Read => Op::Read,
+            Mix::Write => Op::Write,
+            Mix::Trim | Mix::TrimWrite => Op::Trim,
+            Mix::ReadWrite => match below(&mut self.kinds, 100) < self.mix_read as u64 {
+                true => Op::Read,
+                false => Op::Write,
+            },
+        }
+    }
+
+    /// Where a request of `bs` bytes begins, from `base`.
+    #[inline]
+    fn next_offset(&mut self, bs: u64) -> u64 {
+        if self.run_left > 0 || matches!(self.order, Order::Sequential) {
+            self.run_left = self.run_left.saturating_sub(1);
+            // What does not fill a block at the end is written where the job has no whole block at all.
+            return if self.position + bs <= self.size { self.position } else { self.at_end(bs) };
+        }
+        self.run_left = self.run - 1;
+        let blocks = self.size / bs;
+        match &mut self.order {
+            Order::Once(permutation) => {
+                if self.drawn == permutation.len() {
+                    self.drawn = 0;
+                    *permutation = Permutation::new(permutation.len(), self.offsets.next_u64());
+                }
+                self.drawn += 1;
+                permutation.at(self.drawn - 1) * bs
+            }
+            Order::Zipf(zipf, places) => {
+                let rank = zipf.draw(|| unit(&mut self.offsets));
+                (places.at(rank) * self.bs.read.min(self.bs.write).min(self.bs.trim) as u64)
+                    .min(self.size - bs)
+                    / bs
+                    * bs
+            }
+            _ => below(&mut self.offsets, blocks) * bs,
+        }
+    }
+
+    /// A sequence at the end of its region: the rest of it if there is some, else the beginning.
+    #[cold]
+    fn at_end(&self, bs: u64) -> u64 {
+        let rest = self.size - self.position.min(self.size);
+        if rest > 0 && rest < bs && matches!(self.order, Order::Sequential) {
+            self.position
+        } else {
+            0
+        }
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Request;
+
+    /// The next request, or `None` when the job has had all of its own.
+    #[inline]
+    fn next(&mut self) -> Option<Request> {
+        if let Some(request) = self.due.pop_front() {
+            return Some(request);
+        }
+        if self.bytes_left == Some(0) || self.count_left == Some(0) {
+            return None;
+        }
+        let op = self.next_op();
+        let bs = match op {
+            Op::Read => self.bs.read,
+            Op::Trim => self.bs.trim,
+            _ => self.bs.write,
+        };
+        let at = self.next_offset(bs as u64);
+        let mut len = (bs as u64).min(self.size - at);
+        if let Some(left) = &mut self.bytes_left {
+            len = len.min(*left);
+            *left -= len;
+        }
+        if let Some(left) = &mut self.count_left {
+            *left -= 1;
+        }
+        self.position = at + len;
+        let fua = self.sync && op == Op::Write;
+        let request = Request { op, offset: self.base + at, len: len as u32, fua };
+        if self.mix == Mix::TrimWrite {
+            self.due.push_back(Request { op: Op::Write, fua: self.sync, ..request });
+        }
+        if self.fsync > 0 && op != Op::Read {
+            self.since_fsync += 1;
+            if self.since_fsync == self.fsync {
+                self.since_fsync = 0;
+                self.due.push_back(Request::flush());
+            }
+        }
+        Some(request)
+    }
+}
+
+/// Uniform below `limit` (Lemire's multiplication; the bias is below limit / 2^64).
+#[inline]
+fn below(random: &mut Pcg64Mcg, limit: u64) -> u64 {
+    ((random.next_u64() as u128 * limit as u128) >> 64) as u64
+}
+
+/// Uniform in [0, 1).
+#[inline]
+fn unit(random: &mut Pcg64Mcg) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -1,0 +1,126 @@
+//! A target as simple as can be, and a small simulated drive.
+#![allow(dead_code)]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pslc_load::job::{self, Job};
+use pslc_load::{Completion, SimTarget, Target, TargetError};
+use pslc_ssd::{Drive, Nanos, Request};
+
+/// Every request takes as long as every other, however many there are. Keeps what it was given, and when.
+pub struct Even {
+    pub takes: Nanos,
+    pub now: Nanos,
+    pub log: Vec<(Nanos, Request)>,
+    pub under_way: usize,
+    pub most: usize,
+    pub fails_at: Option<usize>,
+    pending: BinaryHeap<Reverse<(Nanos, usize, u32)>>,
+}
+
+impl Even {
+    pub fn new(takes: Nanos) -> Even {
+        Even {
+            takes,
+            now: Nanos::ZERO,
+            log: Vec::new(),
+            under_way: 0,
+            most: 0,
+            fails_at: None,
+            pending: BinaryHeap::new(),
+        }
+    }
+}
+
+impl Target for Even {
+    fn capacity_bytes(&self) -> u64 {
+        CAPACITY
+    }
+    fn block_bytes(&self) -> u32 {
+        512
+    }
+    fn now(&mut self) -> Nanos {
+        self.now
+    }
+    fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError> {
+        if self.fails_at == Some(self.log.len()) {
+            let source = std::io::Error::other("broken");
+            return Err(TargetError::Io { op: "write", offset: request.offset, len: request.len, source });
+        }
+        self.pending.push(Reverse((self.now + self.takes, self.log.len(), slot)));
+        self.log.push((self.now, *request));
+        self.under_way += 1;
+        self.most = self.most.max(self.under_way);
+        Ok(())
+    }
+    fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
+        match self.pending.peek() {
+            Some(&Reverse((at, _, slot))) if at <= until => {
+                self.pending.pop();
+                self.under_way -= 1;
+                self.now = at;
+                Ok(Some(Completion { slot, at }))
+            }
+            _ => {
+                assert!(until < Nanos::MAX, "waiting for ever");
+                self.now = until;
+                Ok(None)
+            }
+        }
+    }
+    fn columns(&self) -> &'static [&'static str] {
+        &["taken_total"]
+    }
+    fn sample(&mut self, into: &mut [u64]) {
+        into[0] = self.log.len() as u64;
+    }
+}
+
+pub const CAPACITY: u64 = 1 << 30;
+
+pub fn jobs(text: &str) -> Vec<Job> {
+    job::parse("test.fio", text, &[], CAPACITY, &|_| None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A drive of 2 GB with 16 dies of TLC.
+pub fn small_drive() -> SimTarget {
+    let text = r#"
+name = "small"
+capacity = "2GB"
+link = "pcie3x4"
+[nand]
+channels = 4
+dies = 16
+planes = 2
+pages_per_block = 192
+blocks_per_plane = 28
+page = "16KiB"
+bits_per_cell = 3
+bus = "800MT/s"
+[nand.slc]
+read = "25us"
+program = "200us"
+erase = "4ms"
+[nand.native]
+read = "50us"
+program = "1800us"
+erase = "4ms"
+[controller]
+write_buffer = "4MiB"
+cores = 4
+command = "1us"
+[ftl]
+gc = "greedy"
+reserve_superblocks = 4
+[cache]
+mode = "dynamic-slc"
+dynamic = "400MB"
+when_full = "direct-then-fold"
+reuse = "after-idle"
+[cache.idle]
+threshold = "1s"
+"#;
+    let profile = pslc_ssd::profile::load("small.toml", text, &|_| None, &[]);
+    SimTarget::new(Drive::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
+}

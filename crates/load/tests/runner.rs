@@ -1,0 +1,188 @@
+//! The closed loop, on a target of which everything is known, and on a simulated drive.
+
+mod common;
+
+use common::{jobs, small_drive, Even, CAPACITY};
+use pslc_load::record::Recording;
+use pslc_load::{run, Target};
+use pslc_ssd::{Nanos, Op};
+
+const MS: Nanos = Nanos::from_millis(1);
+
+fn run_on(target: &mut impl Target, text: &str) -> Recording {
+    run(target, &jobs(text), 0, &mut |_| true)
+}
+
+fn column(recording: &Recording, axis: &str, name: &str) -> Vec<u64> {
+    let series = if axis == "time" { &recording.time } else { &recording.bytes };
+    series.columns(&["taken_total"]).into_iter().find(|(n, _)| n == name).unwrap().1
+}
+
+#[test]
+fn the_queue_is_kept_full_and_little_is_right() {
+    let mut target = Even::new(MS);
+    let recording =
+        run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=4m\niodepth=8\nnumjobs=2\noffset_increment=4m");
+    assert_eq!(target.most, 16);
+    let [a, b] = &recording.units[..] else { panic!("two clones, two units") };
+    assert_eq!((a.kinds[1].count, b.kinds[1].count), (1024, 1024));
+    // 2048 requests, 16 at a time, 1 ms each.
+    assert_eq!(recording.end, Nanos::from_millis(128));
+    assert_eq!((a.kinds[1].min_ns, a.kinds[1].max_ns), (1_000_000, 1_000_000));
+    assert_eq!(a.depths[3], 1024 - 7);
+    assert_eq!(a.depths.iter().sum::<u64>(), 1024);
+    assert_eq!(target.log.iter().filter(|(_, r)| r.offset >= 4 << 20).count(), 1024);
+}
+
+#[test]
+fn group_reporting_adds_the_clones_of_a_group_and_a_stonewall_ends_it() {
+    let text = "[global]\ngroup_reporting\nrw=write\nbs=4k\nsize=1m\n[a]\nnumjobs=3\n[b]\n[c]\nstonewall\n";
+    let recording = run_on(&mut Even::new(MS), text);
+    let counts: Vec<(&str, u64)> =
+        recording.units.iter().map(|unit| (unit.name.as_str(), unit.kinds[1].count)).collect();
+    assert_eq!(counts, [("a", 4 * 256), ("c", 256)]);
+    assert_eq!(recording.units[1].start, recording.units[0].end);
+    assert_eq!(recording.units[0].end, Nanos::from_millis(256));
+}
+
+#[test]
+fn a_job_ends_by_time_by_bytes_and_by_count() {
+    let by = |options: &str| {
+        let recording = run_on(&mut Even::new(MS), &format!("[a]\nrw=write\nbs=4k\nsize=1m\n{options}"));
+        (recording.units[0].kinds[1].count, recording.end)
+    };
+    assert_eq!(by(""), (256, Nanos::from_millis(256)));
+    assert_eq!(by("loops=3"), (768, Nanos::from_millis(768)));
+    assert_eq!(by("io_size=64k"), (16, Nanos::from_millis(16)));
+    assert_eq!(by("io_size=2m"), (512, Nanos::from_millis(512)));
+    assert_eq!(by("number_ios=10"), (10, Nanos::from_millis(10)));
+    assert_eq!(by("runtime=100ms"), (100, Nanos::from_millis(100)));
+    assert_eq!(by("runtime=1s"), (256, Nanos::from_millis(256)));
+    assert_eq!(by("runtime=1s\ntime_based"), (1000, Nanos::from_millis(1000)));
+    // What comes back at the end of the ramp counts.
+    assert_eq!(by("runtime=1s\ntime_based\nramp_time=500ms"), (1001, Nanos::from_millis(1500)));
+    assert_eq!(by("startdelay=1s"), (256, Nanos::from_millis(1256)));
+}
+
+#[test]
+fn thinking_begins_when_the_blocks_before_it_are_done() {
+    let mut target = Even::new(MS);
+    let text = "[a]\nrw=write\nbs=4k\nsize=1m\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\nnumber_ios=24";
+    let recording = run_on(&mut target, text);
+    // 8 requests, 4 at a time: 2 ms; then 10 ms of thought.
+    let times: Vec<u64> = target.log.iter().step_by(8).map(|(at, _)| at.0 / 1_000_000).collect();
+    assert_eq!(times, [0, 12, 24]);
+    assert_eq!(recording.units[0].kinds[1].count, 24);
+}
+
+#[test]
+fn a_rate_holds_over_time_and_for_each_kind() {
+    let text = "[a]\nrw=write\nbs=4k\nsize=4m\nrate=4m\niodepth=4";
+    let recording = run_on(&mut Even::new(Nanos::from_micros(50)), text);
+    assert_eq!(recording.units[0].kinds[1].count, 1024);
+    let seconds = recording.end.as_secs_f64();
+    assert!((seconds - 1.0).abs() < 0.002, "{seconds}");
+
+    let text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\niodepth=4\nruntime=2s\ntime_based";
+    let unit = &run_on(&mut Even::new(Nanos::from_micros(50)), text).units[0];
+    assert!(unit.kinds[0].bytes <= (2 << 20) + (4 * 4096), "{}", unit.kinds[0].bytes);
+}
+
+#[test]
+fn a_flush_follows_every_nth_write_and_the_end() {
+    let mut target = Even::new(MS);
+    run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=32k\nfsync=3\nend_fsync=1");
+    let ops: Vec<Op> = target.log.iter().map(|(_, request)| request.op).collect();
+    use Op::{Flush as F, Write as W};
+    assert_eq!(ops, [W, W, W, F, W, W, W, F, W, W, F]);
+}
+
+#[test]
+fn each_block_is_trimmed_and_then_written() {
+    let mut target = Even::new(MS);
+    run_on(&mut target, "[a]\nrw=randtrimwrite\nbs=64k\nsize=1m");
+    assert_eq!(target.log.len(), 32);
+    for pair in target.log.chunks(2) {
+        assert_eq!((pair[0].1.op, pair[1].1.op), (Op::Trim, Op::Write));
+        assert_eq!(pair[0].1.offset, pair[1].1.offset);
+    }
+}
+
+#[test]
+fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
+    let mut target = Even::new(MS);
+    let list = jobs("[a]\nrw=write\nbs=4k\nsize=512m\niodepth=4\n[b]\nstonewall\nrw=write");
+    let mut looks = 0;
+    let recording = run(&mut target, &list, 0, &mut |progress| {
+        assert_eq!(progress.total_bytes, (512 << 20) + CAPACITY);
+        looks += 1;
+        looks < 3
+    });
+    assert!(recording.interrupted);
+    assert_eq!(target.under_way, 0);
+    assert_eq!(recording.units[0].kinds[1].count, target.log.len() as u64);
+    assert_eq!(recording.units[1].kinds[1].count, 0);
+    let written: u64 = column(&recording, "time", "write_bytes").iter().sum();
+    assert_eq!(written, recording.units[0].kinds[1].bytes);
+}
+
+#[test]
+fn a_stop_during_a_long_thought_is_not_waited_for() {
+    let mut target = Even::new(MS);
+    let list = jobs("[a]\nrw=write\nbs=4k\nsize=1m\nthinktime=1h");
+    let recording = run(&mut target, &list, 0, &mut |_| false);
+    assert!(recording.interrupted);
+    assert!(recording.units[0].kinds[1].count <= 2);
+}
+
+#[test]
+fn a_target_that_fails_leaves_the_recording_until_then() {
+    let mut target = Even::new(MS);
+    target.fails_at = Some(100);
+    let recording = run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=1m\niodepth=4");
+    let text = recording.error.expect("an error").to_string();
+    assert!(text.contains("write of 4096 bytes at offset 409600"), "{text}");
+    assert_eq!(recording.units[0].kinds[1].count, 97);
+}
+
+#[test]
+fn both_series_add_up_and_bins_of_bytes_are_equal() {
+    let recording = run_on(&mut Even::new(MS), "[a]\nrw=write\nbs=1m\nsize=1g\niodepth=4");
+    for axis in ["time", "bytes"] {
+        assert_eq!(column(&recording, axis, "write_bytes").iter().sum::<u64>(), 1 << 30);
+        assert_eq!(column(&recording, axis, "writes").iter().sum::<u64>(), 1024);
+        assert!(column(&recording, axis, "end_ns").windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+    assert!(column(&recording, "bytes", "write_bytes").iter().all(|&bytes| bytes == 1 << 20));
+}
+
+#[test]
+fn mixes_keep_their_share() {
+    let recording = run_on(&mut Even::new(MS), "[a]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m");
+    let [reads, writes, ..] = &recording.units[0].kinds;
+    let share = reads.count as f64 / (reads.count + writes.count) as f64;
+    assert!((share - 0.7).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
+    let text =
+        "[fill]\nrw=write\nbs=1m\niodepth=8\nsize=100%\n[after]\nstonewall\nrw=randrw\nnumber_ios=2000";
+    let go = || {
+        let mut target = small_drive();
+        let list = pslc_load::job::parse("t", text, &[], target.capacity_bytes(), &|_| None).unwrap();
+        let recording = run(&mut target, &list, 7, &mut |_| true);
+        (format!("{:?}", recording.totals), recording.end, recording)
+    };
+    let (first, end, recording) = go();
+    assert_eq!((first, end), (go().0, go().1));
+    let names = pslc_ssd::Drive::COLUMNS;
+    let columns = recording.bytes.columns(names);
+    let of = |name: &str| &columns.iter().find(|(n, _)| n == name).unwrap().1;
+    let speed = |from: usize, to: usize| {
+        let bytes: u64 = of("write_bytes")[from..to].iter().sum();
+        bytes as f64 / (of("end_ns")[to - 1] - of("end_ns")[from]) as f64
+    };
+    assert!(speed(10, 300) > 2.0 * speed(600, 1000), "{} {}", speed(10, 300), speed(600, 1000));
+    assert_eq!(of("host_write_bytes_total").last(), recording.totals.get(1));
+}

@@ -1,0 +1,94 @@
+//! Request streams: the same on every target, whole blocks, every block once.
+
+mod common;
+
+use common::{jobs, CAPACITY};
+use proptest::prelude::*;
+use pslc_load::Stream;
+use pslc_ssd::{Op, Request};
+
+fn all(options: &str, seed: u64) -> Vec<Request> {
+    let job = jobs(&format!("[a]\n{options}")).remove(0);
+    let stream = Stream::new(&job, 0, 0, seed);
+    stream.collect()
+}
+
+#[test]
+fn random_writes_touch_every_block_once() {
+    let requests = all("rw=randwrite\nbs=4k\noffset=1m\nsize=999k", 3);
+    let mut offsets: Vec<u64> = requests.iter().map(|r| r.offset).collect();
+    assert_ne!(
+        offsets,
+        all("rw=randwrite\nbs=4k\noffset=1m\nsize=999k", 4).iter().map(|r| r.offset).collect::<Vec<_>>()
+    );
+    assert!(requests[..249].iter().all(|r| r.len == 4096));
+    offsets.truncate(249);
+    offsets.sort_unstable();
+    let expected: Vec<u64> = (0..249).map(|i| (1 << 20) + i * 4096).collect();
+    assert_eq!(offsets, expected);
+}
+
+#[test]
+fn with_norandommap_blocks_come_more_than_once() {
+    let mut offsets: Vec<u64> =
+        all("rw=randread\nbs=4k\nsize=4m\nnorandommap", 0).iter().map(|r| r.offset).collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    // 1 - 1/e of them.
+    assert!((600..700).contains(&offsets.len()), "{}", offsets.len());
+}
+
+#[test]
+fn a_seed_of_the_job_wins_over_that_of_the_run() {
+    let text = "rw=randread\nbs=4k\nsize=1m\nrandseed=5";
+    assert_eq!(all(text, 1), all(text, 2));
+}
+
+#[test]
+fn a_zipf_stream_has_a_few_hot_blocks_all_over_the_region() {
+    let requests = all("rw=randread\nbs=4k\nsize=512m\nrandom_distribution=zipf:1.2\nnumber_ios=20000", 0);
+    let mut count = std::collections::HashMap::new();
+    requests.iter().for_each(|r| *count.entry(r.offset).or_insert(0u32) += 1);
+    let mut hot: Vec<(u32, u64)> = count.into_iter().map(|(offset, n)| (n, offset)).collect();
+    hot.sort_unstable_by(|a, b| b.cmp(a));
+    let top: u32 = hot[..10].iter().map(|(n, _)| n).sum();
+    assert!(top > 5000, "{top}");
+    assert!(hot[..10].iter().any(|&(_, offset)| offset > 256 << 20));
+}
+
+#[test]
+fn a_run_of_sequential_requests_follows_each_random_one() {
+    let requests = all("rw=randread:4\nbs=4k\nsize=64m\nnumber_ios=400", 0);
+    let follows = requests.windows(2).filter(|pair| pair[1].offset == pair[0].offset + 4096).count();
+    assert!((299..=302).contains(&follows), "{follows}");
+}
+
+proptest! {
+    #[test]
+    fn every_request_lies_within_the_region(
+        random in any::<bool>(), kind in 0usize..5, offset in 0u64..100, size in 40u64..5000,
+        bs in prop::sample::select(vec!["512", "4k", "12k", "4k,8k", "20k"]), seed in any::<u64>(),
+        run in 1u32..5, zipf in any::<bool>(), norandommap in any::<bool>()
+    ) {
+        let kind = ["read", "write", "trim", "rw", "trimwrite"][kind];
+        let prefix = if random { "rand" } else { "" };
+        let text = format!(
+            "[a]\nrw={prefix}{kind}:{run}\nbs={bs}\noffset={}\nsize={}\nio_size={}\n{}{}",
+            offset * 512, size * 512, size * 700,
+            if zipf { "random_distribution=zipf:0.9\n" } else { "" },
+            if norandommap { "norandommap\n" } else { "" },
+        );
+        let job = jobs(&text).remove(0);
+        let stream = Stream::new(&job, 0, 0, seed);
+        let total = stream.total_bytes();
+        let mut moved = 0;
+        for request in stream {
+            prop_assert!(request.len > 0);
+            prop_assert!(request.offset >= job.offset);
+            prop_assert!(request.offset + request.len as u64 <= job.offset + job.size);
+            prop_assert!(request.offset + (request.len as u64) <= CAPACITY);
+            if request.op != Op::Flush { moved += request.len as u64; }
+        }
+        prop_assert_eq!(moved, total);
+    }
+}
