@@ -91,12 +91,7 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         ("[a]\nrwmixread=101", "my.fio:2: ", "from 0 to 100", ""),
         ("[a]\nrandom_distribution=pareto:0.2", "my.fio:2: ", "not supported", "zipf"),
         ("[a]\nsize=${NOWHERE}", "my.fio:2: ", "${NOWHERE} is not set", "environment"),
-        (
-            "[a]\noffset=18446744073709551615\nnumjobs=9\noffset_increment=4t",
-            "my.fio:1: ",
-            "end past",
-            "",
-        ),
+        ("[a]\noffset=18446744073709551615\nnumjobs=9\noffset_increment=4t", "my.fio:1: ", "end past", ""),
         ("[a]\nruntime=9999999999", "my.fio:2: ", "too long", "1000d"),
         ("[a]\nrate=1,2,3,4", "my.fio:2: ", "more than three values", ""),
         ("rw=write", "my.fio:1: ", "before any section", "[global]"),

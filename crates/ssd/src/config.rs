@@ -190,6 +190,22 @@ impl Nand {
         self.superblock_pages(mode) * PAGE_BYTES
     }
 
+    /// What all dies together can program, in bytes a second, when the buses bring the data: the raw speed of a mode.
+    pub fn program_bytes_per_s(&self, mode: CellMode) -> u64 {
+        let pages = match mode {
+            CellMode::Slc => self.row_pages(),
+            CellMode::Native => self.row_pages() * self.bits_per_cell,
+        };
+        let bytes = self.dies as u128 * pages as u128 * PAGE_BYTES as u128;
+        let cells = bytes * 1_000_000_000 / self.timing(mode).program.0 as u128;
+        cells.min(self.bus_bytes_per_s() as u128) as u64
+    }
+
+    /// What all channels together carry, in bytes a second: a byte a transfer.
+    pub fn bus_bytes_per_s(&self) -> u64 {
+        self.channels as u64 * self.bus_mts as u64 * 1_000_000
+    }
+
     /// Superblocks of the drive: one for each block of a plane.
     pub fn superblocks(&self) -> u32 {
         self.blocks_per_plane

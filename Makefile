@@ -1,0 +1,67 @@
+# make demo | test | check | bench | picture. Each sets up what it needs: a virtual environment in .venv and the build.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEPS := $(VENV)/.dependencies
+BUILT := $(VENV)/.built
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help demo test check bench picture build clean tools
+
+help:
+	@echo "make demo     build, then fill a simulated drive and show its cliff"
+	@echo "make test     build, then run every test"
+	@echo "make check    formatting, lints and types"
+	@echo "make bench    speed and memory of the simulator, in a table"
+	@echo "make picture  draw the pictures of the README anew"
+	@echo "make clean    remove the environment and every build"
+
+demo: build
+	$(BIN)/pslc run fill --on sim:aldrin-pro-2tb
+
+build: $(BUILT)
+
+test: build
+	cargo test --workspace --quiet
+	$(BIN)/pytest
+
+check: build
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check python tests benches
+	$(BIN)/mypy
+
+bench: build
+	$(BIN)/python benches/table.py
+	cargo bench --workspace --quiet
+
+picture: build
+	$(BIN)/python docs/pictures/draw.py
+
+# The native part, and an editable install: Python files need no rebuild.
+$(BUILT): $(SOURCES) $(DEPS) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+$(DEPS): pyproject.toml | tools
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print("\n".join(p["dependencies"] + p["optional-dependencies"]["dev"]))' > $(VENV)/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@touch $@
+
+# What has to be on the machine, and how to get it where it is not.
+tools:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing. Install Python 3.11 or later: https://www.python.org/downloads/, or apt install python3 python3-venv" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$($(PYTHON) --version 2>&1); pslc needs 3.11 or later. Another one: make PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
+	@command -v cargo >/dev/null || { echo "Rust is missing. Install it from https://rustup.rs, then open a new shell" >&2; exit 2; }
+	@command -v cc >/dev/null || { echo "A C compiler is missing (cc). On Debian and Ubuntu: apt install gcc" >&2; exit 2; }
+
+clean:
+	rm -rf $(VENV) target
