@@ -10,12 +10,6 @@ class PslcError(Exception):
     """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
 
 def version() -> str: ...
-def parse_jobs(text: str, source: str, overrides: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Parse an fio job file. `source` is the name errors carry; `overrides` are `--option=value` pairs that win.
-
-    One dict a job: `name`, `options` (as written, after [global] and overrides) and `notes` (options that were
-    accepted and ignored, one sentence each).
-    """
 
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
@@ -29,12 +23,18 @@ class SimDrive:
     now_ns: int
 
     def facts(self) -> dict[str, Any]:
-        """What follows from the profile: geometry, raw speeds of each mode, link ceiling, cache sizes, provenance."""
+        """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,
+        `pages_per_block`, `page_bytes`, `bits_per_cell`, `superblocks`; for `slc` and `native` cells
+        `*_superblock_bytes`, `*_raw_bytes` (all superblocks in that mode) and `*_write_bytes_per_s` (all dies at once);
+        `link_bytes_per_s` (data written) and `link_read_bytes_per_s`."""
+
+    def provenance(self) -> list[tuple[str, str]]:
+        """Where values of the profile come from: key and source; calibrated ones say on what."""
 
     def profile(self) -> str:
         """The resolved profile as TOML: what a run folder keeps so that the run can be redone."""
 
-    def fork(self) -> "SimDrive":
+    def fork(self) -> SimDrive:
         """A copy in the same state, with the same clock."""
 
     def idle(self, ns: int) -> None:
@@ -57,9 +57,10 @@ class SimDrive:
         The result:
 
         - `interrupted`: bool; `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
-        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options`, `notes`, `elapsed_ns`,
-          `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and
-          `slat_ns` / `clat_ns` / `lat_ns`: `min`, `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
+        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (as written, after
+          [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `elapsed_ns`,
+          `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
+          `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
           `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent
         - `series`: `{"time": {...}, "bytes": {...}}`: columns by name, each a `bytes` of little-endian u64, one value a
           bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,

@@ -148,13 +148,13 @@ impl Ftl {
         let count = pages.min(stream.room());
         let to = self.geometry.first_page(stream.superblock) + stream.given;
         let superblock = stream.superblock;
-        let slc_cache = stream.mode == CellMode::Slc && self.geometry.main == CellMode::Native;
         stream.given += count;
-        if slc_cache {
-            self.pages.host_to_slc += count as u64;
+        match stream.mode {
+            CellMode::Slc => self.pages.host_to_slc += count as u64,
+            CellMode::Native => self.pages.host_to_native += count as u64,
+        }
+        if stream.mode == CellMode::Slc && self.geometry.main == CellMode::Native {
             self.pages.slc_valid += count as u64;
-        } else {
-            self.pages.host_to_native += count as u64;
         }
         self.superblocks.get_mut(superblock).valid += count;
         self.pages.mapped += count as u64;

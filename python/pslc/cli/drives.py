@@ -1,0 +1,71 @@
+"""`pslc drives`: the simulated drives there are."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def command(
+    action: Annotated[str | None, typer.Argument(help="show: print the profile of a drive.", metavar="[show]")] = None,
+    name: Annotated[str | None, typer.Argument(help="Of the drive.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """List the simulated drives, or show the profile of one with its sources: pslc drives show NAME."""
+    from pslc.errors import refusal
+    from pslc.target import library, open_target
+
+    if action is None:
+        rows = [_row(drive) for drive in library()]
+        if as_json:
+            print(json.dumps(rows, indent=1))
+        else:
+            _table(rows)
+        return
+    if action != "show" or name is None:
+        raise refusal(f'"{action}" is not understood', "pslc drives lists, pslc drives show NAME prints one")
+    target = open_target(f"sim:{name}")
+    if as_json:
+        facts = {"name": name, "drive": target.drive.name, "profile": target.drive.profile()}
+        print(json.dumps(facts | {"facts": target.drive.facts()}, indent=1))
+        return
+    print(f"# {_limits(target.drive.facts())}")
+    print(library().get(name.partition(",")[0]) if "," not in name else target.drive.profile(), end="")
+
+
+def _row(name: str) -> dict[str, object]:
+    from pslc.target import open_target
+
+    drive = open_target(f"sim:{name}").drive
+    return {"name": name, "drive": drive.name, "capacity_bytes": drive.capacity_bytes} | drive.facts()
+
+
+def _limits(facts: dict[str, int]) -> str:
+    raw = ", ".join(
+        f"{facts[f'{mode}_write_bytes_per_s'] / 1e6:.0f} MB/s {word}"
+        for mode, word in (("slc", "into pSLC"), ("native", "into native cells"))
+    )
+    return f"{facts['dies']} dies take {raw}; the link carries {facts['link_bytes_per_s'] / 1e6:.0f} MB/s"
+
+
+def _table(rows: list[dict[str, object]]) -> None:
+    from rich.table import Table
+
+    from pslc.report import terminal, words
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("drive", no_wrap=True)
+    for title in ("capacity", "dies", "bits", "link", "pSLC", "native"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        numbers = {key: value for key, value in row.items() if isinstance(value, int)}
+        table.add_row(
+            str(row["name"]),
+            str(row["drive"]),
+            words.size(numbers["capacity_bytes"]),
+            str(numbers["dies"]),
+            str(numbers["bits_per_cell"]),
+            *(words.speed(numbers[f"{of}_bytes_per_s"]) for of in ("link", "slc_write", "native_write")),
+        )
+    terminal.console().print(table)

@@ -1,0 +1,104 @@
+"""Findings of a recording: what the analysis says of its write curve."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis import CacheEnd, Curve, Phase, cache_end, doubts, find_phases, phase_cause
+from pslc.recording import Columns, Recording
+
+
+def of_writes(recording: Recording) -> dict[str, Any]:
+    """What the writes of a recording say.
+
+    - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
+      null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
+    - `fill_mean_bytes_per_s`: bytes written over the time it took; null when nothing was written.
+    - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
+      `drift`, `confidence` and `because`. Empty when reads or trims are mixed in: then the curve tells of them as well.
+    - `doubts`: what may be wrong with all this, and what to do about it.
+    """
+    curve = write_curve(recording)
+    found: dict[str, Any] = {
+        "cache_bytes": None,
+        "cache_bytes_low": None,
+        "cache_bytes_high": None,
+        "fill_mean_bytes_per_s": None,
+        "phases": [],
+        "doubts": [],
+    }
+    if curve is None:
+        return found
+    found["fill_mean_bytes_per_s"] = curve.total_bytes / float(curve.seconds.sum())
+    if recording.bytes["reads"].any() or recording.bytes["trims"].any():
+        return found
+    phases = find_phases(curve)
+    end = cache_end(curve, phases, seed=recording.seed, capacity_bytes=recording.capacity_bytes)
+    found.update(_cache(end))
+    found["phases"] = [_phase(recording, phase) for phase in phases]
+    found["doubts"] = doubts(
+        curve, phases, end=end, capacity_bytes=recording.capacity_bytes, interrupted=recording.interrupted
+    )
+    return found
+
+
+def write_curve(recording: Recording) -> Curve | None:
+    """Time against bytes written; None when nothing was. Bins without bytes or time join the one before them."""
+    series = recording.bytes
+    edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
+    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
+    keep = [0]
+    for i in range(1, len(edges)):
+        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]]:
+            keep.append(i)
+    if len(keep) < 2:
+        return None
+    keep[-1] = max(keep[-1], len(edges) - 1)
+    return Curve(edges[keep], np.diff(ends[keep]) / 1e9)
+
+
+def _cache(end: CacheEnd | None) -> dict[str, Any]:
+    if end is None:
+        return {}
+    if not end.seen_end:
+        return {"cache_bytes_low": round(end.low)}
+    return {
+        "cache_bytes": round(end.bytes),
+        "cache_bytes_low": round(end.low),
+        "cache_bytes_high": round(end.high),
+    }
+
+
+def _phase(recording: Recording, phase: Phase) -> dict[str, Any]:
+    seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
+    changes = changes_within(recording.bytes, phase.from_bytes, phase.to_bytes)
+    evidence = phase_cause(changes, seconds=seconds, facts=recording.facts)
+    return {
+        "from_bytes": round(phase.from_bytes),
+        "to_bytes": round(phase.to_bytes),
+        "bytes_per_s": phase.bytes_per_s,
+        "cause": evidence.cause,
+        "confidence": evidence.confidence,
+        "because": evidence.because,
+        "from_low": round(phase.from_low),
+        "from_high": round(phase.from_high),
+        "spread": phase.spread,
+        "drift": phase.drift,
+    }
+
+
+def changes_within(series: Columns, from_bytes: float, to_bytes: float) -> dict[str, float]:
+    """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
+    written = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
+    found: dict[str, float] = {}
+    for name, values in series.items():
+        column: NDArray[np.float64] = values.astype(np.float64)
+        if name.endswith("_total"):
+            # What was counted before the run is not of the run; its first bin is as long as any other.
+            before = column[0] - (column[1] - column[0] if len(column) > 1 else 0.0)
+            at = np.interp([from_bytes, to_bytes], written, np.concatenate([[max(before, 0.0)], column]))
+            found[name] = float(at[1] - at[0])
+        elif name not in ("end_ns", "lat_sum_ns", "lat_max_ns"):
+            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written[1:], column).mean())
+    return found

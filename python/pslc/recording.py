@@ -1,0 +1,151 @@
+"""A recording: everything a run measured, and everything needed to make it again. On disk it is a folder:
+
+run.json         what was run on what, the findings and doubts, latencies, the resolved profile and the job file
+series.parquet   bins of equal time and of equal bytes (column `axis`): what was moved, latencies, the drive's counters
+report.html      pictures, self-contained
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.errors import refusal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Columns = dict[str, NDArray[np.uint64]]
+
+
+@dataclass
+class Recording:
+    """One run.
+
+    `time` and `bytes` are the series: arrays by name, one value a bin. `end_ns` is the end of the bin since the drive's
+    power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns` and `lat_max_ns` are
+    of the bin; then come the drive's own columns as they were at its end, counters ending in `_total`.
+    """
+
+    suite: str
+    target: str
+    drive: str
+    seed: int
+    version: str
+    wall_s: float
+    drive_time_s: float
+    capacity_bytes: int
+    interrupted: bool
+    error: str | None
+    job_file: str
+    overrides: list[tuple[str, str]]
+    profile: str
+    start_ns: int
+    facts: dict[str, Any]
+    provenance: list[tuple[str, str]]
+    jobs: list[dict[str, Any]]
+    totals: dict[str, int]
+    time: Columns
+    bytes: Columns
+    findings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def written_bytes(self) -> int:
+        """Bytes the host wrote."""
+        return int(self.bytes["write_bytes"].sum())
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes the host read."""
+        return int(self.bytes["read_bytes"].sum())
+
+    @property
+    def notes(self) -> list[str]:
+        """Options of the job file that were accepted and ignored, a sentence each."""
+        return list(dict.fromkeys(note for job in self.jobs for note in job["notes"]))
+
+    @property
+    def series(self) -> pa.Table:
+        """Both series as one Arrow table; `axis` is `time` or `bytes`."""
+        import pyarrow as pa
+
+        tables = []
+        for axis, columns in (("time", self.time), ("bytes", self.bytes)):
+            rows = len(columns["end_ns"])
+            label = pa.array([axis] * rows, pa.string()).dictionary_encode()
+            tables.append(pa.table({"axis": label, **columns}))
+        return pa.concat_tables(tables).unify_dictionaries()
+
+    def document(self) -> dict[str, Any]:
+        """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
+        return {
+            "suite": self.suite,
+            "target": self.target,
+            "drive": self.drive,
+            "seed": self.seed,
+            "version": self.version,
+            "wall_s": self.wall_s,
+            "drive_time_s": self.drive_time_s,
+            "written_bytes": self.written_bytes,
+            "read_bytes": self.read_bytes,
+            "capacity_bytes": self.capacity_bytes,
+            "interrupted": self.interrupted,
+            "error": self.error,
+            "findings": self.findings,
+            "doubts": self.findings.get("doubts", []),
+            "notes": self.notes,
+            "jobs": self.jobs,
+            "totals": self.totals,
+            "facts": self.facts,
+            "provenance": dict(self.provenance),
+            "job_file": self.job_file,
+            "overrides": self.overrides,
+            "profile": self.profile,
+            "start_ns": self.start_ns,
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write run.json and series.parquet into `folder`, which is made if need be; run.json comes last."""
+        import pyarrow.parquet as pq
+
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(self.series, folder / "series.parquet", compression="zstd")
+        part = folder / "run.json.part"
+        part.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
+        part.replace(folder / "run.json")
+
+    @classmethod
+    def load(cls, folder: Path) -> Recording:
+        """Read what `save` wrote.
+
+        Raises:
+            PslcError: there is no recording in `folder`, or it is damaged.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+            table = pq.read_table(folder / "series.parquet")
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise refusal(
+                f"{folder} holds no recording: {error}", "a run folder has a run.json and a series.parquet"
+            ) from None
+        axes = np.array(table["axis"].to_pylist())
+        series = {
+            axis: {
+                name: table[name].to_numpy()[axes == axis].astype(np.uint64)
+                for name in table.column_names
+                if name != "axis"
+            }
+            for axis in ("time", "bytes")
+        }
+        kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
+        kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
+        kept["provenance"] = list(document["provenance"].items())
+        return cls(**(kept | series))

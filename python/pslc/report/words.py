@@ -1,0 +1,72 @@
+"""Numbers as people read them, and the findings as sentences. GB is 10^9 bytes, MB/s 10^6 bytes a second."""
+
+from typing import Any
+
+CAUSE = {
+    "pslc": "into the pSLC cache",
+    "direct": "past the full cache, straight to native cells",
+    "fold": "while the cache is folded into native cells",
+    "native": "at the speed of the native cells, no cache left",
+    "gc": "while garbage is collected",
+    "link": "as fast as the link carries",
+    "host": "as fast as the host asks",
+    "thermal": "throttled by heat",
+    "unknown": "for a reason that is not known",
+}
+"""What each cause means, to follow a speed."""
+
+
+def size(count: float) -> str:
+    """`691 GB`, `3.02 GB`, `512 MB`."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        # Drives are sold by the GB: 2000 GB, not 2 TB.
+        if abs(count) >= (1e13 if unit == "TB" else scale):
+            return f"{_three(count / scale)} {unit}"
+    return f"{count:.0f} B"
+
+
+def speed(bytes_per_s: float) -> str:
+    """`6632 MB/s`."""
+    return f"{_three(bytes_per_s / 1e6)} MB/s"
+
+
+def span(seconds: float) -> str:
+    """`24 min 54 s`, `1.25 s`, `310 us`."""
+    if seconds >= 3600:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    if seconds >= 60:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{_three(seconds / scale)} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _three(number: float) -> str:
+    """Three digits at least, and all of those before the point."""
+    digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
+    return f"{number:.{digits}f}"
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """What was found, the most important first."""
+    said = []
+    cache, low, high = (findings[name] for name in ("cache_bytes", "cache_bytes_low", "cache_bytes_high"))
+    phases = findings["phases"]
+    if cache is not None:
+        interval = f" ({size(low)} to {size(high)}, 90 % interval)" if size(low) != size(high) else ""
+        said.append(f"The write cache ends after {size(cache)}{interval}.")
+    elif low is not None:
+        said.append(f"The write cache holds {size(low)} or more: the run ended before it did.")
+    elif phases:
+        said.append("There is no cliff: the speed never fell by more than a fifth.")
+    if phases:
+        slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
+        said.append(f"At its fastest it writes {speed(fastest['bytes_per_s'])}, {CAUSE[fastest['cause']]}.")
+        if slowest is not fastest:
+            times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
+            cause = CAUSE[slowest["cause"]]
+            said.append(f"At its slowest {speed(slowest['bytes_per_s'])}, {cause}: {times:.1f} times slower.")
+    if findings["fill_mean_bytes_per_s"]:
+        said.append(f"All of it together was written at {speed(findings['fill_mean_bytes_per_s'])} on average.")
+    return said
