@@ -57,7 +57,7 @@ class SimDrive:
         The result:
 
         - `interrupted`: bool; `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
-        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (as written, after
+        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
           [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `elapsed_ns`,
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
           `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
@@ -66,7 +66,7 @@ class SimDrive:
           bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,
           `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin; every column of the target follows, as it was
           at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
-        - `totals`: the target's columns at the end, by name
+        - `before`, `totals`: the target's columns at the start and at the end, by name
         """
 
     columns: list[str]

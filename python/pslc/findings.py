@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pslc.analysis import CacheEnd, Curve, Phase, cache_end, doubts, find_phases, phase_cause
-from pslc.recording import Columns, Recording
+from pslc.recording import Recording
+
+PACED = ("thinktime", "startdelay", "rate")
+"""fio options by which the host, not the drive, decides when requests are made."""
 
 
 def of_writes(recording: Recording) -> dict[str, Any]:
@@ -16,7 +18,8 @@ def of_writes(recording: Recording) -> dict[str, Any]:
       null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
     - `fill_mean_bytes_per_s`: bytes written over the time it took; null when nothing was written.
     - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
-      `drift`, `confidence` and `because`. Empty when reads or trims are mixed in: then the curve tells of them as well.
+      `drift`, `confidence` and `because`. Empty when the curve tells of more than the drive's own speed: when reads or
+      trims are mixed in, or the host paused or kept to a rate.
     - `doubts`: what may be wrong with all this, and what to do about it.
     """
     curve = write_curve(recording)
@@ -31,7 +34,7 @@ def of_writes(recording: Recording) -> dict[str, Any]:
     if curve is None:
         return found
     found["fill_mean_bytes_per_s"] = curve.total_bytes / float(curve.seconds.sum())
-    if recording.bytes["reads"].any() or recording.bytes["trims"].any():
+    if recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording):
         return found
     phases = find_phases(curve)
     end = cache_end(curve, phases, seed=recording.seed, capacity_bytes=recording.capacity_bytes)
@@ -58,6 +61,10 @@ def write_curve(recording: Recording) -> Curve | None:
     return Curve(edges[keep], np.diff(ends[keep]) / 1e9)
 
 
+def _paced(recording: Recording) -> bool:
+    return any(name in PACED for job in recording.jobs for name in job["options"])
+
+
 def _cache(end: CacheEnd | None) -> dict[str, Any]:
     if end is None:
         return {}
@@ -72,7 +79,7 @@ def _cache(end: CacheEnd | None) -> dict[str, Any]:
 
 def _phase(recording: Recording, phase: Phase) -> dict[str, Any]:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
-    changes = changes_within(recording.bytes, phase.from_bytes, phase.to_bytes)
+    changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     evidence = phase_cause(changes, seconds=seconds, facts=recording.facts)
     return {
         "from_bytes": round(phase.from_bytes),
@@ -88,17 +95,16 @@ def _phase(recording: Recording, phase: Phase) -> dict[str, Any]:
     }
 
 
-def changes_within(series: Columns, from_bytes: float, to_bytes: float) -> dict[str, float]:
+def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
     """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
+    series = recording.bytes
     written = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
     found: dict[str, float] = {}
-    for name, values in series.items():
-        column: NDArray[np.float64] = values.astype(np.float64)
+    for name, before in recording.before.items():
+        column = np.concatenate([[float(before)], series[name].astype(np.float64)])
         if name.endswith("_total"):
-            # What was counted before the run is not of the run; its first bin is as long as any other.
-            before = column[0] - (column[1] - column[0] if len(column) > 1 else 0.0)
-            at = np.interp([from_bytes, to_bytes], written, np.concatenate([[max(before, 0.0)], column]))
+            at = np.interp([from_bytes, to_bytes], written, column)
             found[name] = float(at[1] - at[0])
-        elif name not in ("end_ns", "lat_sum_ns", "lat_max_ns"):
-            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written[1:], column).mean())
+        else:
+            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written, column).mean())
     return found

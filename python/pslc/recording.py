@@ -29,7 +29,8 @@ class Recording:
 
     `time` and `bytes` are the series: arrays by name, one value a bin. `end_ns` is the end of the bin since the drive's
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns` and `lat_max_ns` are
-    of the bin; then come the drive's own columns as they were at its end, counters ending in `_total`.
+    of the bin; then come the drive's own columns as they were at its end, counters ending in `_total`. `before` and
+    `totals` are these columns at the start and at the end of the run.
     """
 
     suite: str
@@ -49,6 +50,7 @@ class Recording:
     facts: dict[str, Any]
     provenance: list[tuple[str, str]]
     jobs: list[dict[str, Any]]
+    before: dict[str, int]
     totals: dict[str, int]
     time: Columns
     bytes: Columns
@@ -100,6 +102,7 @@ class Recording:
             "doubts": self.findings.get("doubts", []),
             "notes": self.notes,
             "jobs": self.jobs,
+            "before": self.before,
             "totals": self.totals,
             "facts": self.facts,
             "provenance": dict(self.provenance),

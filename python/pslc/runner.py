@@ -68,6 +68,7 @@ def run(
         facts=target.drive.facts(),
         provenance=target.drive.provenance(),
         jobs=result["jobs"],
+        before=result["before"],
         totals=result["totals"],
         time=_columns(result["series"]["time"]),
         bytes=_columns(result["series"]["bytes"]),

@@ -150,8 +150,7 @@ impl Runner {
             (0..=wave).for_each(|wave| total_time += longest(wave));
         }
         let largest = jobs.iter().map(|job| job.bs.read.max(job.bs.write).max(job.bs.trim)).max();
-        let columns = target.columns().len();
-        let recorder = Recorder::new(units, target.now(), total_bytes, largest.unwrap_or(4096), columns);
+        let recorder = Recorder::new(target, units, total_bytes, largest.unwrap_or(4096));
         Runner {
             recorder,
             clones,

@@ -142,11 +142,13 @@ impl SimDrive {
         out.set_item("wall_s", wall.as_secs_f64())?;
         out.set_item("jobs", PyList::new(py, units.collect::<PyResult<Vec<_>>>()?)?)?;
         out.set_item("series", series_dict(py, &recording, self.target.columns())?)?;
-        let totals = PyDict::new(py);
-        for (name, value) in self.target.columns().iter().zip(&recording.totals) {
-            totals.set_item(name, value)?;
+        for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
+            let columns = PyDict::new(py);
+            for (name, value) in self.target.columns().iter().zip(values) {
+                columns.set_item(name, value)?;
+            }
+            out.set_item(word, columns)?;
         }
-        out.set_item("totals", totals)?;
         Ok(out)
     }
 }
@@ -208,7 +210,11 @@ fn unit_dict<'py>(
     let out = PyDict::new(py);
     out.set_item("name", &unit.name)?;
     out.set_item("groupid", unit.group)?;
-    out.set_item("options", job.options.clone())?;
+    let options = PyDict::new(py);
+    for (name, value) in &job.options {
+        options.set_item(name, value)?;
+    }
+    out.set_item("options", options)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("elapsed_ns", elapsed)?;

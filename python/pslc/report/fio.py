@@ -35,7 +35,7 @@ def _job(job: dict[str, Any], alone: Recording | None) -> dict[str, Any]:
         "error": 0,
         "eta": 0,
         "elapsed": -(-job["elapsed_ns"] // 1_000_000_000),
-        "job options": dict(job["options"]),
+        "job options": job["options"],
         **{kind: _kind(job, kind, alone) for kind in ("read", "write", "trim")},
         "sync": {"total_ios": job["sync"]["total_ios"], "lat_ns": _latency(job["sync"]["lat_ns"], percentiles=True)},
         "job_runtime": elapsed_ms,

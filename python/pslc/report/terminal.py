@@ -4,7 +4,9 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
 import plotext
+from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,8 +15,12 @@ from pslc.findings import write_curve
 from pslc.recording import Recording
 from pslc.report import words
 
+Floats = NDArray[np.float64]
+
 WIDEST = 100
 PLOT_LINES = 16
+MOST = 400
+"""Points of a plot: a few for each column."""
 COLOURS = {
     "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "link": "blue",
     "host": "blue", "thermal": "magenta", "unknown": "white",
@@ -42,8 +48,10 @@ def _parts(recording: Recording, width: int) -> list[RenderableType]:
         Text(f"{_moved(recording)} in {words.span(recording.drive_time_s)} of drive time, {wall}", style="dim"),
     ]
     if findings["phases"]:
-        parts += [_plot(recording, width), _phases(findings["phases"])]
+        parts += [_plot(*_by_bytes(recording), "MB/s against GB written", width), _phases(findings["phases"])]
     else:
+        parts.append(_plot(*_by_time(recording), "MB/s against seconds", width))
+    if len(recording.jobs) > 1 or not findings["phases"]:
         parts.append(_jobs(recording.jobs))
     parts += [Text(sentence) for sentence in words.sentences(findings)]
     parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in findings["doubts"]]
@@ -60,26 +68,42 @@ def _moved(recording: Recording) -> str:
     return " and ".join(moved) or "nothing moved"
 
 
-def _plot(recording: Recording, width: int) -> Text:
-    """Speed against GB written."""
+def _by_bytes(recording: Recording) -> tuple[Floats, Floats]:
+    """GB written and MB/s at equal steps."""
     curve = write_curve(recording)
     assert curve is not None, "phases come from a curve"
-    bins = min(4 * width, len(curve.seconds))
-    edges = [curve.edges_bytes[i * len(curve.seconds) // bins] for i in range(bins + 1)]
-    seconds = curve.seconds_at(curve.edges_bytes)
-    at = [seconds[i * len(curve.seconds) // bins] for i in range(bins + 1)]
-    speeds = [(edges[i + 1] - edges[i]) / (at[i + 1] - at[i]) / 1e6 for i in range(bins)]
-    middles = [(edges[i] + edges[i + 1]) / 2e9 for i in range(bins)]
+    seconds = np.concatenate([[0.0], np.cumsum(curve.seconds)])
+    at = _edges(len(seconds))
+    return curve.edges_bytes[at][1:] / 1e9, np.diff(curve.edges_bytes[at]) / np.diff(seconds[at]) / 1e6
+
+
+def _by_time(recording: Recording) -> tuple[Floats, Floats]:
+    """Seconds and MB/s, all kinds of requests together."""
+    series = recording.time
+    moved = np.cumsum(series["read_bytes"] + series["write_bytes"] + series["trim_bytes"])
+    seconds = (series["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
+    moved, seconds = (np.concatenate([[0.0], column]) for column in (moved, seconds))
+    at = _edges(len(seconds))
+    return seconds[at][1:], np.diff(moved[at]) / np.maximum(np.diff(seconds[at]), 1e-9) / 1e6
+
+
+def _edges(count: int) -> NDArray[np.intp]:
+    """At most `MOST` of `count` borders, evenly, the first and the last among them."""
+    return np.linspace(0, count - 1, min(count, MOST)).astype(np.intp)
+
+
+def _plot(x: Floats, speeds: Floats, title: str, width: int) -> Text:
     plotext.clear_figure()
     plotext.limit_size(False, False)
     plotext.plotsize(width, PLOT_LINES)
     plotext.theme("clear")
-    plotext.plot(middles, speeds, marker="braille")
-    plotext.ylim(0, 1.05 * max(speeds))
-    ticks = _ticks(1.05 * max(speeds))
+    plotext.plot(x.tolist(), speeds.tolist(), marker="braille")
+    top = 1.05 * max(float(speeds.max()), 1e-3)
+    plotext.ylim(0, top)
+    ticks = _ticks(top)
     plotext.yticks(ticks, [f"{tick:g}" for tick in ticks])
-    plotext.xlim(0, edges[-1] / 1e9)
-    plotext.title("MB/s against GB written")
+    plotext.xlim(0, float(x[-1]))
+    plotext.title(title)
     return Text.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)
 
 

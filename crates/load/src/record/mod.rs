@@ -35,7 +35,8 @@ pub struct Recording {
     pub bytes: Series,
     pub start: Nanos,
     pub end: Nanos,
-    /// The target's columns at the end.
+    /// The target's columns at the start and at the end.
+    pub before: Vec<u64>,
     pub totals: Vec<u64>,
     pub interrupted: bool,
     pub error: Option<TargetError>,
@@ -53,20 +54,25 @@ pub(crate) struct Recorder {
     bytes: Series,
     sums: Sums,
     start: Nanos,
+    before: Vec<u64>,
     row: Vec<u64>,
 }
 
 impl Recorder {
     /// `total_bytes` is 0 where it is not known; `largest` is the longest request.
-    pub fn new(units: Vec<Unit>, start: Nanos, total_bytes: u64, largest: u32, columns: usize) -> Recorder {
+    pub fn new<T: Target>(target: &mut T, units: Vec<Unit>, total_bytes: u64, largest: u32) -> Recorder {
         let width = (total_bytes / BYTE_BINS).max(largest as u64).max(1 << 20);
+        let start = target.now();
+        let mut before = vec![0; target.columns().len()];
+        target.sample(&mut before);
         Recorder {
             units,
             time: Series::new(start.0, FIRST_BIN.0),
             bytes: Series::new(0, width),
             sums: Sums::default(),
             start,
-            row: vec![0; columns],
+            row: before.clone(),
+            before,
         }
     }
 
@@ -126,6 +132,7 @@ impl Recorder {
             bytes: self.bytes,
             start: self.start,
             end,
+            before: self.before,
             totals: self.row,
             interrupted,
             error,

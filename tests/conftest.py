@@ -1,0 +1,38 @@
+"""What the tests share: the command as users run it, and runs that several tests look at."""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pslc
+
+ROOT = Path(__file__).parent.parent
+
+
+@functools.cache
+def fill(target: str) -> pslc.Recording:
+    """`pslc run fill` on a target, once for all tests."""
+    return pslc.run("fill", on=target)
+
+
+@pytest.fixture
+def command(tmp_path: Path):
+    """Run `pslc` in an empty folder: `command("run", "fill", ...)` gives the completed process, output as text."""
+    executable = Path(sys.executable).parent / "pslc"
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [executable, *arguments],
+            cwd=tmp_path,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run

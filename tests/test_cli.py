@@ -1,0 +1,179 @@
+"""The command line: stdout is data, stderr is talk, an error says what to do and writes nothing."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pslc
+from pslc.analysis import CAUSES
+
+ROOT = Path(__file__).parent.parent
+SMALL = "sim:pm871b-128gb"
+
+
+def test_a_fill_shows_plot_phases_and_findings_and_says_where_the_recording_is(command, tmp_path):
+    done = command("run", "fill", "--on", SMALL)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(len(line) for line in lines) <= 100
+    assert "MB/s against GB written" in done.stdout
+    assert "phase" in done.stdout
+    assert "The write cache ends after 3.0" in done.stdout
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert str(folder.relative_to(tmp_path)) in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "run.json", "series.parquet"]
+
+
+def test_json_is_one_document_with_everything_the_contract_names(command, tmp_path):
+    done = command("run", "fill", "--on", SMALL, "--json", "--seed", "3", "--save", "out", "--no-report")
+    document = json.loads(done.stdout)
+    assert (document["suite"], document["target"], document["seed"]) == ("fill", SMALL, 3)
+    assert document["version"] == pslc.__version__
+    assert document["written_bytes"] == document["capacity_bytes"] == 128_000_000_000 // 4096 * 4096
+    assert document["drive_time_s"] > 100 > document["wall_s"] > 0
+    findings = document["findings"]
+    assert findings["cache_bytes_low"] <= findings["cache_bytes"] <= findings["cache_bytes_high"]
+    mean = document["written_bytes"] / document["drive_time_s"]
+    assert findings["fill_mean_bytes_per_s"] == pytest.approx(mean, rel=1e-3)
+    edges = [0]
+    for phase in findings["phases"]:
+        assert phase["from_bytes"] == edges[-1]
+        assert phase["cause"] in CAUSES
+        assert phase["bytes_per_s"] > 0
+        edges.append(phase["to_bytes"])
+    assert edges[-1] == document["written_bytes"]
+    assert findings["doubts"] == document["doubts"] == []
+    assert json.loads((tmp_path / "out" / "run.json").read_text()) == document
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_with_json_and_no_folder_nothing_is_written(command, tmp_path):
+    command("run", "fill", "--on", SMALL, "--json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_override_those_of_the_job(command):
+    done = command("run", "fill", "--on", SMALL, "--json", "--bs=128k", "--io_size=1g", "--iodepth=4")
+    document = json.loads(done.stdout)
+    assert document["written_bytes"] == 1 << 30
+    assert document["jobs"][0]["write"]["total_ios"] == 8192
+    assert ["bs", "128k"] in document["overrides"]
+    assert "only 1.074 GB of 128 GB was written" in document["doubts"][0]
+
+
+ERRORS = {
+    "unknown drive": (["run", "fill", "--on", "sim:aldrin-pro-2bt"], "did you mean aldrin-pro-2tb?"),
+    "no target": (["run", "fill", "--on", "aldrin"], "sim:NAME"),
+    "unknown suite": (["run", "fil", "--on", SMALL], "the suites are"),
+    "unknown key": (["run", "fill", "--on", f"{SMALL},cache.mod=pure-xlc"], "did you mean cache.mode?"),
+    "bare number": (["run", "fill", "--on", f"{SMALL},cache.static=3"], "unit"),
+    "no value": (["run", "fill", "--on", f"{SMALL},cache.mode"], "no key=value"),
+    "cache too large": (
+        ["run", "fill", "--on", "sim:aldrin-pro-2tb,cache.dynamic=1.2TB"],
+        "cache.dynamic is 1200GB but the drive can hold",
+    ),
+    "no spare blocks": (["run", "fill", "--on", f"{SMALL},nand.blocks_per_plane=1700"], "no spare blocks"),
+    "geometry": (["run", "fill", "--on", f"{SMALL},nand.dies=2"], "nand.dies is 2 on 4 channels"),
+    "no profile": (["run", "fill", "--on", "sim:./none.toml"], "No such file"),
+    "no job file": (["run", "none.fio", "--on", SMALL], "No such file"),
+    "unknown option": (["run", "fill", "--on", SMALL, "--bss=4k"], "unknown option bss"),
+    "past the end": (["run", "fill", "--on", SMALL, "--size=1t"], "end past the"),
+    "stray word": (["run", "fill", "more", "--on", SMALL], "one argument too many"),
+    "no drive to show": (["drives", "show", "nothing"], "did you mean"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_error_says_what_and_what_next_exits_with_2_and_writes_nothing(case, command, tmp_path):
+    arguments, expected = ERRORS[case]
+    done = command(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert expected in done.stderr
+    assert "\n\nhint: " in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_a_job_file_names_file_and_line(command, tmp_path):
+    (tmp_path / "my.fio").write_text("[a]\nrw=write\niodeth=4\n")
+    done = command("run", "my.fio", "--on", SMALL)
+    assert done.returncode == 2
+    assert "my.fio:3: unknown option iodeth" in done.stderr
+    assert "did you mean iodepth?" in done.stderr
+
+
+def test_an_error_in_a_profile_names_file_and_line(command, tmp_path):
+    (tmp_path / "mine.toml").write_text('base = "pm871b-128gb"\n\n[cache]\nstatic = "3 bananas"\n')
+    done = command("run", "fill", "--on", "sim:./mine.toml")
+    assert done.returncode == 2
+    assert "./mine.toml:4: " in done.stderr
+
+
+def test_a_profile_of_ones_own_with_a_base_runs(command, tmp_path):
+    (tmp_path / "mine.toml").write_text('base = "pm871b-128gb"\nname = "mine"\n[cache]\nstatic = "6GB"\n')
+    document = json.loads(command("run", "fill", "--on", "sim:./mine.toml", "--json").stdout)
+    assert document["drive"] == "mine"
+    assert document["findings"]["cache_bytes"] == pytest.approx(6e9, rel=0.03)
+
+
+def test_a_recording_is_never_written_over(command, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "precious").write_text("data")
+    done = command("run", "fill", "--on", SMALL, "--save", "out")
+    assert done.returncode == 2
+    assert "is not an empty folder" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
+
+
+def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
+    job = tmp_path / "long.fio"
+    job.write_text("[long]\nrw=randwrite\nbs=4k\niodepth=32\ntime_based\nruntime=10h\n")
+    executable = Path(sys.executable).parent / "pslc"
+    process = subprocess.Popen(
+        [executable, "run", "long.fio", "--on", SMALL, "--save", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 130, talk
+    assert "interrupted after" in talk
+    recording = pslc.Recording.load(tmp_path / "out")
+    assert recording.interrupted
+    assert recording.written_bytes > 0
+    assert any("interrupted" in doubt for doubt in recording.findings["doubts"])
+
+
+def test_help_and_lists(command):
+    assert command("--help").returncode == 0
+    assert command("--version").stdout == f"pslc {pslc.__version__}\n"
+    assert "aldrin-pro-2tb" in command("drives").stdout
+    names = [row["name"] for row in json.loads(command("drives", "--json").stdout)]
+    assert names == sorted(names)
+    shown = command("drives", "show", "sn850-1tb").stdout
+    assert "[provenance]" in shown
+    assert "calibrated" in shown
+    assert "fill  Where is the cliff?" in command("suites").stdout
+    assert json.loads(command("suites", "--json").stdout)[0]["name"] == "fill"
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, pslc.cli; print([m for m in ('numpy', 'pyarrow', 'ruptures', 'plotext') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_a_profile_shows_is_a_profile(command, tmp_path):
+    (tmp_path / "copy.toml").write_text(command("drives", "show", "sn850-1tb,cache.mode=pure-xlc").stdout)
+    document = json.loads(command("drives", "show", "./copy.toml", "--json").stdout)
+    assert document["drive"] == "WD Black SN850 1TB"

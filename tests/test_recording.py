@@ -1,0 +1,94 @@
+"""A recording holds what is needed to look at it later and to make it again."""
+
+import numpy as np
+import pytest
+
+import pslc
+from tests.conftest import fill
+
+TARGET = "sim:pm871b-128gb"
+
+
+def test_what_is_saved_is_what_is_loaded(tmp_path):
+    recording = fill(TARGET)
+    recording.save(tmp_path / "run")
+    again = pslc.Recording.load(tmp_path / "run")
+    assert again.document() == recording.document()
+    for axis in ("time", "bytes"):
+        one, other = getattr(recording, axis), getattr(again, axis)
+        assert list(one) == list(other)
+        assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_a_run_made_again_from_its_own_folder_is_the_same(tmp_path):
+    recording = fill(TARGET)
+    (tmp_path / "profile.toml").write_text(recording.profile)
+    (tmp_path / "job.fio").write_text(recording.job_file)
+    again = pslc.run(tmp_path / "job.fio", on=f"sim:{tmp_path}/profile.toml", seed=recording.seed)
+    assert again.totals == recording.totals
+    assert all(np.array_equal(again.bytes[name], column) for name, column in recording.bytes.items())
+    assert all(np.array_equal(again.time[name], column) for name, column in recording.time.items())
+
+
+def test_the_seed_decides_random_runs(tmp_path):
+    job = tmp_path / "random.fio"
+    job.write_text("[a]\nrw=randrw\nbs=4k\nsize=1g\niodepth=8\nnumber_ios=50000\n")
+    one, same, other = (pslc.run(job, on=TARGET, seed=seed) for seed in (1, 1, 2))
+    assert one.totals == same.totals
+    assert one.totals != other.totals
+
+
+def test_the_series_is_an_arrow_table_of_both_axes():
+    table = fill(TARGET).series
+    axes = set(table["axis"].to_pylist())
+    assert axes == {"time", "bytes"}
+    assert {"end_ns", "write_bytes", "slc_valid_bytes", "free_superblocks"} <= set(table.column_names)
+
+
+def test_bins_of_bytes_and_of_time_tell_the_same():
+    recording = fill(TARGET)
+    assert recording.time["write_bytes"].sum() == recording.bytes["write_bytes"].sum() == recording.written_bytes
+    assert recording.written_bytes == recording.totals["host_write_bytes_total"]
+    last = recording.bytes["end_ns"][-1]
+    assert last == pytest.approx(recording.drive_time_s * 1e9)
+
+
+def test_a_damaged_recording_is_refused(tmp_path):
+    with pytest.raises(pslc.PslcError, match="holds no recording"):
+        pslc.Recording.load(tmp_path)
+
+
+def test_writes_on_a_schedule_have_no_phases(tmp_path):
+    job = tmp_path / "paced.fio"
+    job.write_text("[a]\nrw=write\nbs=1m\niodepth=4\nsize=4g\nthinktime=1s\nthinktime_blocks=512\n")
+    findings = pslc.run(job, on=TARGET).findings
+    assert findings["phases"] == []
+    assert findings["cache_bytes"] is None
+    assert findings["fill_mean_bytes_per_s"] > 0
+
+
+def test_progress_is_told_and_can_end_a_run(tmp_path):
+    job = tmp_path / "long.fio"
+    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=32\ntime_based\nruntime=100h\n")
+    told = []
+
+    def progress(state):
+        told.append(state)
+        return len(told) < 3
+
+    recording = pslc.run(job, on=TARGET, progress=progress)
+    assert recording.interrupted
+    assert len(told) == 3
+    assert told[-1]["done_bytes"] > told[0]["done_bytes"] > 0
+    assert told[0]["total_time_ns"] == 100 * 3600 * 10**9
+
+
+def test_an_error_in_progress_is_raised(tmp_path):
+    job = tmp_path / "long.fio"
+    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=32\ntime_based\nruntime=100h\n")
+
+    def progress(state):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        pslc.run(job, on=TARGET, progress=progress)

@@ -1,0 +1,87 @@
+"""Reports: what they say, and that they need nothing but themselves."""
+
+import json
+import re
+
+import pslc
+from pslc.report import fio, page, words
+from tests.conftest import fill
+
+TARGET = "sim:pm871b-128gb"
+
+
+def test_the_page_needs_no_network_and_has_every_picture():
+    html = page.render(fill(TARGET))
+    outside = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
+    assert not re.search(r"(src|href)=", outside)
+    for name in ("speed-bytes", "speed-time", "occupancy", "free", "amplification", "latency"):
+        assert f'id="{name}"' in html
+    assert "The write cache ends after 3.0" in html
+    assert "prefers-color-scheme: dark" in html
+    assert "@media print" in html
+
+
+def test_the_pictures_hold_finite_numbers_of_one_length():
+    for figure in page.figures(fill(TARGET)):
+        for line in figure["data"]:
+            assert len(line["x"]) == len(line["y"]) > 1
+        json.dumps(figure, allow_nan=False)
+
+
+def test_write_amplification_of_a_fold_is_one_and_a_half():
+    figures = {figure["id"]: figure for figure in page.figures(fill("sim:aldrin-pro-2tb"))}
+    now, overall = figures["amplification"]["data"]
+    assert abs(now["y"][-1] - 1.5) < 0.02
+    assert 1.2 < overall["y"][-1] < 1.4
+
+
+def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
+    job = tmp_path / "read.fio"
+    job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
+    recording = pslc.run(job, on=TARGET)
+    assert [figure["id"] for figure in page.figures(recording)] == ["speed-time", "latency"]
+    assert "<script>" in page.render(recording)
+
+
+def test_the_text_of_a_job_file_is_escaped(tmp_path):
+    job = tmp_path / "odd.fio"
+    job.write_text("[<b>odd</b>]\nrw=read\nbs=128k\nsize=1m\n")
+    html = page.render(pslc.run(job, on=TARGET))
+    assert "<b>odd</b>" not in html
+    assert "&lt;b&gt;odd" in html
+
+
+def test_sizes_speeds_and_times_are_as_people_write_them():
+    assert [words.size(n) for n in (0, 999, 4096, 3.02e9, 691e9, 2e12, 2e13)] == [
+        "0 B", "999 B", "4.10 kB", "3.02 GB", "691 GB", "2000 GB", "20.0 TB",
+    ]  # fmt: skip
+    assert words.speed(6.6317e9) == "6632 MB/s"
+    assert [words.span(t) for t in (3e-7, 38.3e-6, 1.5e-3, 12.3, 1494, 7300)] == [
+        "300 ns", "38.3 us", "1.50 ms", "12.3 s", "24 min 54 s", "2 h 1 min",
+    ]  # fmt: skip
+
+
+def test_a_drive_without_a_cliff_is_said_to_have_none():
+    said = words.sentences(fill("sim:aldrin-pro-2tb,cache.mode=pure-xlc").findings)
+    assert said[0].startswith("There is no cliff")
+
+
+def test_fios_json_has_the_figures_of_the_run(tmp_path):
+    job = tmp_path / "mix.fio"
+    job.write_text("[mix]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m\niodepth=4\n")
+    recording = pslc.run(job, on=TARGET)
+    document = fio.document(recording)
+    assert document["fio version"].startswith("pslc-")
+    (found,) = document["jobs"]
+    read, write = found["read"], found["write"]
+    assert read["io_bytes"] + write["io_bytes"] == 256 << 20
+    assert read["total_ios"] * 4096 == read["io_bytes"]
+    seconds = recording.drive_time_s
+    assert abs(read["bw_bytes"] / (read["io_bytes"] / seconds) - 1) < 0.01
+    assert abs(read["iops"] * seconds / read["total_ios"] - 1) < 0.01
+    latency = read["clat_ns"]
+    assert latency["min"] <= latency["percentile"]["50.000000"] <= latency["percentile"]["99.000000"] <= latency["max"]
+    assert latency["N"] == read["total_ios"]
+    levels = found["latency_ns"] | found["latency_us"] | found["latency_ms"]
+    assert sum(sum(found[f"latency_{unit}"].values()) for unit in ("ns", "us", "ms")) > 99.9, levels
+    assert sum(found["iodepth_level"].values()) > 99.9
