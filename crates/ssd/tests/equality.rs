@@ -92,7 +92,7 @@ fn request(step: &Step, capacity: u64) -> Request {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn every_completion_time_equals_the_slow_version(config in configs(), steps in steps()) {
@@ -114,5 +114,45 @@ proptest! {
             }
         }
         drive.audit();
+    }
+}
+
+/// What the comparison above would be worth little without.
+#[test]
+fn the_random_requests_reach_everything_that_can_happen() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let mut reached = vec![0u64; Drive::COLUMNS.len()];
+    for _ in 0..200 {
+        let config = configs().new_tree(&mut runner).unwrap().current();
+        let mut drive = Drive::new(&config);
+        let mut now = Nanos::ZERO;
+        for step in steps().new_tree(&mut runner).unwrap().current() {
+            match step {
+                Step::Wait { millis } => now += Nanos::from_millis(millis),
+                Step::Ask { after, .. } => {
+                    now += Nanos(after);
+                    drive.submit(now, &request(&step, config.capacity_bytes));
+                }
+            }
+        }
+        let mut values = vec![0; reached.len()];
+        drive.sample(&mut values);
+        reached.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    for name in [
+        "folded_bytes_total",
+        "idle_folded_bytes_total",
+        "gc_bytes_total",
+        "died_in_slc_bytes_total",
+        "slc_erases_total",
+        "native_erases_total",
+        "buffer_wait_ns_total",
+        "suspends_total",
+    ] {
+        let value = reached[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()];
+        assert!(value > 100, "{name}: {value}");
     }
 }

@@ -216,12 +216,13 @@ impl Ftl {
                 break;
             }
             nand.forget_before(at);
+            let folded = self.pages.folded;
             let moved = if self.pages.slc_valid > residue { self.fold(nand, at) } else { None };
             let Some(moved) = moved else {
                 self.flush_moved(nand, at);
                 break;
             };
-            self.pages.idle_folded += moved as u64;
+            self.pages.idle_folded += self.pages.folded - folded;
             if let Some(rate) = idle.rate_bytes_per_s {
                 self.mover.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
             }

@@ -12,7 +12,7 @@ use super::cache::Toll;
 use super::runmap::NONE;
 use super::stream::Stream;
 use super::superblocks::{State, Writer};
-use super::Ftl;
+use super::{Ftl, MOVER_SUPERBLOCKS};
 use crate::config::{CellMode, Config, GcChoice};
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
@@ -128,10 +128,15 @@ impl Ftl {
     }
 
     /// Move one unit out of the cache, the oldest data first; `None` when it holds nothing to fold.
+    ///
+    /// Folding the static part takes native space and gives none back, so where that is short it is collected first.
     pub(super) fn fold(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
         if self.mover.victim.is_none() {
             let oldest = self.oldest_in_cache()?;
-            self.take_victim(oldest);
+            let costs = self.superblocks.get(oldest).set_aside;
+            let collect = costs && self.superblocks.free() < MOVER_SUPERBLOCKS;
+            let victim = if collect { self.cheapest() } else { None };
+            self.take_victim(victim.unwrap_or(oldest));
         }
         Some(self.move_unit(nand, at))
     }

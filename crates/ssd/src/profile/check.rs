@@ -53,6 +53,13 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             format!("at most {most}, which is {raw} raw"),
         );
     }
+    if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
+        return fail(
+            "nand.bits_per_cell",
+            "nand.bits_per_cell is 1, so there is no faster mode for a cache".into(),
+            "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
+        );
+    }
     if nand.bus_mts == 0 {
         return fail("nand.bus", "nand.bus is 0MT/s".into(), "\"1200MT/s\", for one".into());
     }

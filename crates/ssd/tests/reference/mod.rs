@@ -774,7 +774,12 @@ impl Reference {
     fn fold(&mut self, at: u64) -> Option<usize> {
         if self.victim.is_none() {
             let oldest = self.oldest_in_cache()?;
-            self.take_victim(oldest);
+            if self.blocks[oldest].set_aside && self.free.len() < 2 {
+                let cheapest = self.cheapest();
+                self.take_victim(cheapest.unwrap_or(oldest));
+            } else {
+                self.take_victim(oldest);
+            }
         }
         Some(self.move_unit(at))
     }

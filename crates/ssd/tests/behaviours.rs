@@ -1,0 +1,352 @@
+//! What real firmware does with its cache, each behaviour from its knobs: the shapes that reviewers' curves show.
+
+mod common;
+
+use common::*;
+use pslc_ssd::config::*;
+use pslc_ssd::{CellMode, Drive, Nanos, Request};
+
+const MB: u64 = 1_000_000;
+const BIN: u64 = 4 << 20;
+
+fn native_speed(c: &Config) -> f64 {
+    c.nand.program_bytes_per_s(CellMode::Native) as f64
+}
+
+fn slc_speed(c: &Config) -> f64 {
+    c.nand.program_bytes_per_s(CellMode::Slc) as f64
+}
+
+/// Speeds while the whole drive is written once.
+fn curve(c: &Config) -> Vec<f64> {
+    Load::new(c).fill(0, c.capacity_bytes, BIN)
+}
+
+/// Times the speed rises from below `low` to above `high`.
+fn rises(speeds: &[f64], low: f64, high: f64) -> usize {
+    let mut down = false;
+    let mut count = 0;
+    for &speed in speeds {
+        if speed < low {
+            down = true;
+        } else if speed > high && down {
+            (down, count) = (false, count + 1);
+        }
+    }
+    count
+}
+
+#[test]
+fn folding_first_and_native_after_draws_a_w() {
+    let mut c = small();
+    c.cache.when_full = "direct-while-folding".into();
+    c.cache.fold_overhead_permille = 1000;
+    c.cache.dynamic_bytes = 400 * MB;
+    let speeds = curve(&c);
+    let native = native_speed(&c);
+    let cache = (c.cache.dynamic_bytes / BIN) as usize;
+    assert_near("in the cache", mean(&speeds[5..cache - 5]), slc_speed(&c), 0.05);
+    assert_near("sharing the dies", mean(&speeds[cache + 10..cache + 60]), 0.5 * native, 0.1);
+    assert_near("with the cache empty", mean(&speeds[speeds.len() - 50..]), native, 0.12);
+    assert_eq!(rises(&speeds, 0.6 * native, 0.8 * native), 1, "down, up, and no more");
+}
+
+#[test]
+fn a_cache_used_again_when_it_is_empty_draws_a_sawtooth() {
+    let mut c = small();
+    c.cache.when_full = "direct-while-folding".into();
+    c.cache.reuse = Reuse::WhenEmpty;
+    c.cache.fold_overhead_permille = 1000;
+    c.cache.dynamic_bytes = 200 * MB;
+    let speeds = curve(&c);
+    assert!(rises(&speeds, native_speed(&c), 0.8 * slc_speed(&c)) >= 3);
+}
+
+#[test]
+fn a_static_cache_is_followed_by_flat_native_speed() {
+    let mut c = small();
+    c.cache.mode = CacheMode::StaticSlc;
+    c.cache.static_bytes = 50 * MB;
+    let speeds = curve(&c);
+    let after = &speeds[20..];
+    assert_near("after it", mean(after), native_speed(&c), 0.05);
+    let slowest = after.iter().copied().fold(f64::MAX, f64::min);
+    // A bin in which a superblock is erased is slower.
+    assert!(slowest > 0.85 * native_speed(&c), "flat: {slowest}");
+}
+
+#[test]
+fn without_a_direct_path_a_small_cache_falls_far_below_native_speed() {
+    let mut c = small();
+    c.cache.mode = CacheMode::StaticSlc;
+    c.cache.static_bytes = 50 * MB;
+    c.cache.when_full = "fold".into();
+    c.cache.reuse = Reuse::AsFreed;
+    c.cache.fold_overhead_permille = 4000;
+    let mut load = Load::new(&c);
+    let speeds = load.fill(0, c.capacity_bytes, BIN);
+    assert!(mean(&speeds[50..]) < 0.3 * native_speed(&c), "{}", mean(&speeds[50..]));
+    assert_eq!(load.value("host_to_native_bytes_total"), 0, "nothing goes round the cache");
+}
+
+#[test]
+fn a_hybrid_cache_is_its_static_and_its_dynamic_part() {
+    let mut c = small();
+    c.cache.mode = CacheMode::HybridSlc;
+    c.cache.static_bytes = 100 * MB;
+    c.cache.dynamic_bytes = 300 * MB;
+    let speeds = curve(&c);
+    let end = speeds.iter().position(|&s| s < 1.5 * native_speed(&c)).unwrap() as u64 * BIN;
+    assert_near("end of the cache", end as f64, 400e6, 0.05);
+}
+
+#[test]
+fn the_cache_shrinks_as_the_drive_fills() {
+    let mut c = small();
+    c.cache.shrink_from_permille = 0;
+    c.cache.shrink_to_permille = 1000;
+    c.cache.dynamic_least_bytes = 50 * MB;
+    c.cache.dynamic_bytes = 600 * MB;
+    let size_at = |fill: u64| {
+        let mut load = Load::new(&c);
+        let filled = c.capacity_bytes / 100 * fill / 4096 * 4096;
+        load.fill(0, filled, BIN);
+        load.idle(Nanos::from_secs(60));
+        let before = load.value("host_to_slc_bytes_total");
+        load.fill(filled, (filled + 700 * MB).min(c.capacity_bytes) / 4096 * 4096, BIN);
+        (load.value("host_to_slc_bytes_total") - before) as f64
+    };
+    // While data lie in the cache they take no native space, so it shrinks by what was there before.
+    for (fill, size) in [(0, 600.0), (25, 462.0), (50, 325.0)] {
+        assert_near(&format!("at {fill} %"), size_at(fill), size * 1e6, 0.05);
+    }
+}
+
+#[test]
+fn a_lazy_drive_keeps_its_data_in_the_cache_and_an_eager_one_empties_it() {
+    let left = |idle: Option<Idle>| {
+        let mut c = small();
+        c.cache.idle = idle;
+        let mut load = Load::new(&c);
+        load.fill(0, 600 * MB, BIN);
+        load.idle(Nanos::from_secs(600));
+        load.value("slc_valid_bytes")
+    };
+    let eager = Idle { threshold: Nanos::from_millis(50), rate_bytes_per_s: None, residue_bytes: 0 };
+    // The superblock that is being filled stays open.
+    assert!(left(Some(eager)) < small().nand.superblock_bytes(CellMode::Slc));
+    assert_near("never", left(None) as f64, 600e6, 0.001);
+}
+
+#[test]
+fn reads_of_data_in_the_cache_are_faster() {
+    let mut c = small();
+    c.cache.idle.as_mut().unwrap().threshold = Nanos::from_secs(10);
+    let mut load = Load::new(&c);
+    load.fill(0, 100 * MB, BIN);
+    let latency = |load: &mut Load| {
+        load.drain();
+        load.now += Nanos::from_secs(1);
+        let mut random = Random(5);
+        let mut total = 0;
+        for _ in 0..1000 {
+            let done = load.drive.submit(load.now, &Request::read(random.below(16_000) * 4096, 4096));
+            total += (done - load.now).0;
+            load.now = done;
+        }
+        total as f64 / 1000.0
+    };
+    let in_slc = latency(&mut load);
+    load.idle(Nanos::from_secs(60));
+    let folded = latency(&mut load);
+    assert_near("difference of tR", folded - in_slc, (c.nand.native.read.0 - c.nand.slc.read.0) as f64, 0.05);
+}
+
+#[test]
+fn migration_yields_to_the_host() {
+    let c = small();
+    let mut load = Load::new(&c);
+    load.fill(0, 700 * MB, BIN);
+    let quiet = Load::on(load.drive.fork(), load.now);
+    load.idle(Nanos::from_millis(200));
+    assert!(load.value("idle_folded_bytes_total") > 0, "it was migrating");
+    // A burst that comes in the middle of it meets a drive that is busy for one row at most, not for a superblock.
+    let first = |mut load: Load| {
+        let began = load.now;
+        let done = load.drive.submit(began, &Request::read(4096, 4096));
+        (done - began).0
+    };
+    let alone = first(Load::on(quiet.drive.fork(), quiet.now));
+    let disturbed = first(Load::on(load.drive.fork(), load.now));
+    let row = c.nand.native.program.0 * c.cache.fold_overhead_permille as u64 / 1000;
+    assert!(disturbed <= alone + 2 * row, "{disturbed} against {alone}");
+    let before = load.value("idle_folded_bytes_total");
+    let speeds = load.fill(1_000 * MB / 4096 * 4096, 1_060 * MB / 4096 * 4096, BIN);
+    assert!(mean(&speeds) > 0.85 * slc_speed(&c), "{}", mean(&speeds));
+    let during = load.value("idle_folded_bytes_total") - before;
+    assert!(during < 4 * MB, "it stopped, but for what was under way: {during}");
+}
+
+#[test]
+fn data_that_die_in_the_cache_are_never_folded() {
+    let c = small();
+    let mut load = Load::new(&c);
+    for _ in 0..6 {
+        load.fill(0, 200 * MB / 4096 * 4096, BIN);
+    }
+    load.idle(Nanos::from_secs(60));
+    assert_near("folded", load.value("folded_bytes_total") as f64, 200e6, 0.03);
+    assert_near("died", load.value("died_in_slc_bytes_total") as f64, 1000e6, 0.03);
+
+    let mut load = Load::new(&c);
+    load.fill(0, 400 * MB, BIN);
+    load.drain();
+    load.ask(Request::trim(0, (300 * MB / 4096 * 4096) as u32));
+    load.idle(Nanos::from_secs(60));
+    assert_near("folded after a trim", load.value("folded_bytes_total") as f64, 100e6, 0.03);
+}
+
+#[test]
+fn trim_gives_the_whole_cache_back_at_once() {
+    let c = small();
+    let mut load = Load::new(&c);
+    load.fill(0, 900 * MB, BIN);
+    load.drain();
+    load.ask(Request::trim(0, (900 * MB / 4096 * 4096) as u32));
+    assert_eq!(load.value("slc_valid_bytes"), 0);
+    load.idle(Nanos::from_secs(2));
+    let speeds = load.fill(0, 700 * MB, BIN);
+    // Its blocks are erased as they are opened again, if they were ever written.
+    let superblock = c.nand.superblock_bytes(CellMode::Slc) as f64;
+    let erasing = 1.0 / (1.0 / slc_speed(&c) + c.nand.slc.erase.as_secs_f64() / superblock);
+    assert!(mean(&speeds[1..]) > erasing, "{} against {erasing}", mean(&speeds[1..]));
+    assert!(speeds.iter().all(|&speed| speed > 1.2 * native_speed(&c)), "{speeds:?}");
+}
+
+#[test]
+fn a_read_that_suspends_a_program_does_not_wait_for_it() {
+    let mut c = small();
+    let worst = |c: &Config| {
+        let mut load = Load::new(c);
+        load.fill(0, 1_500 * MB, BIN);
+        let mut random = Random(9);
+        let mut worst = 0;
+        for i in 0..2000u64 {
+            load.ask(Request::write(1_500 * MB / 4096 * 4096 + i * 65536, 65536));
+            let read = Request::read(random.below(200_000) * 4096, 4096);
+            let done = load.drive.submit(load.now, &read);
+            worst = worst.max((done - load.now).0);
+        }
+        worst
+    };
+    let without = worst(&c);
+    c.nand.suspend =
+        Some(Suspend { program: Nanos::from_micros(15), erase: Nanos::from_micros(40), limit: 8 });
+    let with = worst(&c);
+    assert!(without > c.nand.native.program.0, "{without}");
+    assert!(with < without / 2, "{with} against {without}");
+}
+
+#[test]
+fn wear_is_counted_by_mode_and_erases_belong_to_programs() {
+    let c = small();
+    let mut load = Load::new(&c);
+    for _ in 0..3 {
+        load.fill(0, c.capacity_bytes, BIN);
+        load.idle(Nanos::from_secs(100));
+    }
+    let block = |mode| (c.nand.superblock_bytes(mode) / (c.nand.dies * c.nand.planes) as u64) as f64;
+    for (word, mode) in [("slc", CellMode::Slc), ("native", CellMode::Native)] {
+        let erases = load.value(&format!("{word}_erases_total")) as f64;
+        let programmed = load.value(&format!("{word}_programmed_bytes_total")) as f64;
+        // A superblock is erased before it is opened again, and the drive began erased.
+        let opened = programmed / block(mode);
+        let all = (c.nand.superblocks() * c.nand.dies * c.nand.planes) as f64;
+        assert!(erases > 0.0 && erases < opened + all && erases > opened - all, "{word}: {erases} {opened}");
+    }
+}
+
+/// No livelock: whatever the configuration a profile may have, every request of a hostile mix completes, and the drive
+/// stays consistent. Space at its least, policies at their worst.
+mod no_livelock {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn configs() -> impl Strategy<Value = Config> {
+        (
+            prop::sample::select(pslc_ssd::POLICIES.iter().map(|(name, _)| *name).collect::<Vec<_>>()),
+            prop::sample::select(vec![
+                CacheMode::PureXlc,
+                CacheMode::StaticSlc,
+                CacheMode::DynamicSlc,
+                CacheMode::HybridSlc,
+                CacheMode::PureSlc,
+            ]),
+            prop::sample::select(vec![Reuse::AsFreed, Reuse::WhenEmpty, Reuse::AfterIdle]),
+            (any::<bool>(), any::<bool>(), 0u32..4, 0u32..3),
+            (1u32..5, 1u64..9, 1u64..9, 0u32..1000),
+        )
+            .prop_map(|(policy, mode, reuse, (idle, greedy, reserve, residue), cells)| {
+                let (bits, set_aside, dynamic, shrink) = cells;
+                let mut c = tiny();
+                c.nand.bits_per_cell = bits;
+                c.nand.pages_per_block = bits * 2;
+                c.ftl.reserve_superblocks = reserve;
+                c.ftl.gc = if greedy { GcChoice::Greedy } else { GcChoice::CostBenefit };
+                // One-bit cells have no faster mode to be a cache in.
+                let mode = if bits == 1 { CacheMode::PureXlc } else { mode };
+                c.cache.mode = mode;
+                c.cache.when_full = policy.into();
+                c.cache.reuse = if policy == "fold" { Reuse::AsFreed } else { reuse };
+                c.cache.shrink_from_permille = shrink;
+                c.cache.shrink_to_permille = 1000;
+                let slc = c.nand.superblock_bytes(CellMode::Slc);
+                c.cache.static_bytes = set_aside * slc;
+                c.cache.dynamic_bytes = dynamic * slc;
+                c.controller.write_buffer_bytes = 2 * (c.nand.row_pages() * bits) as u64 * 4096;
+                c.cache.idle = idle.then_some(Idle {
+                    threshold: Nanos::from_millis(1),
+                    rate_bytes_per_s: None,
+                    residue_bytes: residue as u64 * slc,
+                });
+                // The largest capacity that the check of a profile lets through.
+                let kept = reserve as u64 + 4;
+                let main = if mode == CacheMode::PureSlc { CellMode::Slc } else { CellMode::Native };
+                let held = match mode {
+                    CacheMode::StaticSlc | CacheMode::HybridSlc => set_aside,
+                    _ => 0,
+                };
+                c.capacity_bytes =
+                    (c.nand.superblocks() as u64 - kept - held) * c.nand.superblock_bytes(main);
+                c
+            })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn every_request_completes_at_the_least_spare_space(c in configs(), seed in any::<u64>()) {
+            let mut load = Load::on(Drive::new(&c), Nanos::ZERO);
+            let mut random = Random(seed);
+            load.fill(0, c.capacity_bytes, BIN);
+            load.scatter(c.capacity_bytes, 2000, &mut random);
+            for _ in 0..60 {
+                let pages = 1 + random.below(40);
+                let at = random.below(c.capacity_bytes / 4096 - pages) * 4096;
+                load.ask(match random.below(8) {
+                    0 => Request::trim(at, (pages * 4096) as u32),
+                    1 => Request::flush(),
+                    2 => Request { fua: true, ..Request::write(at, (pages * 4096) as u32) },
+                    _ => Request::write(at, (pages * 4096) as u32),
+                });
+                if random.below(6) == 0 {
+                    load.idle(Nanos::from_millis(random.below(50)));
+                }
+            }
+            load.fill(0, c.capacity_bytes, BIN);
+            load.drain();
+            load.drive.audit();
+        }
+    }
+}
