@@ -1,6 +1,7 @@
 //! The simulated drive as a target: virtual time, which passes only as far as the runner asks.
 
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
 
 use pslc_ssd::{Drive, Nanos, Request};
@@ -13,13 +14,40 @@ pub struct SimTarget {
     drive: Drive,
     now: Nanos,
     /// Completions by time; at equal times the first submitted comes first.
-    pending: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    pending: BinaryHeap<Reverse<Pending>>,
+    /// The first of `pending` has been handed out. It goes when the next request takes its place, as it mostly does:
+    /// one way through the heap where there would be two.
+    taken: bool,
     submitted: u64,
+}
+
+/// When, number of the request, slot: in one number that orders as they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pending(u128);
+
+const SLOT_BITS: u32 = 24;
+
+impl Pending {
+    #[inline]
+    fn new(at: Nanos, number: u64, slot: u32) -> Pending {
+        debug_assert!(slot < 1 << SLOT_BITS);
+        Pending((at.0 as u128) << 64 | (number << SLOT_BITS | slot as u64) as u128)
+    }
+
+    #[inline]
+    fn at(self) -> Nanos {
+        Nanos((self.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn slot(self) -> u32 {
+        self.0 as u32 & ((1 << SLOT_BITS) - 1)
+    }
 }
 
 impl SimTarget {
     pub fn new(drive: Drive) -> SimTarget {
-        SimTarget { drive, now: Nanos::ZERO, pending: BinaryHeap::new(), submitted: 0 }
+        SimTarget { drive, now: Nanos::ZERO, pending: BinaryHeap::new(), taken: false, submitted: 0 }
     }
 
     pub fn drive(&self) -> &Drive {
@@ -44,17 +72,25 @@ impl Target for SimTarget {
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError> {
         let at = self.drive.submit(self.now, request);
         self.submitted += 1;
-        self.pending.push(Reverse((at, self.submitted, slot)));
+        let pending = Reverse(Pending::new(at, self.submitted, slot));
+        if std::mem::take(&mut self.taken) {
+            *self.pending.peek_mut().expect("the one that was taken") = pending;
+        } else {
+            self.pending.push(pending);
+        }
         Ok(())
     }
 
     #[inline]
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
+        if std::mem::take(&mut self.taken) {
+            PeekMut::pop(self.pending.peek_mut().expect("the one that was taken"));
+        }
         match self.pending.peek() {
-            Some(&Reverse((at, _, slot))) if at <= until => {
-                self.pending.pop();
-                self.now = at;
-                Ok(Some(Completion { slot, at }))
+            Some(&Reverse(first)) if first.at() <= until => {
+                self.taken = true;
+                self.now = first.at();
+                Ok(Some(Completion { slot: first.slot(), at: self.now }))
             }
             _ => {
                 self.now = until;

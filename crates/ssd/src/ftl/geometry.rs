@@ -9,6 +9,31 @@
 
 use crate::config::{CacheMode, CellMode, Config};
 
+/// A number to divide by, as a multiplication: the reciprocal in 64 bits is exact for every 32-bit dividend (Lemire,
+/// Kaser and Kurz, "Faster remainder by direct computation", 2019).
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    by: u32,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    fn new(by: u32) -> Divisor {
+        // For 1 the reciprocal would be 2^64: `split` treats it apart.
+        Divisor { by, reciprocal: (u64::MAX / by as u64).wrapping_add(1) }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn split(&self, number: u32) -> (u32, u32) {
+        let quotient = match self.reciprocal {
+            0 => number,
+            reciprocal => ((reciprocal as u128 * number as u128) >> 64) as u32,
+        };
+        (quotient, number - quotient * self.by)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Geometry {
     /// Mode of everything that is not cache: native, or pSLC on a drive that runs so as a whole.
@@ -20,12 +45,18 @@ pub struct Geometry {
     pub slc_unit: u32,
     pub native_unit: u32,
     pub dies: u32,
+    by_stride: Divisor,
+    by_row: Divisor,
+    by_bits: Divisor,
+    by_dies: Divisor,
 }
 
 /// A place in the NAND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub superblock: u32,
+    /// Row in the superblock, counted through its units.
+    pub row: u32,
     /// Program unit in the superblock.
     pub unit: u32,
     pub die: u32,
@@ -48,6 +79,10 @@ impl Geometry {
             slc_unit: nand.row_pages(),
             native_unit: nand.row_pages() * nand.bits_per_cell,
             dies: nand.dies,
+            by_stride: Divisor::new(nand.superblock_pages(main) as u32),
+            by_row: Divisor::new(nand.row_pages()),
+            by_bits: Divisor::new(nand.bits_per_cell),
+            by_dies: Divisor::new(nand.dies),
         }
     }
 
@@ -70,7 +105,7 @@ impl Geometry {
 
     #[inline]
     pub fn superblock_of(&self, page: u32) -> u32 {
-        page / self.stride
+        self.by_stride.split(page).0
     }
 
     #[inline]
@@ -81,9 +116,30 @@ impl Geometry {
     /// Where a page is, in a superblock of that mode.
     #[inline]
     pub fn place(&self, page: u32, mode: CellMode) -> Place {
-        let superblock = page / self.stride;
-        let offset = page - superblock * self.stride;
-        let unit = offset / self.unit_pages(mode);
-        Place { superblock, unit, die: unit % self.dies, row_rest: self.row_pages - offset % self.row_pages }
+        let (superblock, offset) = self.by_stride.split(page);
+        let (row, column) = self.by_row.split(offset);
+        let unit = match mode {
+            CellMode::Slc => row,
+            CellMode::Native => self.by_bits.split(row).0,
+        };
+        let (_, die) = self.by_dies.split(unit);
+        Place { superblock, row, unit, die, row_rest: self.row_pages - column }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn dividing_by_a_reciprocal_is_exact(number in any::<u32>(), by in 1u32.., small in 1u32..5000) {
+            for by in [by, small, 1, 2, u32::MAX] {
+                for number in [number, by - 1, by, 0, u32::MAX] {
+                    prop_assert_eq!(Divisor::new(by).split(number), (number / by, number % by));
+                }
+            }
+        }
     }
 }

@@ -297,10 +297,9 @@ impl Ftl {
             let mut rest = run;
             while rest > 0 {
                 let place = self.geometry.place(victim.next, victim.mode);
-                let row = victim.next / self.geometry.row_pages;
-                if row != victim.row {
+                if place.row != victim.row {
                     stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
-                    victim.row = row;
+                    victim.row = place.row;
                     victim.die = place.die;
                     victim.sensed = nand.bulk_sense(at, place.die, victim.mode);
                 }

@@ -58,6 +58,7 @@ impl Calendar {
 
     /// The general case: look for a gap before the last reservation.
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
+        self.drop_past(horizon);
         // Gaps are mostly near the end.
         let later = self.spans.iter().rev().take_while(|span| span.end > ready).count();
         let mut at = self.spans.len() - later;
@@ -71,7 +72,7 @@ impl Calendar {
         }
         let span = Span { start, end: start + len };
         if at < self.spans.len() || self.last.start >= span.end {
-            self.insert(horizon, at, span);
+            self.insert(at, span);
         } else {
             start = self.last.end;
             self.last.end = start + len;
@@ -89,7 +90,7 @@ impl Calendar {
     }
 
     /// Insert before position `at`, joining neighbours that touch.
-    fn insert(&mut self, horizon: Nanos, at: usize, span: Span) {
+    fn insert(&mut self, at: usize, span: Span) {
         let joins_left = at > 0 && self.spans[at - 1].end == span.start;
         if at == self.spans.len() {
             match (joins_left, self.last.start == span.end) {
@@ -99,10 +100,7 @@ impl Calendar {
                 }
                 (true, false) => self.spans[at - 1].end = span.end,
                 (false, true) => self.last.start = span.start,
-                (false, false) => {
-                    self.drop_past(horizon);
-                    self.spans.push_back(span);
-                }
+                (false, false) => self.spans.push_back(span),
             }
             return;
         }
