@@ -161,9 +161,7 @@ impl Drive {
     pub fn sample(&self, into: &mut [u64]) {
         let pages = &self.ftl.pages;
         let bytes = |pages: u64| pages * PAGE_BYTES;
-        let erases = |of: fn(&Superblock) -> u32| {
-            self.ftl.superblocks().map(|block| of(block) as u64).sum::<u64>() * self.planes
-        };
+        let (slc_erases, native_erases) = self.ftl.erases();
         into.copy_from_slice(&[
             self.host_read_bytes,
             self.host_write_bytes,
@@ -176,8 +174,8 @@ impl Drive {
             bytes(pages.died_in_slc),
             bytes(pages.slc_programmed),
             bytes(pages.native_programmed),
-            erases(|block| block.slc_erases),
-            erases(|block| block.native_erases),
+            slc_erases * self.planes,
+            native_erases * self.planes,
             self.link.busy().0,
             self.nand.busy.0,
             self.buffer.waited.0,

@@ -232,8 +232,7 @@ impl Ftl {
 
     /// Size of the cache as it is now, in superblocks: the static part, and the dynamic part at this fill.
     pub fn cache_superblocks(&self) -> u32 {
-        let set_aside = self.superblocks.iter().filter(|(_, block)| block.set_aside).count();
-        set_aside as u32 + self.dynamic_limit()
+        self.superblocks.set_aside + self.dynamic_limit()
     }
 
     pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
@@ -246,8 +245,15 @@ impl Ftl {
 
     /// Superblocks that hold, or wait for, data in pSLC mode as cache.
     pub fn slc_superblocks(&self) -> u32 {
-        let cached = |block: &Superblock| block.state != State::Free && self.is_cache(block.mode);
-        self.superblocks.iter().filter(|(_, block)| cached(block)).count() as u32
+        if self.geometry.main == CellMode::Slc {
+            return 0;
+        }
+        self.superblocks.borrowed + self.superblocks.used_set_aside()
+    }
+
+    /// Erases of superblocks so far: pSLC, native.
+    pub fn erases(&self) -> (u64, u64) {
+        (self.superblocks.slc_erases, self.superblocks.native_erases)
     }
 
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
@@ -272,6 +278,13 @@ impl Ftl {
             assert_eq!(block.valid, valid[index as usize], "valid pages of superblock {index}");
             assert!(block.state != State::Free || block.valid == 0);
         }
+        let count = |of: fn(&Superblock) -> u64| self.superblocks().map(of).sum::<u64>();
+        let used = |block: &Superblock| (block.state != State::Free && block.mode == CellMode::Slc) as u64;
+        if self.geometry.main == CellMode::Native {
+            assert_eq!(self.slc_superblocks() as u64, count(used));
+        }
+        let erases = (count(|block| block.slc_erases as u64), count(|block| block.native_erases as u64));
+        assert_eq!(self.erases(), erases);
         assert_eq!((self.pages.mapped, self.pages.slc_valid), (mapped, in_cache));
     }
 
@@ -283,13 +296,13 @@ impl Ftl {
     /// Map logical pages anew; what they were mapped to no longer holds the newest copy.
     #[inline]
     fn unmap_then_set(&mut self, page: u32, to: u32, count: u32) {
-        let (stride, main) = (self.geometry.stride, self.geometry.main);
+        let (geometry, stride, main) = (&self.geometry, self.geometry.stride, self.geometry.main);
         let (superblocks, dead, pages) = (&mut self.superblocks, &mut self.dead, &mut self.pages);
         self.l2p.set(page, to, count, |mut old, mut run| {
             pages.mapped -= run as u64;
             // A run may cross from one superblock to the next.
             while run > 0 {
-                let index = old / stride;
+                let index = geometry.superblock_of(old);
                 let part = run.min((index + 1) * stride - old);
                 let block = superblocks.get_mut(index);
                 block.valid -= part;

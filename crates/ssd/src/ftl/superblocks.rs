@@ -42,8 +42,13 @@ pub struct Superblocks {
     free: VecDeque<u32>,
     free_set_aside: VecDeque<u32>,
     openings: u64,
+    /// Superblocks of the static cache.
+    pub set_aside: u32,
     /// Superblocks in pSLC mode that are not free and not set aside.
     pub borrowed: u32,
+    /// Erases of superblocks so far, by the mode of what was erased.
+    pub slc_erases: u64,
+    pub native_erases: u64,
 }
 
 impl Superblocks {
@@ -65,7 +70,10 @@ impl Superblocks {
             free: (set_aside..count).collect(),
             free_set_aside: (0..set_aside).collect(),
             openings: 0,
+            set_aside,
             borrowed: 0,
+            slc_erases: 0,
+            native_erases: 0,
         }
     }
 
@@ -98,6 +106,11 @@ impl Superblocks {
         self.free_set_aside.len() as u32
     }
 
+    /// Superblocks of the static cache that hold data or wait for them.
+    pub fn used_set_aside(&self) -> u32 {
+        self.set_aside - self.free_set_aside()
+    }
+
     /// Open a free superblock; the caller has made sure that there is one. Also returns the mode of the data that must
     /// be erased from it first, if any; that erase is counted here.
     pub fn open(&mut self, mode: CellMode, writer: Writer, set_aside: bool) -> (u32, Option<CellMode>) {
@@ -109,8 +122,14 @@ impl Superblocks {
         assert!(block.state == State::Free && block.valid == 0);
         let erase = block.dirty.then_some(block.mode);
         match erase {
-            Some(CellMode::Slc) => block.slc_erases += 1,
-            Some(CellMode::Native) => block.native_erases += 1,
+            Some(CellMode::Slc) => {
+                block.slc_erases += 1;
+                self.slc_erases += 1;
+            }
+            Some(CellMode::Native) => {
+                block.native_erases += 1;
+                self.native_erases += 1;
+            }
             None => block.dirty = true,
         }
         block.state = State::Open;

@@ -36,7 +36,7 @@ impl Default for Calendar {
 
 impl Calendar {
     /// Reserve `len` at or after `ready`; returns when it starts. Nothing will ever be asked for before `horizon`.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         debug_assert!(ready >= horizon);
         self.busy += len;
@@ -45,8 +45,7 @@ impl Calendar {
         }
         if ready > self.last.end {
             if self.last.end > horizon {
-                self.drop_past(horizon);
-                self.spans.push_back(self.last);
+                self.keep_last(horizon);
             }
             self.last = Span { start: ready, end: ready + len };
             return ready;
@@ -57,6 +56,7 @@ impl Calendar {
     }
 
     /// The general case: look for a gap before the last reservation.
+    #[inline(never)]
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         self.drop_past(horizon);
         // Gaps are mostly near the end.
@@ -78,6 +78,11 @@ impl Calendar {
             self.last.end = start + len;
         }
         start
+    }
+
+    fn keep_last(&mut self, horizon: Nanos) {
+        self.drop_past(horizon);
+        self.spans.push_back(self.last);
     }
 
     #[inline]

@@ -62,7 +62,7 @@ impl Die {
     }
 
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
-    #[inline]
+    #[inline(always)]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
         if self.windows.is_at_capacity() {
             self.drop_past(horizon);
@@ -135,7 +135,6 @@ impl Die {
     }
 
     /// Forget the operations that are past.
-    #[inline]
     fn drop_past(&mut self, horizon: Nanos) {
         while self.windows.first().is_some_and(|first| first.end <= horizon) {
             self.windows.pop_front();
