@@ -1,6 +1,7 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
 pub mod cache;
+mod dense;
 mod geometry;
 mod mover;
 mod runmap;

@@ -7,29 +7,29 @@
 //!   value   first, first+1, ...| second, second+1, ...
 //! ```
 //!
-//! Any other chunk is dense: 4 bytes a page in an array of its segment, which exists only where something is dense.
+//! Any other chunk is dense: 4 bytes a page in an array that takes memory only where something is dense.
 //! The L2P map (logical to physical) and the P2L map (physical to logical) are both of this kind.
+
+use super::dense::Dense;
 
 /// "Nothing is mapped here."
 pub const NONE: u32 = u32::MAX;
 
 const CHUNK: u32 = 512;
-/// Pages of a segment of the dense store: 2 MiB of it.
-const SEGMENT: u32 = 1 << 19;
 const DENSE: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     first: u32,
     second: u32,
-    /// Keys before this offset are in the first run; `DENSE`: look in the segment.
+    /// Keys before this offset are in the first run; `DENSE`: look in the array.
     at: u16,
 }
 
 #[derive(Clone, Debug)]
 pub struct RunMap {
     chunks: Vec<Chunk>,
-    segments: Vec<Option<Box<[u32]>>>,
+    dense: Dense,
 }
 
 /// The value `by` keys further in a run.
@@ -48,7 +48,7 @@ impl RunMap {
         let empty = Chunk { first: NONE, second: NONE, at: CHUNK as u16 };
         RunMap {
             chunks: vec![empty; keys.div_ceil(CHUNK) as usize],
-            segments: vec![None; keys.div_ceil(SEGMENT) as usize],
+            dense: Dense::new(keys.next_multiple_of(CHUNK)),
         }
     }
 
@@ -57,7 +57,7 @@ impl RunMap {
         let chunk = &self.chunks[(key / CHUNK) as usize];
         let offset = key % CHUNK;
         if chunk.at == DENSE {
-            self.dense(key)
+            self.dense.values()[key as usize]
         } else if offset < chunk.at as u32 {
             step(chunk.first, offset)
         } else {
@@ -102,21 +102,13 @@ impl RunMap {
         if let Some(chunk) = self.chunks.get((key / CHUNK) as usize) {
             prefetch(chunk);
         }
-        if let Some(Some(segment)) = self.segments.get((key / SEGMENT) as usize) {
-            prefetch(&segment[(key % SEGMENT) as usize]);
+        if let Some(value) = self.dense.values().get(key as usize) {
+            prefetch(value);
         }
     }
 
-    #[inline]
-    fn dense(&self, key: u32) -> u32 {
-        let segment = self.segments[(key / SEGMENT) as usize].as_ref();
-        segment.expect("a dense chunk has a segment")[(key % SEGMENT) as usize]
-    }
-
     fn dense_run(&self, key: u32, limit: u32) -> (u32, u32) {
-        let segment = self.segments[(key / SEGMENT) as usize].as_ref();
-        let from = (key % SEGMENT) as usize;
-        let values = &segment.expect("a dense chunk has a segment")[from..from + limit as usize];
+        let values = &self.dense.values()[key as usize..(key + limit) as usize];
         let first = values[0];
         let same = values[1..].iter().zip(1..).take_while(|&(&v, by)| v == step(first, by));
         (first, 1 + same.count() as u32)
@@ -185,10 +177,7 @@ impl RunMap {
 
     #[inline]
     fn set_dense(&mut self, key: u32, value: u32, len: u32, replaced: &mut impl FnMut(u32, u32)) {
-        let segment = self.segments[(key / SEGMENT) as usize].as_mut();
-        let segment = segment.expect("a dense chunk has a segment");
-        let from = (key % SEGMENT) as usize;
-        let values = &mut segment[from..from + len as usize];
+        let values = self.dense.values_mut(key, key + len);
         if len == 1 {
             let old = std::mem::replace(&mut values[0], value);
             if old != NONE {
@@ -218,9 +207,7 @@ impl RunMap {
 
     /// Store a dense chunk as a run again if it has become one.
     fn join(&mut self, index: u32) {
-        let from = (index * CHUNK % SEGMENT) as usize;
-        let segment = self.segments[(index * CHUNK / SEGMENT) as usize].as_ref();
-        let values = &segment.expect("a dense chunk has a segment")[from..from + CHUNK as usize];
+        let values = &self.dense.values()[(index * CHUNK) as usize..][..CHUNK as usize];
         let first = values[0];
         // The last value tells nearly always.
         if values[CHUNK as usize - 1] == step(first, CHUNK - 1)
@@ -232,11 +219,7 @@ impl RunMap {
 
     fn make_dense(&mut self, index: u32) -> &mut [u32] {
         self.chunks[index as usize].at = DENSE;
-        let segment = &mut self.segments[(index * CHUNK / SEGMENT) as usize];
-        // Zeroed memory costs nothing until it is touched.
-        let segment = segment.get_or_insert_with(|| vec![0; SEGMENT as usize].into_boxed_slice());
-        let from = (index * CHUNK % SEGMENT) as usize;
-        &mut segment[from..from + CHUNK as usize]
+        self.dense.values_mut(index * CHUNK, (index + 1) * CHUNK)
     }
 }
 
@@ -278,7 +261,7 @@ mod tests {
                 map.set(key, pass * 10_000 + key, 48.min(KEYS - key), |_, _| {});
             }
         }
-        assert!(map.segments.iter().all(Option::is_none));
+        assert!(map.dense.values().is_empty());
     }
 
     #[test]

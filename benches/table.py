@@ -1,0 +1,97 @@
+"""How fast the simulated drive is, in a table: `make bench`. One core; each line is the median of several runs."""
+
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pslc.target import open_target
+
+FILL = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
+ALDRIN = "sim:aldrin-pro-2tb"
+FULL = f"{ALDRIN},capacity=1000GB,nand.blocks_per_plane=353,cache.dynamic=300GB"
+SPARE = f"{ALDRIN},capacity=500GB,nand.blocks_per_plane=353,cache.dynamic=100GB"
+EIGHT = f"{ALDRIN},capacity=8000GB,nand.blocks_per_plane=2820"
+
+
+def fill_seconds(spec: str) -> float:
+    """Seconds to simulate one fill of a fresh drive."""
+    drive = open_target(spec).drive
+    return float(drive.run(FILL, "bench", [], 0)["wall_s"])
+
+
+def command_seconds() -> float:
+    """Seconds of the whole `pslc run fill`, report included."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        executable = Path(sys.executable).parent / "pslc"
+        arguments = [executable, "run", "fill", "--on", ALDRIN, "--save", f"{folder}/run"]
+        subprocess.run(arguments, check=True, capture_output=True)
+        return time.perf_counter() - start
+
+
+def steady(spec: str, kind: str, warm: int) -> tuple[float, float, float]:
+    """Requests/s, requests and page moves/s, and write amplification on a full drive after `warm` such requests."""
+    drive = open_target(spec).drive
+    drive.run(FILL, "bench", [], 0)
+    found = []
+    for seed, count in enumerate([warm] + [5_000_000] * 5):
+        job = f"[a]\nrw={kind}\nbs=4k\niodepth=32\nnorandommap\nloops=8\nnumber_ios={count}\n"
+        done = drive.run(job, "bench", [], seed)
+        change = {name: done["totals"][name] - done["before"][name] for name in done["totals"]}
+        moved = (change["gc_bytes_total"] + change["folded_bytes_total"]) / 4096
+        found.append((count / done["wall_s"], (count + moved) / done["wall_s"], 1 + moved / count))
+    rate, moves, amplification = (statistics.median(column) for column in zip(*found[1:], strict=True))
+    return rate, moves, amplification
+
+
+def eight_terabytes() -> float:
+    """Peak MB of a process that fills 8 TB in sequence, the interpreter included."""
+    code = f"from benches.table import *; fill_seconds({EIGHT!r}); print(peak())"
+    root = Path(__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    return float(done.stdout)
+
+
+def peak() -> float:
+    """Peak resident MB of this process; not of what started it, as `ru_maxrss` may be."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def processor() -> str:
+    """The machine's processor, as it calls itself."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{processor()}, one core\n")
+    rows: list[tuple[str, str, str]] = []
+    seconds = statistics.median(fill_seconds(ALDRIN) for _ in range(5))
+    requests = open_target(ALDRIN).drive.capacity_bytes / (1 << 20) / seconds / 1e6
+    rows.append(("2 TB fill with folding, 1 MiB", f"{seconds:.2f} s, {requests:.1f} M requests/s", "0.5 s"))
+    flat = statistics.median(fill_seconds(f"{ALDRIN},cache.mode=pure-xlc") for _ in range(5))
+    rows.append(("2 TB fill without a cache", f"{flat:.2f} s, {seconds / flat:.2f} times faster", ""))
+    rows.append(("pslc run fill, all of it", f"{statistics.median(command_seconds() for _ in range(3)):.2f} s", "3 s"))
+    for name, spec, warm, target in (
+        ("random 4 KiB writes, full 1 TB, QD32", FULL, 300_000_000, "5 M/s"),
+        ("the same with as much spare as data", SPARE, 200_000_000, "10 M/s"),
+    ):
+        rate, moves, amplification = steady(spec, "randwrite", warm)
+        words = f"{moves / 1e6:.1f} M writes and moves/s, {rate / 1e6:.1f} M writes/s at WAF {amplification:.2f}"
+        rows.append((name, words, target))
+    rows.append(("random 4 KiB reads, QD32", f"{steady(FULL, 'randread', 1_000_000)[0] / 1e6:.1f} M/s", "10 M/s"))
+    rows.append(("memory of an 8 TB fill", f"{eight_terabytes():.0f} MB", "200 MB"))
+    width = [max(len(row[i]) for row in rows) for i in range(3)]
+    print(f"{'':{width[0]}}  {'measured':{width[1]}}  target")
+    for name, measured, target in rows:
+        print(f"{name:{width[0]}}  {measured:{width[1]}}  {target}".rstrip())
+
+
+if __name__ == "__main__":
+    main()

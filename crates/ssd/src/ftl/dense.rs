@@ -1,0 +1,86 @@
+//! A large array of page numbers of which only what is used takes memory: an anonymous mapping, in huge pages where the
+//! system has them, because random access to gigabytes in small pages costs more in address translation than in data.
+
+use memmap2::{MmapMut, MmapOptions};
+
+/// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
+const SEGMENT: usize = 1 << 19;
+
+#[derive(Debug)]
+pub struct Dense {
+    len: usize,
+    /// Made at the first use.
+    map: Option<MmapMut>,
+    used: Vec<bool>,
+}
+
+impl Dense {
+    /// `len` numbers, all 0.
+    pub fn new(len: u32) -> Dense {
+        let len = len as usize;
+        Dense { len, map: None, used: vec![false; len.div_ceil(SEGMENT)] }
+    }
+
+    /// The numbers; empty if none was ever written.
+    #[inline]
+    pub fn values(&self) -> &[u32] {
+        match &self.map {
+            // SAFETY: a mapping begins at a page border, so it is aligned for u32, which any bytes are; it is 4 * len bytes
+            // long and borrowed with self.
+            Some(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.len) },
+            None => &[],
+        }
+    }
+
+    /// The numbers, to change those from `from` to `to`.
+    #[inline]
+    pub fn values_mut(&mut self, from: u32, to: u32) -> &mut [u32] {
+        if self.map.is_none() {
+            self.map = Some(map(self.len));
+        }
+        let segments = from as usize / SEGMENT..=(to as usize - 1) / SEGMENT;
+        self.used[segments].fill(true);
+        let map = self.map.as_mut().expect("just made");
+        // SAFETY: as above, and borrowed mutably with self.
+        let values = unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast::<u32>(), self.len) };
+        &mut values[from as usize..to as usize]
+    }
+}
+
+fn map(len: usize) -> MmapMut {
+    let map = MmapOptions::new().len(4 * len.max(1)).no_reserve_swap().map_anon();
+    let map = map.expect("address space for four bytes a page");
+    // Advice only: without it the same bytes are there, slower.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    map
+}
+
+impl Clone for Dense {
+    fn clone(&self) -> Dense {
+        let mut copy = Dense::new(self.len as u32);
+        let values = self.values();
+        for (index, _) in self.used.iter().enumerate().filter(|(_, used)| **used) {
+            let (from, to) = (index * SEGMENT, ((index + 1) * SEGMENT).min(self.len));
+            copy.values_mut(from as u32, to as u32).copy_from_slice(&values[from..to]);
+        }
+        copy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_same_numbers_and_its_own() {
+        let len = 3 * SEGMENT as u32 + 7;
+        let mut dense = Dense::new(len);
+        assert!(dense.values().is_empty() && dense.clone().values().is_empty());
+        dense.values_mut(len - 1, len)[0] = 7;
+        let mut copy = dense.clone();
+        copy.values_mut(5, 6)[0] = 9;
+        assert_eq!((dense.values()[5], dense.values()[len as usize - 1]), (0, 7));
+        assert_eq!((copy.values()[5], copy.values()[len as usize - 1]), (9, 7));
+    }
+}
