@@ -32,8 +32,8 @@ test: build
 check: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests benches
-	$(BIN)/ruff format --check python tests benches
+	$(BIN)/ruff check python tests benches docs
+	$(BIN)/ruff format --check python tests benches docs
 	$(BIN)/mypy
 
 bench: build

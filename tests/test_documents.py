@@ -1,0 +1,70 @@
+"""Every command that a document shows is run, every picture it shows is there, every link leads somewhere."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """Document and text of each fenced block of a language."""
+    found = []
+    for path in DOCUMENTS:
+        for text in re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), flags=re.S | re.M):
+            found.append((path.name, text))
+    return found
+
+
+COMMANDS = sorted({line.partition("#")[0].strip() for _, text in blocks("sh") for line in text.splitlines() if line})
+
+
+def test_there_are_commands_to_test():
+    assert "make demo" in COMMANDS
+    assert "pslc run fill --on sim:aldrin-pro-2tb" in COMMANDS
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("pslc ")])
+def test_a_command_that_is_shown_runs(line, command, tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    ((_, profile),) = blocks("toml")
+    (tmp_path / "mine.toml").write_text(profile)
+    done = command(*line.split()[1:])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith("pslc ")])
+def test_every_other_command_is_a_target_of_the_makefile(line):
+    program, target = line.split()
+    assert program == "make"
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.M)
+    subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(("document", "text"), blocks("python"))
+def test_python_that_is_shown_runs(document, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text, document, "exec"), {})
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+        if not target.startswith("http"):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_options_that_are_said_to_be_obeyed_are_obeyed_and_no_others():
+    text = (ROOT / "docs" / "how-to.md").read_text()
+    section = text[text.index("Obeyed are") : text.index("What has no meaning")]
+    said = {word for word in re.findall(r"`([a-z_]+)`", section)} - {"random"}
+    table = (ROOT / "crates/load/src/job/options.rs").read_text()
+    rows = re.findall(r"\(&\[([^\]]*)\],\s*Obey", table)
+    obeyed = {name for row in rows for name in re.findall(r'"([a-z_]+)"', row)} | {"name"}
+    aliases = {"readwrite", "blocksize", "io_limit", "timeout", "wait_for_previous"}
+    assert said == obeyed - aliases
