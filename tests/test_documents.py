@@ -62,7 +62,7 @@ def test_links_lead_somewhere(path):
 def test_the_options_that_are_said_to_be_obeyed_are_obeyed_and_no_others():
     text = (ROOT / "docs" / "how-to.md").read_text()
     section = text[text.index("Obeyed are") : text.index("What has no meaning")]
-    said = {word for word in re.findall(r"`([a-z_]+)`", section)} - {"random"}
+    said = set(re.findall(r"`([a-z_]+)`", section)) - {"random"}
     table = (ROOT / "crates/load/src/job/options.rs").read_text()
     rows = re.findall(r"\(&\[([^\]]*)\],\s*Obey", table)
     obeyed = {name for row in rows for name in re.findall(r'"([a-z_]+)"', row)} | {"name"}
