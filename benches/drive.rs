@@ -1,6 +1,7 @@
 //! Speed of the simulated drive under the runner, as `pslc run` uses it. `make bench` also prints a table.
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
+use pslc_load::job::Ground;
 use pslc_load::{job, run, SimTarget, Target};
 use pslc_ssd::{profile, Drive};
 use std::hint::black_box;
@@ -14,7 +15,7 @@ fn drive(overrides: &[(&str, &str)]) -> SimTarget {
 
 /// Run a job file and return the requests it made.
 fn go(target: &mut SimTarget, text: &str) -> u64 {
-    let jobs = job::parse("bench", text, &[], target.capacity_bytes(), &|_| None);
+    let jobs = job::parse("bench", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
     let recording = run(target, &jobs.unwrap_or_else(|error| panic!("{error}")), 0, &mut |_| true);
     recording.units.iter().flat_map(|unit| &unit.kinds).map(|latency| latency.count).sum()
 }

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pslc.target import open_target
+from pslc.target import open_simulated
 
 FILL = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
 ALDRIN = "sim:aldrin-pro-2tb"
@@ -19,7 +19,7 @@ EIGHT = f"{ALDRIN},capacity=8000GB,nand.blocks_per_plane=2820"
 
 def fill_seconds(spec: str) -> float:
     """Seconds to simulate one fill of a fresh drive."""
-    drive = open_target(spec).drive
+    drive = open_simulated(spec)
     return float(drive.run(FILL, "bench", [], 0)["wall_s"])
 
 
@@ -35,7 +35,7 @@ def command_seconds() -> float:
 
 def steady(spec: str, kind: str, warm: int) -> tuple[float, float, float]:
     """Requests/s, requests and page moves/s, and write amplification on a full drive after `warm` such requests."""
-    drive = open_target(spec).drive
+    drive = open_simulated(spec)
     drive.run(FILL, "bench", [], 0)
     found = []
     for seed, count in enumerate([warm] + [5_000_000] * 5):
@@ -73,7 +73,7 @@ def main() -> None:
     print(f"{processor()}, one core\n")
     rows: list[tuple[str, str, str]] = []
     seconds = statistics.median(fill_seconds(ALDRIN) for _ in range(5))
-    requests = open_target(ALDRIN).drive.capacity_bytes / (1 << 20) / seconds / 1e6
+    requests = open_simulated(ALDRIN).capacity_bytes / (1 << 20) / seconds / 1e6
     rows.append(("2 TB fill with folding, 1 MiB", f"{seconds:.2f} s, {requests:.1f} M requests/s", "0.5 s"))
     flat = statistics.median(fill_seconds(f"{ALDRIN},cache.mode=pure-xlc") for _ in range(5))
     rows.append(("2 TB fill without a cache", f"{flat:.2f} s, {seconds / flat:.2f} times faster", ""))

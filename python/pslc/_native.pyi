@@ -10,6 +10,50 @@ class PslcError(Exception):
     """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
 
 def version() -> str: ...
+def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity: int) -> dict[str, Any]:
+    """What an fio job file does to a real drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the
+    jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`."""
+
+def inspect_device(path: str) -> dict[str, Any]:
+    """A block device, for which nothing is written: `name`, `bytes`, `logical_block`, `serial` (None: not told),
+    `is_partition`, `users` (who uses it, a sentence each), `signatures` (file systems, partition tables; None: it
+    cannot be read)."""
+
+def engine_ceiling() -> float:
+    """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
+
+class RealDrive:
+    """A file or a block device, open for writing. Its clock begins when it is opened."""
+
+    capacity_bytes: int
+    block_bytes: int
+    columns: list[str]
+    """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process)."""
+    engine: str | None
+    """`io_uring` or `threads`, after the first run."""
+
+    @staticmethod
+    def scratch(path: str, size: int) -> RealDrive:
+        """A new file of `size` bytes, whose name is gone as soon as it is open."""
+
+    @staticmethod
+    def existing(path: str, size: int | None = None) -> RealDrive:
+        """The first `size` bytes of a file; what is in it will be lost, the file stays."""
+
+    @staticmethod
+    def device(path: str, serial: str, wipe_signatures: bool) -> RealDrive:
+        """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
+
+    def run(
+        self,
+        jobs: str,
+        source: str,
+        overrides: list[tuple[str, str]],
+        seed: int,
+        progress: Callable[[dict[str, Any]], bool] | None = None,
+        keep: Callable[[dict[str, Any]], None] | None = None,
+    ) -> dict[str, Any]:
+        """As `SimDrive.run`; `keep` is called every 5 s with the result so far (without `wall_s`)."""
 
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
@@ -56,7 +100,7 @@ class SimDrive:
 
         The result:
 
-        - `interrupted`: bool; `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
+        - `interrupted`: bool; `start_ns`, `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
         - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
           [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `elapsed_ns`,
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,

@@ -7,6 +7,7 @@ import numpy as np
 from pslc.analysis import CacheEnd, Curve, Phase, cache_end, doubts, find_phases, phase_cause
 from pslc.recording import Recording
 
+SHORTEST_NS = 10e6
 PACED = ("thinktime", "startdelay", "rate")
 """fio options by which the host, not the drive, decides when requests are made."""
 
@@ -47,13 +48,15 @@ def of_writes(recording: Recording) -> dict[str, Any]:
 
 
 def write_curve(recording: Recording) -> Curve | None:
-    """Time against bytes written; None when nothing was. Bins without bytes or time join the one before them."""
+    """Time against bytes written; None when nothing was. Bins without bytes or time join the one before them, and on
+    a real drive those shorter than `SHORTEST_NS`: they tell of the order in which requests came back."""
     series = recording.bytes
     edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
     ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
+    least = 0.0 if recording.is_simulated else SHORTEST_NS
     keep = [0]
     for i in range(1, len(edges)):
-        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]]:
+        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + least:
             keep.append(i)
     if len(keep) < 2:
         return None

@@ -33,6 +33,14 @@ class Bar:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._bar.stop()
 
+    def pause(self) -> None:
+        """Make room for a question."""
+        self._bar.stop()
+
+    def resume(self) -> None:
+        """Show it again."""
+        self._bar.start()
+
     def __call__(self, state: dict[str, Any]) -> bool:
         """Draw what a run tells about its progress; never ends it."""
         timed = state["total_time_ns"] > 0 and state["total_bytes"] == 0

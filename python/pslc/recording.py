@@ -57,6 +57,11 @@ class Recording:
     findings: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether the drive was a simulated one."""
+        return bool(self.profile)
+
+    @property
     def written_bytes(self) -> int:
         """Bytes the host wrote."""
         return int(self.bytes["write_bytes"].sum())

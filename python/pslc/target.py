@@ -1,23 +1,65 @@
-"""What a run is made on: `sim:NAME[,key=value...]` or `sim:./mine.toml[,key=value...]`."""
+"""What a run is made on: a simulated drive, a file on a real one, or a real drive as a whole.
 
-from dataclasses import dataclass
+    sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   /mnt/ssd/scratch   /dev/nvme1n1
+
+A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from pslc._native import SimDrive
+from pslc._native import RealDrive, SimDrive, inspect_device
 from pslc.errors import refusal
 
 DRIVES = Path(__file__).parent / "drives"
 
 
 @dataclass(frozen=True)
+class RealOptions:
+    """What must be said before anything is written to a real drive.
+
+    Attributes:
+        size: bytes of a scratch file, or of an existing one to be used.
+        reuse: measure on a file that exists; what is in it is lost.
+        destroy_data: serial number of the block device whose data may be lost.
+        wipe_signatures: even if there is a file system or a partition table on it.
+    """
+
+    size: int | None = None
+    reuse: bool = False
+    destroy_data: str | None = None
+    wipe_signatures: bool = False
+
+
+@dataclass(frozen=True)
 class Target:
-    """A drive, fresh and ready, and the words it was asked for with."""
+    """A drive that was found, and the words it was asked for with.
+
+    Attributes:
+        slug: short name for folders, `aldrin-pro-2tb`.
+        kind: `simulated`, `file` or `device`.
+        facts: see `SimDrive.facts` and `pslc.probe.facts`.
+        profile: of a simulated drive, as TOML.
+        open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
+    """
 
     spec: str
     slug: str
-    """Short name for folders: `aldrin-pro-2tb`."""
-    drive: SimDrive
+    kind: str
+    name: str
+    capacity_bytes: int
+    facts: dict[str, Any]
+    open: Callable[[], SimDrive | RealDrive]
+    profile: str = ""
+    provenance: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether running on it writes to a real drive."""
+        return self.kind != "simulated"
 
 
 def library() -> dict[str, str]:
@@ -25,16 +67,31 @@ def library() -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(DRIVES.glob("*.toml"))}
 
 
-def open_target(spec: str) -> Target:
-    """A fresh drive for `spec`.
+def find_target(spec: str, real: RealOptions | None = None) -> Target:
+    """The drive that `spec` names; nothing is written.
 
     Raises:
-        PslcError: there is no such drive or file, or its profile cannot be used.
+        PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
     """
-    kind, _, rest = spec.partition(":")
-    if kind != "sim" or not rest:
-        raise refusal(f'"{spec}" is no target', "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb")
-    name, *pairs = rest.split(",")
+    if spec.startswith("sim:"):
+        return _simulated(spec)
+    path = Path(spec)
+    if not spec or ("/" not in spec and not path.exists() and not path.suffix):
+        hint = "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file is named with a / or an ending"
+        raise refusal(f'"{spec}" is no target', hint)
+    real = real or RealOptions()
+    return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+
+
+def open_simulated(spec: str) -> SimDrive:
+    """A fresh simulated drive."""
+    drive = _simulated(spec).open()
+    assert isinstance(drive, SimDrive)
+    return drive
+
+
+def _simulated(spec: str) -> Target:
+    name, *pairs = spec.removeprefix("sim:").split(",")
     overrides = []
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -49,7 +106,18 @@ def open_target(spec: str) -> Target:
     else:
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
         raise refusal(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
-    return Target(spec, slug, SimDrive(source, text, texts, overrides))
+    drive = SimDrive(source, text, texts, overrides)
+    return Target(
+        spec=spec,
+        slug=slug,
+        kind="simulated",
+        name=drive.name,
+        capacity_bytes=drive.capacity_bytes,
+        facts=drive.facts(),
+        open=lambda: drive,
+        profile=drive.profile(),
+        provenance=drive.provenance(),
+    )
 
 
 def _read(path: str) -> str:
@@ -57,6 +125,50 @@ def _read(path: str) -> str:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise refusal(
-            f"{path}: {why}", "a profile is a TOML file; pslc drives show NAME prints one to begin with"
-        ) from None
+        raise refusal(f"{path}: {why}", "a profile is a TOML file, such as pslc drives show NAME prints") from None
+
+
+def _file(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc import probe
+
+    if real.destroy_data is not None:
+        raise refusal(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
+    if real.reuse:
+        if not path.is_file():
+            raise refusal(f"{spec} is no file", "--reuse measures on a file that is there; without it one is made")
+        length = path.stat().st_size
+        capacity = min(real.size or length, length)
+        size = real.size
+        return _real(spec, path, "file", capacity, lambda: RealDrive.existing(str(path), size), probe.facts(path))
+    if real.size is None:
+        raise refusal(f"{spec}: how large may the scratch file be?", "--size 20GB, for one; it is removed at the end")
+    if path.is_dir():
+        raise refusal(f"{spec} is a folder", f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin")
+    if path.exists():
+        hint = "give a new name, or --reuse to measure on this file and lose what is in it"
+        raise refusal(f"{spec} exists, and is not written over", hint)
+    wanted = real.size
+    if not path.absolute().parent.is_dir():
+        raise refusal(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
+    return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(str(path), wanted), probe.facts(path))
+
+
+def _device(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc import probe
+
+    if real.destroy_data is None:
+        hint = f"--destroy-data SERIAL erases the whole drive (pslc probe {spec} shows its serial number)"
+        raise refusal(f"{spec} is a block device, and everything on it would be lost", hint)
+    serial, wipe = real.destroy_data, real.wipe_signatures
+    found = inspect_device(str(path))
+    return _real(
+        spec, path, "device", found["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
+    )
+
+
+def _real(
+    spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: dict[str, Any]
+) -> Target:
+    device = facts["device"] or {}
+    name = device.get("model") or device.get("name") or spec
+    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, opener)

@@ -1,13 +1,15 @@
 //! Workloads in fio's words: job files, request streams, the runner that keeps a queue full, and the recorder.
 
 pub mod job;
+mod plan;
 pub mod record;
 mod runner;
 mod sim;
 mod stream;
 mod target;
 
-pub use runner::{run, Progress};
+pub use plan::{plan, Plan};
+pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
 pub use stream::Stream;
 pub use target::{Completion, Target, TargetError};

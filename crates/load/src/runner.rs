@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use pslc_ssd::{Nanos, Op, Request};
 
-use crate::job::Job;
+use crate::job::{Job, Mix, Pattern};
 use crate::record::{Latency, Recorder, Recording, Unit};
 use crate::stream::Stream;
 use crate::target::{Target, TargetError};
@@ -23,22 +23,51 @@ pub struct Progress {
     pub total_time: Nanos,
 }
 
-/// Completions between two looks at the progress callback.
-const LOOK_EVERY: u32 = 4096;
+/// The longest request of any job.
+fn largest(jobs: &[Job]) -> u32 {
+    jobs.iter().map(|job| job.bs.read.max(job.bs.write).max(job.bs.trim)).max().unwrap_or(0)
+}
+
+/// What an observer wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Go,
+    /// Go on, and give me what is recorded so far.
+    Keep,
+    /// Hand over nothing more; what is under way is awaited and the recording is marked as interrupted.
+    Stop,
+}
+
+/// Watches a run.
+pub trait Observer {
+    fn look(&mut self, progress: &Progress) -> Next;
+
+    /// What was recorded until now, as asked for by [`Next::Keep`].
+    fn keep(&mut self, _so_far: Recording) {}
+}
+
+/// A closure stops the run by returning false.
+impl<F: FnMut(&Progress) -> bool> Observer for F {
+    fn look(&mut self, progress: &Progress) -> Next {
+        if self(progress) {
+            Next::Go
+        } else {
+            Next::Stop
+        }
+    }
+}
 
 /// Requests are made this far ahead, so that the target can warm its memory for them.
 const AHEAD: usize = 32;
 
-/// Run `jobs` to their end. `progress` is called every few thousand completions; when it returns false nothing more is
-/// handed over, what is under way is awaited, and the recording is marked as interrupted.
-pub fn run<T: Target>(
-    target: &mut T,
-    jobs: &[Job],
-    seed: u64,
-    progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Recording {
+/// Run `jobs` to their end, or until the observer, who is asked every few completions, wants no more.
+pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
     let mut runner = Runner::new(target, jobs, seed);
-    let error = runner.waves(target, progress).err();
+    let slots: Vec<&Job> =
+        runner.slots.iter().map(|slot| &jobs[runner.clones[slot.clone as usize].job]).collect();
+    let begun = target.begin(&slots, largest(jobs));
+    let error = begun.and_then(|()| runner.waves(target, observer)).err();
+    target.end();
     runner.recorder.finish(target, runner.interrupted, error)
 }
 
@@ -66,6 +95,9 @@ struct Slot {
 /// One of the `numjobs` of a job.
 struct Clone {
     stream: Stream,
+    job: usize,
+    /// The same offsets again as reads, once everything is written.
+    verify: Option<Stream>,
     ahead: VecDeque<Request>,
     unit: usize,
     wave: usize,
@@ -137,7 +169,7 @@ impl Runner {
         }
         let sized = jobs.iter().all(|job| !job.time_based);
         let total_bytes = match sized {
-            true => clones.iter().map(|clone| clone.stream.total_bytes()).sum(),
+            true => clones.iter().map(Clone::total_bytes).sum(),
             false => 0,
         };
         let length = |job: &Job| job.startdelay + job.ramp_time + job.runtime.unwrap_or_default();
@@ -149,8 +181,7 @@ impl Runner {
             };
             (0..=wave).for_each(|wave| total_time += longest(wave));
         }
-        let largest = jobs.iter().map(|job| job.bs.read.max(job.bs.write).max(job.bs.trim)).max();
-        let recorder = Recorder::new(target, units, total_bytes, largest.unwrap_or(4096));
+        let recorder = Recorder::new(target, units, total_bytes, largest(jobs));
         Runner {
             recorder,
             clones,
@@ -164,11 +195,7 @@ impl Runner {
     }
 
     /// One wave after the other: jobs between two stonewalls run together.
-    fn waves<T: Target>(
-        &mut self,
-        target: &mut T,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(), TargetError> {
+    fn waves<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
         let last = self.clones.iter().map(|clone| clone.wave).max().unwrap_or(0);
         for wave in 0..=last {
             if self.interrupted {
@@ -186,17 +213,13 @@ impl Runner {
                     self.wakes.extend(slots.map(|slot| Reverse((begin, slot))));
                 }
             }
-            self.wave(target, progress)?;
+            self.wave(target, observer)?;
         }
         Ok(())
     }
 
-    fn wave<T: Target>(
-        &mut self,
-        target: &mut T,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(), TargetError> {
-        let mut until_look = LOOK_EVERY;
+    fn wave<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
+        let mut until_look = T::LOOK_EVERY;
         let mut under_way = 0u32;
         loop {
             let wake = self.wakes.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
@@ -212,27 +235,34 @@ impl Runner {
                 self.complete(target, completion.slot, completion.at);
                 until_look -= 1;
                 if until_look == 0 {
-                    until_look = LOOK_EVERY;
-                    self.look(target, progress);
+                    until_look = T::LOOK_EVERY;
+                    self.look(target, observer);
                 }
                 completion.slot
             } else {
                 // Time went by without a completion: think times and idle drives must be interruptible as well.
-                self.look(target, progress);
+                self.look(target, observer);
                 continue;
             };
             under_way += self.offer(target, slot)?;
         }
     }
 
-    fn look<T: Target>(&mut self, target: &mut T, progress: &mut dyn FnMut(&Progress) -> bool) {
+    fn look<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) {
         let so_far = Progress {
             done_bytes: self.recorder.moved_bytes(),
             total_bytes: self.total_bytes,
             elapsed: target.now() - self.start,
             total_time: self.total_time,
         };
-        if !self.interrupted && !progress(&so_far) {
+        if self.interrupted {
+            return;
+        }
+        let next = observer.look(&so_far);
+        if next == Next::Keep {
+            observer.keep(self.recorder.so_far(target));
+        }
+        if next == Next::Stop {
             self.interrupted = true;
             self.clones.iter_mut().for_each(|clone| clone.end = Nanos::ZERO);
             // What waits for a time is done now; what is under way is still awaited.
@@ -316,6 +346,13 @@ impl Runner {
         if clone.live > 0 {
             return Ok(0);
         }
+        if let Some(stream) = clone.verify.take().filter(|_| !self.interrupted) {
+            clone.stream = stream;
+            clone.live = clone.iodepth;
+            let slots = clone.first_slot..clone.first_slot + clone.iodepth;
+            self.wakes.extend(slots.map(|slot| Reverse((now, slot))));
+            return Ok(0);
+        }
         if clone.end_fsync && !self.interrupted {
             clone.end_fsync = false;
             clone.live = 1;
@@ -343,6 +380,11 @@ impl Clone {
         let rate = [job.rate.read, job.rate.write, job.rate.trim];
         Clone {
             stream: Stream::new(job, number, index, seed),
+            job: number as usize,
+            verify: (job.verify && job.rw.mix == Mix::Write && !job.time_based).then(|| {
+                let rw = Pattern { mix: Mix::Read, ..job.rw };
+                Stream::new(&Job { rw, fsync: 0, ..job.clone() }, number, index, seed)
+            }),
             ahead: VecDeque::with_capacity(AHEAD),
             unit,
             wave,
@@ -367,6 +409,10 @@ impl Clone {
             thinking: false,
             parked: Vec::new(),
         }
+    }
+
+    fn total_bytes(&self) -> u64 {
+        self.stream.total_bytes() + self.verify.as_ref().map_or(0, Stream::total_bytes)
     }
 
     fn begin(&mut self, at: Nanos) {

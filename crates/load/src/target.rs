@@ -2,6 +2,8 @@
 
 use pslc_ssd::{Nanos, Request};
 
+use crate::job::Job;
+
 /// A request that has come back. `slot` is the number the runner gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -15,6 +17,17 @@ pub struct Completion {
 /// The clock is virtual on a simulated drive and the wall's on a real one; the runner never looks at another.
 /// Requests are handed over in the order of their time of issue; completions come back in order of time.
 pub trait Target {
+    /// Completions between two looks at whether to go on. A target that is slow is looked at more often.
+    const LOOK_EVERY: u32 = 4096;
+
+    /// A run begins: slot `i` will carry requests of `slots[i]`, at most `largest` bytes long.
+    fn begin(&mut self, _slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    /// The run is over, done or failed; what is still under way is awaited and forgotten.
+    fn end(&mut self) {}
+
     /// Addressable bytes.
     fn capacity_bytes(&self) -> u64;
 
@@ -27,7 +40,8 @@ pub trait Target {
     /// Hand over a request now. It will come back from `next` under the same `slot`.
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError>;
 
-    /// The next completion, or `None` once the clock has reached `until` with none.
+    /// The next completion, or `None` once the clock has reached `until` with none, or sooner on a real drive, so that
+    /// the caller can look round.
     /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
 
@@ -47,4 +61,14 @@ pub trait Target {
 pub enum TargetError {
     #[error("{op} of {len} bytes at offset {offset}: {source}")]
     Io { op: &'static str, offset: u64, len: u32, source: std::io::Error },
+    #[error("{op} of {len} bytes at offset {offset} moved {moved} only")]
+    Short { op: &'static str, offset: u64, len: u32, moved: u32 },
+    #[error(
+        "read of {len} bytes at offset {offset}: nothing was ever written there, so no flash would be read"
+    )]
+    Unwritten { offset: u64, len: u32 },
+    #[error("read of {len} bytes at offset {offset}: byte {at} is not what was written")]
+    Corrupt { offset: u64, len: u32, at: u64 },
+    #[error("{what}: {source}")]
+    Engine { what: &'static str, source: std::io::Error },
 }

@@ -1,14 +1,14 @@
 //! Job files: fio's words, fio's numbers, and errors that help.
 
 use proptest::prelude::*;
-use pslc_load::job::{parse, Distribution, Job, Mix};
+use pslc_load::job::{parse, Distribution, Ground, Job, Mix, Sync};
 use pslc_ssd::Nanos;
 
 const CAPACITY: u64 = 1_000_000_000_000 / 4096 * 4096;
 
 fn read(text: &str) -> Result<Vec<Job>, String> {
     let env = |name: &str| (name == "SIZE").then(|| "2m".to_string());
-    parse("my.fio", text, &[], CAPACITY, &env).map_err(|error| error.to_string())
+    parse("my.fio", text, &[], Ground::Simulated, CAPACITY, &env).map_err(|error| error.to_string())
 }
 
 fn one(options: &str) -> Job {
@@ -41,7 +41,10 @@ fn every_option_of_the_design_reaches_the_job() {
     assert_eq!((job.rate.read, job.rate.write), (Some(10 << 20), Some(20 << 20)));
     assert_eq!((job.norandommap, job.randseed), (true, Some(99)));
     assert_eq!((job.distribution, job.rwmixread), (Distribution::Zipf(1.2), 80));
-    assert_eq!((job.fsync, job.end_fsync, job.sync, job.group_reporting), (32, true, true, true));
+    assert_eq!(
+        (job.fsync, job.end_fsync, job.sync, job.group_reporting),
+        (32, true, Some(Sync::Dsync), true)
+    );
     assert_eq!(job.name, "other");
     assert!(job.notes.is_empty(), "{:?}", job.notes);
 }
@@ -64,7 +67,7 @@ fn global_comes_first_sections_win_and_the_command_line_wins_over_both() {
     let jobs = read(text).unwrap();
     assert_eq!((jobs[0].bs.read, jobs[1].bs.read, jobs[1].iodepth), (16_384, 8192, 4));
     let overrides = [("bs".to_string(), "1m".to_string())];
-    let jobs = parse("my.fio", text, &overrides, CAPACITY, &|_| None).unwrap();
+    let jobs = parse("my.fio", text, &overrides, Ground::Simulated, CAPACITY, &|_| None).unwrap();
     assert_eq!((jobs[0].bs.read, jobs[1].bs.read), (1 << 20, 1 << 20));
     assert_eq!(one("size=${SIZE}").size, 2 << 20);
 }
@@ -104,7 +107,7 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         assert!(rest.contains(hint), "{error}");
     }
     let overrides = [("bs".to_string(), "big".to_string())];
-    let error = parse("my.fio", "[a]", &overrides, CAPACITY, &|_| None).unwrap_err();
+    let error = parse("my.fio", "[a]", &overrides, Ground::Simulated, CAPACITY, &|_| None).unwrap_err();
     assert_eq!(error.place, "--bs=big");
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{jobs, small_drive, Even, CAPACITY};
+use pslc_load::job::Ground;
 use pslc_load::record::Recording;
 use pslc_load::{run, Target};
 use pslc_ssd::{Nanos, Op};
@@ -170,7 +171,9 @@ fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
         "[fill]\nrw=write\nbs=1m\niodepth=8\nsize=100%\n[after]\nstonewall\nrw=randrw\nnumber_ios=2000";
     let go = || {
         let mut target = small_drive();
-        let list = pslc_load::job::parse("t", text, &[], target.capacity_bytes(), &|_| None).unwrap();
+        let list =
+            pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None)
+                .unwrap();
         let recording = run(&mut target, &list, 7, &mut |_| true);
         (format!("{:?}", recording.totals), recording.end, recording)
     };

@@ -1,22 +1,21 @@
 //! The Python binding: conversions only. Its contract is python/pslc/_native.pyi.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+mod real;
+mod recording;
+mod run;
 
-use pslc_load::job;
-use pslc_load::record::{buckets, Latency, Recording, Series, Unit};
-use pslc_load::{Progress, SimTarget, Target};
+use std::collections::HashMap;
+
+use pslc_load::job::{self, Ground, Job};
+use pslc_load::{SimTarget, Target};
 use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::{CellMode, Drive, Nanos};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::PyDict;
 
 create_exception!(_native, PslcError, PyException);
-
-/// Between two calls of `progress`.
-const TICK: Duration = Duration::from_millis(100);
 
 fn refused(error: impl std::fmt::Display) -> PyErr {
     PslcError::new_err(error.to_string())
@@ -123,168 +122,25 @@ impl SimDrive {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let capacity = self.target.capacity_bytes();
-        let env = |name: &str| std::env::var(name).ok();
-        let jobs = job::parse(source, jobs, &overrides, capacity, &env).map_err(refused)?;
-        let mut watch = Watch::new(progress);
-        let begin = Instant::now();
-        let target = &mut self.target;
-        let recording = py.detach(|| pslc_load::run(target, &jobs, seed, &mut |so_far| watch.look(so_far)));
-        let wall = begin.elapsed();
-        if let Some(error) = watch.error {
-            return Err(error);
-        }
-        let units = recording.units.iter().map(|unit| unit_dict(py, unit, &jobs, recording.end));
-        let out = PyDict::new(py);
-        out.set_item("interrupted", recording.interrupted)?;
-        out.set_item("error", recording.error.as_ref().map(ToString::to_string))?;
-        out.set_item("drive_time_ns", (recording.end - recording.start).0)?;
-        out.set_item("wall_s", wall.as_secs_f64())?;
-        out.set_item("jobs", PyList::new(py, units.collect::<PyResult<Vec<_>>>()?)?)?;
-        out.set_item("series", series_dict(py, &recording, self.target.columns())?)?;
-        for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
-            let columns = PyDict::new(py);
-            for (name, value) in self.target.columns().iter().zip(values) {
-                columns.set_item(name, value)?;
-            }
-            out.set_item(word, columns)?;
-        }
-        Ok(out)
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
+        run::run(py, &mut self.target, &jobs, seed, progress, None)
     }
 }
 
-/// Calls `progress` now and then, and ends the run when it says so or a signal came.
-struct Watch {
-    progress: Option<Py<PyAny>>,
-    due: Instant,
-    before: (u64, Nanos),
-    /// Raised by `progress`; an interrupt is none, it ends the run and keeps what was recorded.
-    error: Option<PyErr>,
-}
-
-impl Watch {
-    fn new(progress: Option<Py<PyAny>>) -> Watch {
-        Watch { progress, due: Instant::now() + TICK, before: (0, Nanos::ZERO), error: None }
-    }
-
-    fn look(&mut self, so_far: &Progress) -> bool {
-        if Instant::now() < self.due {
-            return true;
-        }
-        self.due = Instant::now() + TICK;
-        let (bytes, elapsed) = self.before;
-        self.before = (so_far.done_bytes, so_far.elapsed);
-        let seconds = so_far.elapsed.saturating_sub(elapsed).as_secs_f64();
-        let speed = if seconds > 0.0 { (so_far.done_bytes - bytes) as f64 / seconds } else { 0.0 };
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            let Some(progress) = &self.progress else { return Ok(true) };
-            let state = PyDict::new(py);
-            state.set_item("done_bytes", so_far.done_bytes)?;
-            state.set_item("total_bytes", so_far.total_bytes)?;
-            state.set_item("drive_time_ns", so_far.elapsed.0)?;
-            state.set_item("total_time_ns", so_far.total_time.0)?;
-            state.set_item("bytes_per_s", speed)?;
-            progress.call1(py, (state,))?.extract::<bool>(py)
-        });
-        told.unwrap_or_else(|error| {
-            let interrupt = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
-            if !interrupt {
-                self.error = Some(error);
-            }
-            false
-        })
-    }
-}
-
-fn unit_dict<'py>(
-    py: Python<'py>,
-    unit: &Unit,
-    jobs: &[job::Job],
-    end: Nanos,
-) -> PyResult<Bound<'py, PyDict>> {
-    let job = &jobs[unit.job];
-    // A unit that was cut off ended with the run.
-    let end = if unit.end == Nanos::ZERO { end } else { unit.end };
-    let elapsed = end.saturating_sub(unit.start).0;
-    let out = PyDict::new(py);
-    out.set_item("name", &unit.name)?;
-    out.set_item("groupid", unit.group)?;
-    let options = PyDict::new(py);
-    for (name, value) in &job.options {
-        options.set_item(name, value)?;
-    }
-    out.set_item("options", options)?;
-    out.set_item("notes", job.notes.clone())?;
-    out.set_item("iodepth", job.iodepth)?;
-    out.set_item("elapsed_ns", elapsed)?;
-    for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&unit.kinds) {
-        out.set_item(word, latency_dict(py, latency, elapsed)?)?;
-    }
-    let submitted: u64 = unit.depths.iter().sum();
-    let levels = PyDict::new(py);
-    for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(unit.depths) {
-        levels.set_item(name, percent(count, submitted))?;
-    }
-    out.set_item("iodepth_level", levels)?;
-    let requests: u64 = unit.kinds[..3].iter().map(|latency| latency.count).sum();
-    let tables = [("ns", PyDict::new(py)), ("us", PyDict::new(py)), ("ms", PyDict::new(py))];
-    for (of, upper, count) in buckets(unit.kinds[..3].iter()) {
-        let table = tables.iter().find(|(word, _)| *word == of).map(|(_, table)| table);
-        table.expect("a table of each unit").set_item(upper, percent(count, requests))?;
-    }
-    for (word, table) in tables {
-        out.set_item(format!("latency_{word}"), table)?;
-    }
-    Ok(out)
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        100.0 * part as f64 / whole as f64
-    }
-}
-
-fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("io_bytes", latency.bytes)?;
-    out.set_item("total_ios", latency.count)?;
-    out.set_item("runtime_ns", if latency.count > 0 { elapsed } else { 0 })?;
-    let lat = PyDict::new(py);
-    lat.set_item("min", if latency.count > 0 { latency.min_ns } else { 0 })?;
-    lat.set_item("max", latency.max_ns)?;
-    lat.set_item("mean", latency.mean_ns())?;
-    lat.set_item("stddev", latency.stddev_ns())?;
-    lat.set_item("n", latency.count)?;
-    let percentiles = PyDict::new(py);
-    for (name, ns) in latency.percentiles() {
-        percentiles.set_item(name, ns)?;
-    }
-    lat.set_item("percentile", percentiles)?;
-    out.set_item("lat_ns", lat)?;
-    Ok(out)
-}
-
-fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> PyResult<Bound<'py, PyDict>> {
-    let axis = |series: &Series| {
-        let columns = PyDict::new(py);
-        for (name, values) in series.columns(names) {
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            columns.set_item(name, PyBytes::new(py, &bytes))?;
-        }
-        Ok::<_, PyErr>(columns)
-    };
-    let out = PyDict::new(py);
-    out.set_item("time", axis(&recording.time)?)?;
-    out.set_item("bytes", axis(&recording.bytes)?)?;
-    Ok(out)
+fn parse(
+    source: &str,
+    text: &str,
+    overrides: &[(String, String)],
+    ground: Ground,
+    capacity: u64,
+) -> PyResult<Vec<Job>> {
+    job::parse(source, text, overrides, ground, capacity, &|name| std::env::var(name).ok()).map_err(refused)
 }
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PslcError", module.py().get_type::<PslcError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
-    module.add_class::<SimDrive>()
+    module.add_class::<SimDrive>()?;
+    real::add(module)
 }

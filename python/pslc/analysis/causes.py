@@ -77,8 +77,8 @@ def phase_cause(deltas: Mapping[str, float], *, seconds: float, facts: Mapping[s
             `native_write_bytes_per_s`) are quoted where they are known.
     """
     missing = [name for name in NEEDED if name not in deltas]
-    if "dies" not in facts:
-        missing.append("dies")
+    if len(missing) == len(NEEDED) or "dies" not in facts:
+        return _unknown("the drive does not tell what it does inside")
     if missing:
         return _unknown(f"the drive does not tell {', '.join(missing)}")
     shares = _shares(deltas, seconds, float(facts["dies"]))

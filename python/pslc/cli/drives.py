@@ -13,7 +13,7 @@ def command(
 ) -> None:
     """List the simulated drives, or show the profile of one with its sources: pslc drives show NAME."""
     from pslc.errors import refusal
-    from pslc.target import library, open_target
+    from pslc.target import find_target, library
 
     if action is None:
         rows = [_row(drive) for drive in library()]
@@ -24,20 +24,20 @@ def command(
         return
     if action != "show" or name is None:
         raise refusal(f'"{action}" is not understood', "pslc drives lists, pslc drives show NAME prints one")
-    target = open_target(f"sim:{name}")
+    target = find_target(f"sim:{name}")
     if as_json:
-        facts = {"name": name, "drive": target.drive.name, "profile": target.drive.profile()}
-        print(json.dumps(facts | {"facts": target.drive.facts()}, indent=1))
+        facts = {"name": name, "drive": target.name, "profile": target.profile}
+        print(json.dumps(facts | {"facts": target.facts}, indent=1))
         return
-    print(f"# {_limits(target.drive.facts())}")
-    print(library().get(name.partition(",")[0]) if "," not in name else target.drive.profile(), end="")
+    print(f"# {_limits(target.facts)}")
+    print(library().get(name.partition(",")[0]) if "," not in name else target.profile, end="")
 
 
 def _row(name: str) -> dict[str, object]:
-    from pslc.target import open_target
+    from pslc.target import find_target
 
-    drive = open_target(f"sim:{name}").drive
-    return {"name": name, "drive": drive.name, "capacity_bytes": drive.capacity_bytes} | drive.facts()
+    target = find_target(f"sim:{name}")
+    return {"name": name, "drive": target.name, "capacity_bytes": target.capacity_bytes} | target.facts
 
 
 def _limits(facts: dict[str, int]) -> str:

@@ -1,16 +1,22 @@
 """`pslc run`: a suite or a job file on a drive."""
 
 import json
+import signal
+import sys
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from pslc.plan import Plan
+    from pslc.progress import Bar
     from pslc.recording import Recording
 
+REAL = "Real drives"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -25,14 +31,23 @@ class OutputFormat(StrEnum):
 def command(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="A suite (pslc suites) or an fio job file.", metavar="SUITE|FILE.fio")],
-    on: Annotated[
-        str, typer.Option("--on", help="The drive: sim:NAME[,key=value...] (pslc drives).", metavar="TARGET")
-    ],
+    on: Annotated[str, typer.Option(help="sim:NAME[,key=value...], a file, or a block device.", metavar="TARGET")],
     seed: Annotated[int, typer.Option(help="Of every random choice.", min=0, max=2**64 - 1)] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
     output_format: Annotated[OutputFormat, typer.Option(help="fio: fio's JSON.")] = OutputFormat.NORMAL,
+    size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB", rich_help_panel=REAL)] = None,
+    reuse: Annotated[bool, typer.Option("--reuse", help="Overwrite a file that exists.", rich_help_panel=REAL)] = False,
+    destroy_data: Annotated[
+        str | None,
+        typer.Option(help="Erase the block device with this serial number.", metavar="SERIAL", rich_help_panel=REAL),
+    ] = None,
+    wipe_signatures: Annotated[
+        bool, typer.Option("--wipe-signatures", help="Even if it holds file systems.", rich_help_panel=REAL)
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.", rich_help_panel=REAL)] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", rich_help_panel=REAL)] = False,
 ) -> None:
     """Run a suite or an fio job file on a drive and say what came of it.
 
@@ -42,29 +57,79 @@ def command(
     options = _overrides(context.args)
     if as_json:
         output_format = OutputFormat.JSON
-    machine = output_format != OutputFormat.NORMAL
     folder = save
-    if folder is None and not machine:
-        slug = f"{Path(what).stem}-{on.partition(':')[2].partition(',')[0].rpartition('/')[2].removesuffix('.toml')}"
+    if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
+        slug = f"{Path(what).stem}-{Path(on.partition(':')[2].partition(',')[0] or on).stem}"
         folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
     if folder is not None:
         _check(folder)
+    from pslc import units
     from pslc.progress import Bar
-    from pslc.runner import run
+    from pslc.runner import DeclinedError, run
+    from pslc.target import RealOptions
 
+    real = RealOptions(units.size(size, "--size") if size else None, reuse, destroy_data, wipe_signatures)
+    # A kill that can be heard ends a run as Ctrl-C does: what was measured is kept.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Bar(what) as bar:
-        recording = run(what, on=on, seed=seed, options=options, progress=bar)
-    _print(recording, output_format)
+        try:
+            recording = run(
+                what,
+                on=on,
+                seed=seed,
+                options=options,
+                real=real,
+                progress=bar,
+                confirm=partial(_confirm, bar, dry_run, yes),
+                keep=partial(_keep, folder) if folder else None,
+            )
+        except DeclinedError:
+            raise typer.Exit(0 if dry_run else 2) from None
+    if recording.interrupted:
+        # It is being put away; another Ctrl-C must not lose it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if folder is not None:
         _save(recording, folder, report=not no_report)
+    _print(recording, output_format)
+    if folder is not None:
+        where = "" if no_report else f", pictures: {folder / 'report.html'}"
+        typer.echo(f"recording: {folder}{where}", err=True)
     if recording.error:
         from pslc.errors import refusal
 
-        raise refusal(f"the drive failed: {recording.error}", "what was recorded until then is kept")
+        raise refusal(f"the run ended early: {recording.error}", _next_step(recording.error, folder))
     if recording.interrupted:
-        where = f"; what was recorded is in {folder}" if folder else ""
-        typer.echo(f"interrupted after {recording.drive_time_s:.1f} s of drive time{where}", err=True)
+        kept = f"; what was recorded is in {folder}" if folder else ""
+        typer.echo(f"interrupted after {recording.drive_time_s:.1f} s of drive time{kept}", err=True)
         raise typer.Exit(130)
+
+
+def _next_step(error: str, folder: Path | None) -> str:
+    if "nothing was ever written" in error:
+        return "let a job write it first (rw=write, then stonewall), or measure on a file with data: --reuse"
+    if "No space left" in error:
+        return "the drive is full: free some of it, or give a smaller --size"
+    return f"what was recorded until then is in {folder}" if folder else "--save DIR keeps what was recorded until then"
+
+
+def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
+    """Say what is going to happen to a real drive, and ask where there is somebody to answer."""
+    bar.pause()
+    for sentence in plan.sentences:
+        typer.echo(f"plan: {sentence}", err=True)
+    typer.echo(f"plan: as fio: {plan.fio}", err=True)
+    if dry_run:
+        return False
+    wanted = yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    bar.resume()
+    return wanted
+
+
+def _keep(folder: Path, so_far: "Recording") -> None:
+    """A recording that anyone can open even if the run is killed now."""
+    so_far.error = so_far.error or "the run has not ended"
+    so_far.save(folder)
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:
@@ -115,4 +180,3 @@ def _save(recording: "Recording", folder: Path, report: bool) -> None:
             page.write(recording, folder / "report.html")
     except OSError as error:
         raise refusal(f"{folder}: {error.strerror}", "give --save a folder that can be written") from None
-    typer.echo(f"recording: {folder}" + (f", pictures: {folder / 'report.html'}" if report else ""), err=True)

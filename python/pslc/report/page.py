@@ -53,7 +53,7 @@ def figures(recording: Recording) -> list[Figure]:
     if recording.written_bytes:
         found.append(_speed_by_bytes(recording))
     found.append(_speed_by_time(recording))
-    if recording.written_bytes:
+    if recording.written_bytes and recording.is_simulated:
         found += [_occupancy(recording), _free(recording), _amplification(recording)]
     found.append(_latency(recording))
     return found

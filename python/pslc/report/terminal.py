@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 WIDEST = 100
 PLOT_LINES = 16
-MOST = 400
+MOST = 200
 """Points of a plot: a few for each column."""
 COLOURS = {
     "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "link": "blue",
@@ -42,10 +42,12 @@ def show(recording: Recording) -> None:
 
 def _parts(recording: Recording, width: int) -> list[RenderableType]:
     findings = recording.findings
-    wall = f"simulated in {words.span(recording.wall_s)}"
+    took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
+    if recording.is_simulated:
+        took += f" of drive time, simulated in {words.span(recording.wall_s)}"
     parts: list[RenderableType] = [
         Text(f"{recording.suite} on {recording.drive}", style="bold"),
-        Text(f"{_moved(recording)} in {words.span(recording.drive_time_s)} of drive time, {wall}", style="dim"),
+        Text(took, style="dim"),
     ]
     if findings["phases"]:
         parts += [_plot(*_by_bytes(recording), "MB/s against GB written", width), _phases(findings["phases"])]

@@ -10,7 +10,7 @@ from pslc.target import Target
 def jobs(target: Target) -> str:
     """1 MiB requests, 32 under way: enough to keep any drive busy."""
     del target
-    return "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
+    return "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\ndirect=1\n"
 
 
 def findings(recording: Recording) -> dict[str, Any]:

@@ -3,12 +3,20 @@
 use super::options::{Draft, Tier, OPTIONS};
 use super::{Job, JobError};
 
+/// Where jobs are to run; some options mean something only on a real drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    Simulated,
+    Real,
+}
+
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors; `overrides` are `option`, `value`
 /// pairs that win over every section; `env` looks up `${NAME}`.
 pub fn parse(
     source: &str,
     text: &str,
     overrides: &[(String, String)],
+    ground: Ground,
     capacity_bytes: u64,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<Job>, JobError> {
@@ -60,7 +68,7 @@ pub fn parse(
         if !jobs.is_empty() && (given("new_group") || given("stonewall")) {
             group += 1;
         }
-        let mut job = section(source, &name, at, &lines, capacity_bytes)?;
+        let mut job = section(source, &name, at, &lines, ground, capacity_bytes)?;
         job.group = group;
         jobs.push(job);
     }
@@ -81,7 +89,14 @@ struct Line {
     value: String,
 }
 
-fn section(source: &str, name: &str, at: usize, lines: &[Line], capacity: u64) -> Result<Job, JobError> {
+fn section(
+    source: &str,
+    name: &str,
+    at: usize,
+    lines: &[Line],
+    ground: Ground,
+    capacity: u64,
+) -> Result<Job, JobError> {
     let mut draft = Draft::new(capacity);
     draft.job.name = name.to_string();
     for line in lines {
@@ -100,21 +115,23 @@ fn section(source: &str, name: &str, at: usize, lines: &[Line], capacity: u64) -
                 hint: format!("did you mean {near}? docs/how-to.md lists what is obeyed"),
             });
         };
-        match tier {
-            Tier::Obey(apply) => apply(&mut draft, &line.value).map_err(|what| {
-                let (what, hint) = what.split_once("; ").unwrap_or((&what, "as in fio's manual"));
-                JobError {
-                    place: line.place.clone(),
-                    message: format!("{}: {what}", line.option),
-                    hint: hint.to_string(),
-                }
-            })?,
-            Tier::Ignore(why) => {
-                let note = format!("{} is ignored: {why}", line.option);
-                if !draft.job.notes.contains(&note) {
-                    draft.job.notes.push(note);
-                }
+        let ignored = match (tier, ground) {
+            (Tier::Obey(apply), _) | (Tier::Real(apply, _), Ground::Real) => {
+                apply(&mut draft, &line.value).map_err(|what| {
+                    let (what, hint) = what.split_once("; ").unwrap_or((&what, "as in fio's manual"));
+                    JobError {
+                        place: line.place.clone(),
+                        message: format!("{}: {what}", line.option),
+                        hint: hint.to_string(),
+                    }
+                })?;
+                continue;
             }
+            (Tier::Ignore(why), _) | (Tier::Real(_, why), Ground::Simulated) => why,
+        };
+        let note = format!("{} is ignored: {ignored}", line.option);
+        if !draft.job.notes.contains(&note) {
+            draft.job.notes.push(note);
         }
     }
     draft.finish().map_err(|(option, what)| {

@@ -4,7 +4,7 @@ mod file;
 mod options;
 mod values;
 
-pub use file::parse;
+pub use file::{parse, Ground};
 
 use pslc_ssd::Nanos;
 
@@ -41,6 +41,27 @@ pub enum Distribution {
     Uniform,
     /// Zipf with this theta.
     Zipf(f64),
+}
+
+/// Each write is in the drive before it completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// With all metadata (`O_SYNC`).
+    Sync,
+    /// With what is needed to read it (`O_DSYNC`).
+    Dsync,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// Random once, and a number of its own in each sector, so that nothing compresses or repeats.
+    Scrambled,
+    /// Random anew for each write.
+    Refilled,
+    Zeros,
+    /// Random anew, but this share, in percent, of each 4 KiB is zeros.
+    Compressible(u32),
 }
 
 /// One section of a job file, with everything resolved against the target: sizes in bytes, times in nanoseconds.
@@ -82,7 +103,14 @@ pub struct Job {
     pub rwmixread: u32,
     pub fsync: u32,
     pub end_fsync: bool,
-    pub sync: bool,
+    /// Flushes are of data alone (`fdatasync`).
+    pub data_only: bool,
+    pub sync: Option<Sync>,
+    /// Past the page cache; a simulated drive has none.
+    pub direct: bool,
+    pub data: Data,
+    /// What is read is compared with what was written there.
+    pub verify: bool,
     pub group_reporting: bool,
 }
 

@@ -3,15 +3,20 @@
 use pslc_ssd::Nanos;
 
 use super::values::{by_kind, count, distribution, flag, pattern, size, time};
-use super::{ByKind, Distribution, Job, Mix, Pattern};
+use super::{ByKind, Data, Distribution, Job, Mix, Pattern, Sync};
 
 /// What an option's row does with its value.
 pub enum Tier {
     Obey(fn(&mut Draft, &str) -> Result<(), String>),
+    /// Obeyed on a real drive; ignored on a simulated one, and why.
+    Real(fn(&mut Draft, &str) -> Result<(), String>, &'static str),
     /// Accepted, ignored, and why that does no harm.
     Ignore(&'static str),
 }
-use Tier::{Ignore, Obey};
+use Tier::{Ignore, Obey, Real};
+
+const NO_CACHE: &str = "a simulated drive has no page cache in front of it";
+const NO_DATA: &str = "a simulated drive stores no data";
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
@@ -64,20 +69,30 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["random_distribution"], Obey(|d, v| Ok(d.job.distribution = distribution(v)?))),
     (&["rwmixread"], Obey(|d, v| Ok(d.job.rwmixread = count(v, 0, 100)? as u32))),
     (&["rwmixwrite"], Obey(|d, v| Ok(d.job.rwmixread = 100 - count(v, 0, 100)? as u32))),
-    (&["fsync", "fdatasync"], Obey(|d, v| {
+    (&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32))),
+    (&["fdatasync"], Obey(|d, v| {
+        d.job.data_only = true;
         Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32)
     })),
     (&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = flag(v)?))),
     (&["sync"], Obey(|d, v| match v {
-        "none" => Ok(d.job.sync = false),
-        "sync" | "dsync" => Ok(d.job.sync = true),
-        _ => Ok(d.job.sync = flag(v)?),
+        "none" => Ok(d.job.sync = None),
+        "sync" => Ok(d.job.sync = Some(Sync::Sync)),
+        "dsync" => Ok(d.job.sync = Some(Sync::Dsync)),
+        _ => Ok(d.job.sync = flag(v)?.then_some(Sync::Sync)),
     })),
     (&["group_reporting"], Obey(|d, v| Ok(d.job.group_reporting = flag(v)?))),
     // `new_group` is looked at where groups are numbered.
     (&["new_group"], Obey(|_, v| flag(v).map(|_| ()))),
-    (&["direct"], Ignore("a simulated drive has no page cache in front of it")),
-    (&["buffered"], Ignore("a simulated drive has no page cache in front of it")),
+    (&["direct"], Real(|d, v| Ok(d.job.direct = flag(v)?), NO_CACHE)),
+    (&["buffered"], Real(|d, v| Ok(d.job.direct = !flag(v)?), NO_CACHE)),
+    (&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
+    (&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
+    (&["scramble_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Scrambled)?), NO_DATA)),
+    (&["buffer_compress_percentage"], Real(|d, v| {
+        Ok(d.job.data = Data::Compressible(count(v, 0, 100)? as u32))
+    }, NO_DATA)),
+    (&["verify"], Real(|d, v| Ok(d.job.verify = v != "0" && v != "null"), NO_DATA)),
     (&["filename"], Ignore("the target is given with --on")),
     (&["directory"], Ignore("the target is given with --on")),
     (&["ioengine"], Ignore("the target decides how requests are made")),
@@ -89,11 +104,10 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
         Ignore("there is no file system")),
     (&["overwrite", "file_append", "unlink", "unlink_each_loop"], Ignore("there is no file system")),
     (&["nrfiles", "openfiles", "filesize"], Ignore("the target is one address range")),
-    (&["refill_buffers", "zero_buffers", "scramble_buffers", "buffer_compress_percentage",
-        "buffer_pattern", "dedupe_percentage"], Ignore("a simulated drive stores no data")),
-    (&["verify", "do_verify", "verify_fatal", "verify_backlog", "verify_pattern", "verify_dump",
+    (&["buffer_pattern", "dedupe_percentage"], Ignore("data are random; see zero_buffers")),
+    (&["do_verify", "verify_fatal", "verify_backlog", "verify_pattern", "verify_dump",
         "verify_async", "verify_state_save", "verify_only", "verify_interval"],
-        Ignore("a simulated drive stores no data")),
+        Ignore("what is read under verify is compared at once, and a difference ends the run")),
     (&["iomem", "mem", "hipri", "registerfiles", "fixedbufs", "sqthread_poll", "nonvectored"],
         Ignore("it is about how the host makes requests")),
     (&["iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete",
@@ -115,6 +129,11 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
         Ignore("it changes nothing here")),
     (&["randrepeat"], Ignore("runs repeat exactly; --seed gives others")),
 ];
+
+/// A flag that chooses the data; off is the default.
+fn chosen(text: &str, data: Data) -> Result<Data, String> {
+    Ok(if flag(text)? { data } else { Data::Scrambled })
+}
 
 impl Draft {
     /// fio's defaults.
@@ -148,7 +167,11 @@ impl Draft {
             rwmixread: 50,
             fsync: 0,
             end_fsync: false,
-            sync: false,
+            data_only: false,
+            sync: None,
+            direct: false,
+            data: Data::Scrambled,
+            verify: false,
             group_reporting: false,
         };
         Draft {

@@ -48,6 +48,7 @@ const FIRST_BIN: Nanos = Nanos::from_millis(1);
 const BYTE_BINS: u64 = 2048;
 
 /// Takes completions in the order of time.
+#[derive(Clone)]
 pub(crate) struct Recorder {
     pub units: Vec<Unit>,
     time: Series,
@@ -114,6 +115,11 @@ impl Recorder {
             target.sample(&mut self.row);
             self.bytes.close(moved, self.sums, &self.row, |_| now);
         }
+    }
+
+    /// The recording as it would be if the run ended now.
+    pub fn so_far<T: Target>(&self, target: &mut T) -> Recording {
+        self.clone().finish(target, true, None)
     }
 
     pub fn finish<T: Target>(

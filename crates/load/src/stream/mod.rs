@@ -86,7 +86,7 @@ impl Stream {
             mix: job.rw.mix,
             mix_read: job.rwmixread,
             bs,
-            sync: job.sync,
+            sync: job.sync.is_some(),
             base: job.offset + clone * job.offset_increment,
             size: job.size,
             order,

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pslc_load::job::{self, Job};
+use pslc_load::job::{self, Ground, Job};
 use pslc_load::{Completion, SimTarget, Target, TargetError};
 use pslc_ssd::{Drive, Nanos, Request};
 
@@ -80,7 +80,8 @@ impl Target for Even {
 pub const CAPACITY: u64 = 1 << 30;
 
 pub fn jobs(text: &str) -> Vec<Job> {
-    job::parse("test.fio", text, &[], CAPACITY, &|_| None).unwrap_or_else(|error| panic!("{error}"))
+    job::parse("test.fio", text, &[], Ground::Simulated, CAPACITY, &|_| None)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A drive of 2 GB with 16 dies of TLC.

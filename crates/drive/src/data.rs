@@ -1,0 +1,132 @@
+//! What is written, so that a drive can neither compress it nor find it twice, and what is expected back.
+
+use pslc_load::job::Data;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+const SECTOR: usize = 512;
+/// Share of zeros is kept within each of these.
+const GRAIN: usize = 4096;
+
+/// Makes the data of one run.
+pub struct Maker {
+    seed: u64,
+    random: Pcg64Mcg,
+    /// Sectors stamped so far.
+    stamps: u64,
+}
+
+impl Maker {
+    pub fn new(seed: u64) -> Maker {
+        Maker { seed, random: Pcg64Mcg::seed_from_u64(seed), stamps: 0 }
+    }
+
+    /// Fill a slot's buffer before its first write.
+    pub fn prime(&mut self, buffer: &mut [u8], data: Data) {
+        match data {
+            Data::Zeros => buffer.fill(0),
+            _ => self.random.fill_bytes(buffer),
+        }
+    }
+
+    /// The data of one write.
+    pub fn make(&mut self, buffer: &mut [u8], data: Data) {
+        match data {
+            Data::Zeros => {}
+            // A number of its own in each sector: no two are alike, and what is around it does not compress.
+            Data::Scrambled => {
+                for sector in buffer.chunks_mut(SECTOR) {
+                    self.stamps += 1;
+                    let stamp = mix(self.seed ^ self.stamps).to_le_bytes();
+                    sector[..8].copy_from_slice(&stamp);
+                }
+            }
+            Data::Refilled => self.random.fill_bytes(buffer),
+            Data::Compressible(percent) => {
+                for grain in buffer.chunks_mut(GRAIN) {
+                    let random = grain.len() - grain.len() * percent as usize / 100;
+                    self.random.fill_bytes(&mut grain[..random]);
+                    grain[random..].fill(0);
+                }
+            }
+        }
+    }
+
+    /// Data that follow from where they are: what a job that verifies writes.
+    pub fn make_at(&self, buffer: &mut [u8], offset: u64) {
+        for (sector, at) in buffer.chunks_mut(SECTOR).zip((offset..).step_by(SECTOR)) {
+            let mut state = mix(self.seed ^ mix(at));
+            for word in sector.chunks_mut(8) {
+                state = mix(state);
+                word.copy_from_slice(&state.to_le_bytes()[..word.len()]);
+            }
+        }
+    }
+
+    /// The first byte that is not what `make_at` put there.
+    pub fn difference(&self, buffer: &[u8], offset: u64) -> Option<u64> {
+        let mut expected = [0; SECTOR];
+        for (sector, at) in buffer.chunks(SECTOR).zip((offset..).step_by(SECTOR)) {
+            self.make_at(&mut expected, at);
+            if sector != &expected[..sector.len()] {
+                let first = sector.iter().zip(&expected).position(|(a, b)| a != b);
+                return Some(at + first.expect("they differ") as u64);
+            }
+        }
+        None
+    }
+}
+
+/// The finaliser of splitmix64.
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_sectors_are_alike() {
+        let mut maker = Maker::new(1);
+        let mut seen = HashSet::new();
+        for data in [Data::Scrambled, Data::Refilled] {
+            let mut buffer = vec![0; 8192];
+            maker.prime(&mut buffer, data);
+            for _ in 0..50 {
+                maker.make(&mut buffer, data);
+                assert!(buffer.chunks(SECTOR).all(|sector| seen.insert(sector.to_vec())));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_as_random_as_they_should_be() {
+        let zeros = |data| {
+            let mut maker = Maker::new(2);
+            let mut buffer = vec![7; 1 << 20];
+            maker.prime(&mut buffer, data);
+            maker.make(&mut buffer, data);
+            buffer.iter().filter(|byte| **byte == 0).count() * 100 / buffer.len()
+        };
+        assert_eq!(zeros(Data::Zeros), 100);
+        assert_eq!(zeros(Data::Scrambled), 0);
+        assert_eq!(zeros(Data::Refilled), 0);
+        assert_eq!(zeros(Data::Compressible(70)), 70);
+    }
+
+    #[test]
+    fn a_changed_byte_is_found_where_it_is() {
+        let maker = Maker::new(3);
+        let mut buffer = vec![0; 4096];
+        maker.make_at(&mut buffer, 1 << 20);
+        assert_eq!(maker.difference(&buffer, 1 << 20), None);
+        assert!(maker.difference(&buffer, 2 << 20).is_some());
+        buffer[1000] ^= 1;
+        assert_eq!(maker.difference(&buffer, 1 << 20), Some((1 << 20) + 1000));
+    }
+}

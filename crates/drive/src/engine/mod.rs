@@ -1,0 +1,105 @@
+//! Ways to have many requests under way: io_uring, or threads with positioned reads and writes where it is absent.
+
+mod threads;
+mod uring;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use pslc_load::job::Sync;
+use pslc_ssd::{Op, Request};
+
+pub use threads::Threads;
+pub use uring::Uring;
+
+/// The name of an engine, as recordings hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Uring,
+    Threads,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Uring => "io_uring",
+            Kind::Threads => "threads",
+        }
+    }
+}
+
+/// A request as an engine needs it. The memory behind `buffer` stays where it is until the request has come back.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    pub slot: u32,
+    pub request: Request,
+    pub fd: RawFd,
+    pub buffer: *mut u8,
+    pub sync: Option<Sync>,
+    /// A flush of data alone.
+    pub data_only: bool,
+}
+
+// SAFETY: the buffer is a slot's own until its request has come back, whichever thread does the work.
+unsafe impl Send for Task {}
+
+/// A request that has come back: bytes moved, or the error of the system.
+#[derive(Debug)]
+pub struct Done {
+    pub slot: u32,
+    pub result: io::Result<u32>,
+}
+
+pub enum Engine {
+    Uring(Box<Uring>),
+    Threads(Threads),
+}
+
+impl Engine {
+    /// An engine for `slots` requests; `memory` holds all their buffers. io_uring unless it cannot be had.
+    pub fn new(kind: Option<Kind>, slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
+        match kind {
+            Some(Kind::Threads) => Ok(Engine::Threads(Threads::new(slots)?)),
+            Some(Kind::Uring) => Ok(Engine::Uring(Box::new(Uring::new(slots, memory)?))),
+            None => match Uring::new(slots, memory) {
+                Ok(uring) => Ok(Engine::Uring(Box::new(uring))),
+                Err(_) => Ok(Engine::Threads(Threads::new(slots)?)),
+            },
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Engine::Uring(_) => Kind::Uring,
+            Engine::Threads(_) => Kind::Threads,
+        }
+    }
+
+    #[inline]
+    pub fn submit(&mut self, task: Task) -> io::Result<()> {
+        match self {
+            Engine::Uring(uring) => uring.submit(task),
+            Engine::Threads(threads) => threads.submit(task),
+        }
+    }
+
+    /// The next request to come back, or `None` when `wait` has gone by with none.
+    #[inline]
+    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Done>> {
+        match self {
+            Engine::Uring(uring) => uring.next(wait),
+            Engine::Threads(threads) => Ok(threads.next(wait)),
+        }
+    }
+}
+
+/// What an operation is called in errors.
+pub fn name(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Trim => "trim",
+        Op::Flush => "flush",
+    }
+}

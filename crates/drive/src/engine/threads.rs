@@ -1,0 +1,102 @@
+//! Threads that each do one request at a time: everywhere, at the price of a thread for each request under way.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pslc_load::job::Sync;
+use pslc_ssd::Op;
+use rustix::fs::FallocateFlags;
+use rustix::io::ReadWriteFlags;
+
+use super::{Done, Task};
+
+const MOST: u32 = 256;
+
+pub struct Threads {
+    /// Dropped first, which ends the threads.
+    tasks: Option<Sender<Task>>,
+    /// In a mutex only so that the whole may be shared; one thread asks.
+    done: Mutex<Receiver<Done>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    pub fn new(slots: u32) -> io::Result<Threads> {
+        let (tasks, queue) = channel::<Task>();
+        let (finished, done) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        let workers = (0..slots.clamp(1, MOST)).map(|_| {
+            let (queue, finished) = (queue.clone(), finished.clone());
+            std::thread::Builder::new().name("pslc-io".into()).spawn(move || loop {
+                let task = queue.lock().expect("no worker panics with it").recv();
+                let Ok(task) = task else { return };
+                if finished.send(Done { slot: task.slot, result: perform(&task) }).is_err() {
+                    return;
+                }
+            })
+        });
+        Ok(Threads {
+            tasks: Some(tasks),
+            done: Mutex::new(done),
+            workers: workers.collect::<io::Result<_>>()?,
+        })
+    }
+
+    pub fn submit(&mut self, task: Task) -> io::Result<()> {
+        let tasks = self.tasks.as_ref().expect("not dropped yet");
+        tasks.send(task).map_err(|_| io::Error::other("every thread has ended"))
+    }
+
+    pub fn next(&mut self, wait: Duration) -> Option<Done> {
+        self.done.get_mut().expect("nobody panics with it").recv_timeout(wait).ok()
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.tasks = None;
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+fn perform(task: &Task) -> io::Result<u32> {
+    let request = &task.request;
+    // SAFETY: the file stays open while requests are under way, and the buffer is this slot's own and long enough.
+    let (fd, buffer) = unsafe {
+        let len = if matches!(request.op, Op::Read | Op::Write) { request.len as usize } else { 0 };
+        (BorrowedFd::borrow_raw(task.fd), std::slice::from_raw_parts_mut(task.buffer, len))
+    };
+    let flags = match task.sync {
+        Some(Sync::Sync) => ReadWriteFlags::SYNC,
+        Some(Sync::Dsync) => ReadWriteFlags::DSYNC,
+        None => ReadWriteFlags::empty(),
+    };
+    let moved = match request.op {
+        Op::Read => rustix::io::pread(fd, buffer, request.offset)?,
+        Op::Write if task.sync.is_none() => rustix::io::pwrite(fd, buffer, request.offset)?,
+        Op::Write => {
+            let slice = [io::IoSlice::new(buffer)];
+            rustix::io::pwritev2(fd, &slice, request.offset, flags)?
+        }
+        Op::Trim => {
+            let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            rustix::fs::fallocate(fd, mode, request.offset, request.len as u64)?;
+            0
+        }
+        Op::Flush if task.data_only => {
+            rustix::fs::fdatasync(fd)?;
+            0
+        }
+        Op::Flush => {
+            rustix::fs::fsync(fd)?;
+            0
+        }
+    };
+    Ok(moved as u32)
+}

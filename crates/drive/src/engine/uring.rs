@@ -1,0 +1,113 @@
+//! io_uring: requests are gathered until something is waited for, and handed over in one call.
+
+use std::io;
+use std::time::Duration;
+
+use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{opcode, squeue, IoUring};
+use pslc_load::job::Sync;
+use pslc_ssd::Op;
+use rustix::fs::FallocateFlags;
+
+use super::{Done, Task};
+
+pub struct Uring {
+    ring: IoUring,
+    /// The buffers are registered, as buffer 0.
+    fixed: bool,
+    under_way: u32,
+}
+
+impl Uring {
+    pub fn new(slots: u32, memory: &mut [u8]) -> io::Result<Uring> {
+        let entries = slots.next_power_of_two().clamp(8, 32_768);
+        if slots > entries {
+            return Err(io::Error::other(format!("{slots} requests at once; io_uring takes 32768")));
+        }
+        // Completions are only looked at when this thread asks: no interrupts of it, on kernels that can.
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .build(entries)
+            .or_else(|_| IoUring::new(entries))?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err(io::Error::other("io_uring without timed waits (Linux before 5.11)"));
+        }
+        let region = libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() };
+        // Locked memory may be limited, and one buffer is 1 GiB at most; those that are not registered only cost more.
+        // SAFETY: the memory outlives the ring, which is drained before either goes.
+        let fixed = unsafe { ring.submitter().register_buffers(&[region]) }.is_ok();
+        Ok(Uring { ring, fixed, under_way: 0 })
+    }
+
+    pub fn submit(&mut self, task: Task) -> io::Result<()> {
+        let entry = self.entry(&task).user_data(task.slot as u64);
+        // SAFETY: the buffer of a slot is its own until the request has come back; there is room, a slot has one request.
+        unsafe { self.ring.submission().push(&entry) }.map_err(|_| io::Error::other("the queue is full"))?;
+        self.under_way += 1;
+        Ok(())
+    }
+
+    fn entry(&self, task: &Task) -> squeue::Entry {
+        let (fd, request) = (Fd(task.fd), &task.request);
+        let flags = match task.sync {
+            Some(Sync::Sync) => rustix::io::ReadWriteFlags::SYNC.bits() as i32,
+            Some(Sync::Dsync) => rustix::io::ReadWriteFlags::DSYNC.bits() as i32,
+            None => 0,
+        };
+        match (request.op, self.fixed) {
+            (Op::Read, true) => {
+                opcode::ReadFixed::new(fd, task.buffer, request.len, 0).offset(request.offset).build()
+            }
+            (Op::Read, false) => {
+                opcode::Read::new(fd, task.buffer, request.len).offset(request.offset).build()
+            }
+            (Op::Write, true) => opcode::WriteFixed::new(fd, task.buffer, request.len, 0)
+                .offset(request.offset)
+                .rw_flags(flags)
+                .build(),
+            (Op::Write, false) => opcode::Write::new(fd, task.buffer, request.len)
+                .offset(request.offset)
+                .rw_flags(flags)
+                .build(),
+            (Op::Trim, _) => opcode::Fallocate::new(fd, request.len as u64)
+                .offset(request.offset)
+                .mode((FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE).bits() as i32)
+                .build(),
+            (Op::Flush, _) => {
+                let flags = if task.data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
+                opcode::Fsync::new(fd).flags(flags).build()
+            }
+        }
+    }
+
+    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Done>> {
+        loop {
+            if let Some(entry) = self.ring.completion().next() {
+                self.under_way -= 1;
+                let result = match entry.result() {
+                    moved if moved >= 0 => Ok(moved as u32),
+                    errno => Err(io::Error::from_raw_os_error(-errno)),
+                };
+                return Ok(Some(Done { slot: entry.user_data() as u32, result }));
+            }
+            if self.under_way == 0 {
+                std::thread::sleep(wait);
+                return Ok(None);
+            }
+            let limit = Timespec::from(wait);
+            let arguments = SubmitArgs::new().timespec(&limit);
+            match self.ring.submitter().submit_with_args(1, &arguments) {
+                Ok(_) => {}
+                // Nothing came back in time.
+                Err(error) if error.raw_os_error() == Some(rustix::io::Errno::TIME.raw_os_error()) => {
+                    if self.ring.completion().is_empty() {
+                        return Ok(None);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

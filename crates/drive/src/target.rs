@@ -1,0 +1,321 @@
+//! A file or a device as a target: the clock is the wall's, requests are the system's.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use pslc_load::job::{Data, Job, Sync};
+use pslc_load::{Completion, Target, TargetError};
+use pslc_ssd::{Nanos, Op, Request};
+use rustix::time::{clock_gettime, ClockId};
+
+use crate::arena::Arena;
+use crate::data::Maker;
+use crate::engine::{name, Done, Engine, Kind, Task};
+use crate::error::OpenError;
+use crate::written::Written;
+
+/// How TRIM is said to what is underneath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trim {
+    PunchHole,
+    Discard,
+}
+
+pub struct RealTarget {
+    /// Past the page cache and through it; the first is absent where the file system refuses it.
+    direct: Option<File>,
+    buffered: File,
+    trim: Trim,
+    capacity: u64,
+    block: u32,
+    written: Written,
+    wanted: Option<Kind>,
+    kind: Option<Kind>,
+    start: Instant,
+    maker: Maker,
+    /// What jobs that verify have written.
+    verifiable: Written,
+    slots: Vec<Slot>,
+    // The engine goes before the memory that it uses.
+    engine: Option<Engine>,
+    arena: Option<Arena>,
+    /// Requests that were done at once.
+    ready: VecDeque<Done>,
+    under_way: u32,
+    moved: [u64; 3],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    request: Request,
+    direct: bool,
+    sync: Option<Sync>,
+    data_only: bool,
+    data: Data,
+    primed: bool,
+    verify: bool,
+}
+
+/// Nothing is waited for longer than this before the caller may look round.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl RealTarget {
+    pub(crate) fn new(
+        direct: Option<File>,
+        buffered: File,
+        trim: Trim,
+        capacity: u64,
+        block: u32,
+        written: Written,
+    ) -> RealTarget {
+        RealTarget {
+            direct,
+            buffered,
+            trim,
+            capacity,
+            block,
+            written,
+            wanted: None,
+            kind: None,
+            start: Instant::now(),
+            maker: Maker::new(0),
+            verifiable: Written::unknown(),
+            slots: Vec::new(),
+            engine: None,
+            arena: None,
+            ready: VecDeque::new(),
+            under_way: 0,
+            moved: [0; 3],
+        }
+    }
+
+    /// Use this engine and no other.
+    pub fn with_engine(mut self, kind: Kind) -> RealTarget {
+        self.wanted = Some(kind);
+        self
+    }
+
+    /// The engine of the last run.
+    pub fn engine(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// The data of the next run follow from `seed`.
+    pub fn seed(&mut self, seed: u64) {
+        self.maker = Maker::new(seed);
+    }
+
+    /// Whether it is known what holds data.
+    pub fn knows_what_is_written(&self) -> bool {
+        self.written.is_known()
+    }
+
+    /// What would fail at the first request.
+    pub fn check(&self, jobs: &[Job]) -> Result<(), OpenError> {
+        for job in jobs.iter().filter(|job| job.direct) {
+            if self.direct.is_none() {
+                return Err(OpenError::new(
+                    format!("job {}: direct=1, but the file system refuses O_DIRECT", job.name),
+                    "use a file on ext4, xfs or btrfs; direct=0 measures the page cache",
+                ));
+            }
+            for (option, bytes) in [
+                ("bs", job.bs.read as u64),
+                ("bs", job.bs.write as u64),
+                ("offset", job.offset),
+                ("offset_increment", job.offset_increment),
+                ("size", job.size),
+                ("io_size", job.io_size),
+            ] {
+                if bytes % self.block as u64 != 0 {
+                    return Err(OpenError::new(
+                        format!("job {}: {option}={bytes}, but the blocks are of {}", job.name, self.block),
+                        format!("a multiple of {}", self.block),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn task(&mut self, at: u32) -> Task {
+        let slot = self.slots[at as usize];
+        let file = match &self.direct {
+            Some(direct) if slot.direct && matches!(slot.request.op, Op::Read | Op::Write) => direct,
+            _ => &self.buffered,
+        };
+        let fd = file.as_raw_fd();
+        let buffer = self.arena.as_mut().expect("a run has begun").buffer(at).as_mut_ptr();
+        let sync = if slot.request.fua { slot.sync } else { None };
+        Task { slot: at, request: slot.request, fd, buffer, sync, data_only: slot.data_only }
+    }
+
+    fn fill(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
+        let (offset, len) = (slot.request.offset, slot.request.len as usize);
+        if slot.verify {
+            self.maker.make_at(&mut buffer[..len], offset);
+            self.verifiable.add(offset, len as u64);
+            return;
+        }
+        if !std::mem::replace(&mut slot.primed, true) {
+            self.maker.prime(buffer, slot.data);
+        }
+        self.maker.make(&mut buffer[..len], slot.data);
+        if self.verifiable.is_known() {
+            self.verifiable.remove(offset, len as u64);
+        }
+    }
+
+    /// Look at what came back.
+    fn finish(&mut self, done: Done) -> Result<Completion, TargetError> {
+        let at = self.now();
+        let slot = self.slots[done.slot as usize];
+        let Request { op, offset, len, .. } = slot.request;
+        let op_name = name(op);
+        let moved = done.result.map_err(|source| TargetError::Io { op: op_name, offset, len, source })?;
+        if matches!(op, Op::Read | Op::Write) && moved != len {
+            return Err(TargetError::Short { op: op_name, offset, len, moved });
+        }
+        if op == Op::Read && slot.verify && self.verifiable.covers(offset, len as u64) {
+            let buffer = self.arena.as_mut().expect("a run has begun").buffer(done.slot);
+            if let Some(at) = self.maker.difference(&buffer[..len as usize], offset) {
+                return Err(TargetError::Corrupt { offset, len, at });
+            }
+        }
+        if op != Op::Flush {
+            self.moved[op as usize] += len as u64;
+        }
+        Ok(Completion { slot: done.slot, at })
+    }
+}
+
+impl Target for RealTarget {
+    const LOOK_EVERY: u32 = 16;
+
+    fn begin(&mut self, slots: &[&Job], largest: u32) -> Result<(), TargetError> {
+        let failed = |source| TargetError::Engine { what: "the buffers", source };
+        let mut arena = Arena::new(slots.len(), largest as usize).map_err(failed)?;
+        let failed = |source| TargetError::Engine { what: "the engine", source };
+        let engine = Engine::new(self.wanted, slots.len() as u32, arena.whole()).map_err(failed)?;
+        self.kind = Some(engine.kind());
+        self.engine = Some(engine);
+        self.arena = Some(arena);
+        let slot = |job: &&Job| Slot {
+            request: Request::flush(),
+            direct: job.direct,
+            sync: job.sync,
+            data_only: job.data_only,
+            data: job.data,
+            primed: false,
+            verify: job.verify,
+        };
+        self.slots = slots.iter().map(slot).collect();
+        self.verifiable = match slots.iter().any(|job| job.verify) {
+            true => Written::none(self.capacity),
+            false => Written::unknown(),
+        };
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.under_way -= self.ready.drain(..).count() as u32;
+        while self.under_way > 0 {
+            match self.engine.as_mut().map(|engine| engine.next(PATIENCE)) {
+                Some(Ok(Some(_))) => self.under_way -= 1,
+                Some(Ok(None)) => {}
+                _ => break,
+            }
+        }
+        self.engine = None;
+        self.arena = None;
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.block
+    }
+
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        Nanos(self.start.elapsed().as_nanos() as u64)
+    }
+
+    fn submit(&mut self, at: u32, request: &Request) -> Result<(), TargetError> {
+        self.slots[at as usize].request = *request;
+        let (offset, len) = (request.offset, request.len as u64);
+        match request.op {
+            Op::Write => {
+                self.fill(at);
+                self.written.add(offset, len);
+            }
+            Op::Trim => self.written.remove(offset, len),
+            Op::Read if !self.written.covers(offset, len) => {
+                return Err(TargetError::Unwritten { offset, len: request.len });
+            }
+            _ => {}
+        }
+        self.under_way += 1;
+        if request.op == Op::Trim && self.trim == Trim::Discard {
+            let result = discard(&self.buffered, offset, len).map(|()| 0);
+            self.ready.push_back(Done { slot: at, result });
+            return Ok(());
+        }
+        let task = self.task(at);
+        let engine = self.engine.as_mut().expect("a run has begun");
+        engine.submit(task).map_err(|source| TargetError::Io {
+            op: name(request.op),
+            offset,
+            len: request.len,
+            source,
+        })
+    }
+
+    fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
+        let done = match self.ready.pop_front() {
+            Some(done) => Some(done),
+            None => {
+                let wait = Duration::from_nanos(until.saturating_sub(self.now()).0).min(PATIENCE);
+                let engine = self.engine.as_mut().expect("a run has begun");
+                if self.under_way == 0 {
+                    std::thread::sleep(wait);
+                    return Ok(None);
+                }
+                let what = engine.kind().name();
+                engine.next(wait).map_err(|source| TargetError::Engine { what, source })?
+            }
+        };
+        let Some(done) = done else { return Ok(None) };
+        self.under_way -= 1;
+        self.finish(done).map(Some)
+    }
+
+    fn columns(&self) -> &'static [&'static str] {
+        &["host_read_bytes_total", "host_write_bytes_total", "host_trim_bytes_total", "cpu_ns_total"]
+    }
+
+    fn sample(&mut self, into: &mut [u64]) {
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu = cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64;
+        let [read, write, trim] = self.moved;
+        into.copy_from_slice(&[read, write, trim, cpu]);
+    }
+}
+
+/// `BLKDISCARD` of a range of a block device.
+fn discard(device: &File, offset: u64, len: u64) -> io::Result<()> {
+    const BLKDISCARD: libc::c_ulong = 0x1277;
+    let range = [offset, len];
+    // SAFETY: the call reads two numbers from `range`, and the descriptor is open.
+    match unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD as _, range.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,127 @@
+//! Real drives.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pslc_drive::{inspect, open_device, open_existing, open_scratch, Kind, NullTarget, RealTarget};
+use pslc_load::job::Ground;
+use pslc_load::{plan, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::{parse, refused, run};
+
+#[pyclass]
+pub struct RealDrive {
+    target: RealTarget,
+}
+
+#[pymethods]
+impl RealDrive {
+    #[staticmethod]
+    fn scratch(path: PathBuf, size: u64) -> PyResult<RealDrive> {
+        Ok(RealDrive { target: open_scratch(&path, size).map_err(refused)? })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, size=None))]
+    fn existing(path: PathBuf, size: Option<u64>) -> PyResult<RealDrive> {
+        Ok(RealDrive { target: open_existing(&path, size).map_err(refused)? })
+    }
+
+    #[staticmethod]
+    fn device(path: PathBuf, serial: &str, wipe_signatures: bool) -> PyResult<RealDrive> {
+        Ok(RealDrive { target: open_device(&path, serial, wipe_signatures).map_err(refused)? })
+    }
+
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.target.capacity_bytes()
+    }
+
+    #[getter]
+    fn block_bytes(&self) -> u32 {
+        self.target.block_bytes()
+    }
+
+    #[getter]
+    fn columns(&self) -> &'static [&'static str] {
+        self.target.columns()
+    }
+
+    #[getter]
+    fn engine(&self) -> Option<&'static str> {
+        self.target.engine().map(Kind::name)
+    }
+
+    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn run<'py>(
+        &mut self,
+        py: Python<'py>,
+        jobs: &str,
+        source: &str,
+        overrides: Vec<(String, String)>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
+        self.target.check(&jobs).map_err(refused)?;
+        self.target.seed(seed);
+        run::run(py, &mut self.target, &jobs, seed, progress, keep)
+    }
+}
+
+#[pyfunction]
+fn plan_jobs<'py>(
+    py: Python<'py>,
+    jobs: &str,
+    source: &str,
+    overrides: Vec<(String, String)>,
+    capacity: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let plan = plan(&parse(source, jobs, &overrides, Ground::Real, capacity)?);
+    let out = PyDict::new(py);
+    out.set_item("read_bytes", plan.bytes.read)?;
+    out.set_item("write_bytes", plan.bytes.write)?;
+    out.set_item("trim_bytes", plan.bytes.trim)?;
+    out.set_item("timed_ns", plan.timed.0)?;
+    out.set_item("writes_until_time", plan.writes_until_time)?;
+    Ok(out)
+}
+
+#[pyfunction]
+fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let device = inspect(&path).map_err(refused)?;
+    let out = PyDict::new(py);
+    out.set_item("name", device.name)?;
+    out.set_item("bytes", device.bytes)?;
+    out.set_item("logical_block", device.logical_block)?;
+    out.set_item("serial", device.serial)?;
+    out.set_item("is_partition", device.is_partition)?;
+    out.set_item("users", device.users)?;
+    out.set_item("signatures", device.signatures)?;
+    Ok(out)
+}
+
+/// Requests a second that the load engine makes on this machine when the drive takes no time.
+#[pyfunction]
+fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
+    let text = "[null]\nrw=randread\nbs=4k\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
+    let jobs = parse("calibration", text, &[], Ground::Real, 1 << 40)?;
+    Ok(py.detach(|| {
+        let begin = Instant::now();
+        let mut going = |_: &_| begin.elapsed() < Duration::from_millis(50);
+        let recording = pslc_load::run(&mut NullTarget::new(), &jobs, 0, &mut going);
+        let count: u64 = recording.units.iter().map(|unit| unit.kinds[0].count).sum();
+        count as f64 / recording.end.as_secs_f64()
+    }))
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RealDrive>()?;
+    module.add_function(wrap_pyfunction!(plan_jobs, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect_device, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_ceiling, module)?)
+}

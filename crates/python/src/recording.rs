@@ -1,0 +1,112 @@
+//! A recording as Python objects.
+
+use pslc_load::job::Job;
+use pslc_load::record::{buckets, Latency, Recording, Series, Unit};
+use pslc_ssd::Nanos;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+/// The recording of a run of `jobs` on a target with these columns.
+pub fn dict<'py>(
+    py: Python<'py>,
+    recording: &Recording,
+    jobs: &[Job],
+    names: &[&str],
+) -> PyResult<Bound<'py, PyDict>> {
+    let units = recording.units.iter().map(|unit| unit_dict(py, unit, jobs, recording.end));
+    let out = PyDict::new(py);
+    out.set_item("interrupted", recording.interrupted)?;
+    out.set_item("error", recording.error.as_ref().map(ToString::to_string))?;
+    out.set_item("start_ns", recording.start.0)?;
+    out.set_item("drive_time_ns", recording.end.saturating_sub(recording.start).0)?;
+    out.set_item("jobs", PyList::new(py, units.collect::<PyResult<Vec<_>>>()?)?)?;
+    out.set_item("series", series_dict(py, recording, names)?)?;
+    for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
+        let columns = PyDict::new(py);
+        for (name, value) in names.iter().zip(values) {
+            columns.set_item(name, value)?;
+        }
+        out.set_item(word, columns)?;
+    }
+    Ok(out)
+}
+
+fn unit_dict<'py>(py: Python<'py>, unit: &Unit, jobs: &[Job], end: Nanos) -> PyResult<Bound<'py, PyDict>> {
+    let job = &jobs[unit.job];
+    // A unit that was cut off ended with the run.
+    let end = if unit.end == Nanos::ZERO { end } else { unit.end };
+    let elapsed = end.saturating_sub(unit.start).0;
+    let out = PyDict::new(py);
+    out.set_item("name", &unit.name)?;
+    out.set_item("groupid", unit.group)?;
+    let options = PyDict::new(py);
+    for (name, value) in &job.options {
+        options.set_item(name, value)?;
+    }
+    out.set_item("options", options)?;
+    out.set_item("notes", job.notes.clone())?;
+    out.set_item("iodepth", job.iodepth)?;
+    out.set_item("elapsed_ns", elapsed)?;
+    for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&unit.kinds) {
+        out.set_item(word, latency_dict(py, latency, elapsed)?)?;
+    }
+    let submitted: u64 = unit.depths.iter().sum();
+    let levels = PyDict::new(py);
+    for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(unit.depths) {
+        levels.set_item(name, percent(count, submitted))?;
+    }
+    out.set_item("iodepth_level", levels)?;
+    let requests: u64 = unit.kinds[..3].iter().map(|latency| latency.count).sum();
+    let tables = [("ns", PyDict::new(py)), ("us", PyDict::new(py)), ("ms", PyDict::new(py))];
+    for (of, upper, count) in buckets(unit.kinds[..3].iter()) {
+        let table = tables.iter().find(|(word, _)| *word == of).map(|(_, table)| table);
+        table.expect("a table of each unit").set_item(upper, percent(count, requests))?;
+    }
+    for (word, table) in tables {
+        out.set_item(format!("latency_{word}"), table)?;
+    }
+    Ok(out)
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        100.0 * part as f64 / whole as f64
+    }
+}
+
+fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("io_bytes", latency.bytes)?;
+    out.set_item("total_ios", latency.count)?;
+    out.set_item("runtime_ns", if latency.count > 0 { elapsed } else { 0 })?;
+    let lat = PyDict::new(py);
+    lat.set_item("min", if latency.count > 0 { latency.min_ns } else { 0 })?;
+    lat.set_item("max", latency.max_ns)?;
+    lat.set_item("mean", latency.mean_ns())?;
+    lat.set_item("stddev", latency.stddev_ns())?;
+    lat.set_item("n", latency.count)?;
+    let percentiles = PyDict::new(py);
+    for (name, ns) in latency.percentiles() {
+        percentiles.set_item(name, ns)?;
+    }
+    lat.set_item("percentile", percentiles)?;
+    out.set_item("lat_ns", lat)?;
+    Ok(out)
+}
+
+fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> PyResult<Bound<'py, PyDict>> {
+    let axis = |series: &Series| {
+        let columns = PyDict::new(py);
+        for (name, values) in series.columns(names) {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            columns.set_item(name, PyBytes::new(py, &bytes))?;
+        }
+        Ok::<_, PyErr>(columns)
+    };
+    let out = PyDict::new(py);
+    out.set_item("time", axis(&recording.time)?)?;
+    out.set_item("bytes", axis(&recording.bytes)?)?;
+    Ok(out)
+}

@@ -1,0 +1,142 @@
+//! A run on a thread of its own, while Python's looks for signals, shows progress and keeps what was recorded.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pslc_load::job::Job;
+use pslc_load::record::Recording;
+use pslc_load::{Next, Observer, Progress, Target};
+use pslc_ssd::Nanos;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::recording;
+
+/// Between two calls of `progress`.
+const TICK: Duration = Duration::from_millis(100);
+/// Between two calls of `keep`.
+const KEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// What the two threads share.
+struct Shared {
+    stop: AtomicBool,
+    progress: Mutex<Option<Progress>>,
+    kept: Mutex<Option<Recording>>,
+}
+
+struct Watch<'a> {
+    shared: &'a Shared,
+    /// When to keep what is recorded, if at all.
+    keep_at: Option<Instant>,
+}
+
+impl Observer for Watch<'_> {
+    fn look(&mut self, progress: &Progress) -> Next {
+        *self.shared.progress.lock().expect("nobody panics with it") = Some(*progress);
+        if self.shared.stop.load(Ordering::Relaxed) {
+            return Next::Stop;
+        }
+        match &mut self.keep_at {
+            Some(at) if Instant::now() >= *at => {
+                *at = Instant::now() + KEEP_EVERY;
+                Next::Keep
+            }
+            _ => Next::Go,
+        }
+    }
+
+    fn keep(&mut self, so_far: Recording) {
+        *self.shared.kept.lock().expect("nobody panics with it") = Some(so_far);
+    }
+}
+
+/// Run `jobs`; `progress` is called ten times a second, `keep` every few seconds with the recording so far.
+pub fn run<'py, T: Target + Send>(
+    py: Python<'py>,
+    target: &mut T,
+    jobs: &[Job],
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+    keep: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
+    let names = target.columns();
+    let begin = Instant::now();
+    let mut raised = None;
+    let recording = std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        let receiver = Mutex::new(receiver);
+        let mut watch = Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY) };
+        scope.spawn(move || {
+            let recording = pslc_load::run(target, jobs, seed, &mut watch);
+            // Python's thread waits until this one has ended.
+            let _ = sender.send(recording);
+        });
+        let mut speed = Speed::default();
+        loop {
+            let wait = || receiver.lock().expect("only this thread has it").recv_timeout(TICK);
+            match py.detach(wait) {
+                Ok(recording) => return recording,
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(error) = look(py, &shared, &mut speed, &progress, &keep, jobs, names) {
+                shared.stop.store(true, Ordering::Relaxed);
+                // An interrupt ends the run and is no error; so does a second one.
+                if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    raised = Some(error);
+                }
+            }
+        }
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let out = recording::dict(py, &recording, jobs, names)?;
+    out.set_item("wall_s", begin.elapsed().as_secs_f64())?;
+    Ok(out)
+}
+
+/// Speed between two looks, on the target's clock.
+#[derive(Default)]
+struct Speed {
+    bytes: u64,
+    elapsed: Nanos,
+}
+
+fn look(
+    py: Python<'_>,
+    shared: &Shared,
+    speed: &mut Speed,
+    progress: &Option<Py<PyAny>>,
+    keep: &Option<Py<PyAny>>,
+    jobs: &[Job],
+    names: &[&str],
+) -> PyResult<()> {
+    py.check_signals()?;
+    if shared.stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let kept = shared.kept.lock().expect("nobody panics with it").take();
+    if let (Some(keep), Some(so_far)) = (keep, kept) {
+        keep.call1(py, (recording::dict(py, &so_far, jobs, names)?,))?;
+    }
+    let so_far = *shared.progress.lock().expect("nobody panics with it");
+    let (Some(progress), Some(so_far)) = (progress, so_far) else { return Ok(()) };
+    let seconds = so_far.elapsed.saturating_sub(speed.elapsed).as_secs_f64();
+    let rate = if seconds > 0.0 { (so_far.done_bytes - speed.bytes) as f64 / seconds } else { 0.0 };
+    *speed = Speed { bytes: so_far.done_bytes, elapsed: so_far.elapsed };
+    let state = PyDict::new(py);
+    state.set_item("done_bytes", so_far.done_bytes)?;
+    state.set_item("total_bytes", so_far.total_bytes)?;
+    state.set_item("drive_time_ns", so_far.elapsed.0)?;
+    state.set_item("total_time_ns", so_far.total_time.0)?;
+    state.set_item("bytes_per_s", rate)?;
+    if !progress.call1(py, (state,))?.extract::<bool>(py)? {
+        shared.stop.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}

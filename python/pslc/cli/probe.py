@@ -1,0 +1,43 @@
+"""`pslc probe`: what a real drive and the machine are."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def command(
+    path: Annotated[Path, typer.Argument(help="A block device, or a file or folder on the drive.", metavar="TARGET")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Show what Linux tells of a real drive, and what would make a measurement on it doubtful. Writes nothing."""
+    from pslc import doubts, probe
+    from pslc.errors import refusal
+
+    if not path.exists():
+        raise refusal(f"{path}: there is no such file or device", "lsblk lists the block devices")
+    facts = probe.facts(path)
+    facts["now"] = probe.moment(facts)
+    found = list(doubts.of_the_machine(facts))
+    seen = probe.users_and_signatures(path)
+    if as_json:
+        print(json.dumps(facts | {"guard": seen, "doubts": found}, indent=1))
+        return
+    for title in ("file_system", "device", "host", "power", "now"):
+        _show(title, facts[title])
+    if seen is not None:
+        held = seen["signatures"]
+        holds = None if held is None else "; ".join(held) or "nothing"
+        _show("guard", {"users": "; ".join(seen["users"]) or "none", "holds": holds})
+    for doubt in found:
+        print(f"doubt: {doubt}")
+
+
+def _show(title: str, facts: dict[str, Any] | None) -> None:
+    if facts is None:
+        print(f"{title.replace('_', ' ')}: unknown")
+        return
+    print(title.replace("_", " "))
+    for name, value in facts.items():
+        print(f"  {name.replace('_', ' '):24} {'unknown' if value is None else value}")

@@ -1,0 +1,113 @@
+"""What may have falsified a measurement on a real drive: a closed set, each with what to do about it. Doubts about the
+analysis of a curve are `pslc.analysis.doubts`."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+from pslc.recording import Recording
+
+
+class Doubt(StrEnum):
+    """Every doubt there is; the braces hold what was seen."""
+
+    INCOMPLETE = "the run ended early ({why}): repeat it"
+    PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
+    COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
+    VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
+    FILE_SYSTEM = "the file is on {what}: measure on ext4 or XFS straight on the drive"
+    STACK = "the file system reaches the drive through {stack}: measure without it"
+    ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
+    LINK = "the link runs at {now} but can {most}: put the drive into another slot"
+    GOVERNOR = "the CPU's governor is {governor}: set it to performance"
+    POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
+    WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
+    OTHER_LOAD = "{count} requests of others were under way when it began: stop them and repeat"
+    CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
+    ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
+    HEAT = "the drive was at {celsius:.0f} C at the end: cool it, or measure heat on purpose"
+    UNKNOWN_DRIVE = "which drive is behind {path} is unknown, so its link, heat and cache are as well"
+
+
+COW = ("btrfs", "zfs", "bcachefs", "overlay", "fuse", "nfs", "nfs4", "cifs", "9p", "virtiofs")
+HOT = 70.0
+
+
+def of_run(recording: Recording) -> list[str]:
+    """The doubts about a recording of a real drive, the gravest first."""
+    return [*_of_the_run(recording), *of_the_machine(recording.facts)]
+
+
+def _of_the_run(recording: Recording) -> Iterator[str]:
+    if recording.error:
+        yield Doubt.INCOMPLETE.format(why=recording.error)
+    smallest = None
+    for job in recording.jobs:
+        options = job["options"]
+        if options.get("direct", "0") == "0" and options.get("buffered") != "0":
+            yield Doubt.PAGE_CACHE.format(job=job["name"])
+        for option in ("zero_buffers", "buffer_compress_percentage"):
+            if options.get(option, "0") != "0":
+                yield Doubt.COMPRESSIBLE.format(job=job["name"], option=option)
+        for kind in ("read", "write"):
+            done = job[kind]
+            if done["total_ios"]:
+                mean = done["io_bytes"] / done["total_ios"]
+                smallest = min(smallest or mean, mean)
+    device = recording.facts["device"] or {}
+    block = device.get("physical_block_bytes")
+    if block and smallest and smallest < block:
+        yield Doubt.ALIGNMENT.format(bs=round(smallest), block=block)
+    if recording.drive_time_s > 0.5:
+        yield from _of_the_cpu(recording)
+    celsius = (recording.facts.get("after") or {}).get("temperature_c")
+    if celsius is not None and celsius >= HOT:
+        yield Doubt.HEAT.format(celsius=celsius)
+
+
+def _of_the_cpu(recording: Recording) -> Iterator[str]:
+    busy = recording.totals["cpu_ns_total"] - recording.before["cpu_ns_total"]
+    share = 100 * busy / (recording.drive_time_s * 1e9)
+    if share > 90:
+        yield Doubt.CPU_BOUND.format(share=share)
+    most = recording.facts.get("engine_ceiling_iops")
+    requests = sum(job[kind]["total_ios"] for job in recording.jobs for kind in ("read", "write"))
+    iops = requests / recording.drive_time_s
+    if most and iops > most / 2:
+        yield Doubt.ENGINE_BOUND.format(iops=iops, most=most)
+
+
+def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
+    """The doubts that facts alone raise (`pslc.probe.facts`)."""
+    device, system = facts["device"], facts["file_system"]
+    if device is None:
+        yield Doubt.UNKNOWN_DRIVE.format(path=facts["path"])
+    if facts["host"]["virtual"]:
+        yield Doubt.VIRTUAL
+    if system is not None:
+        if system["type"] in COW or system["type"].startswith("fuse"):
+            yield Doubt.FILE_SYSTEM.format(what=system["type"])
+        elif "compress" in system["options"]:
+            yield Doubt.FILE_SYSTEM.format(what=f"{system['type']} with compression")
+    below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    if below:
+        yield Doubt.STACK.format(stack=", ".join(below))
+    if device is not None:
+        yield from _of_the_device(device)
+    governor = facts["host"]["governor"]
+    if governor not in (None, "performance"):
+        yield Doubt.GOVERNOR.format(governor=governor)
+    latency = facts["power"]["nvme_ps_max_latency_us"]
+    if latency and device is not None and device["name"].startswith("nvme"):
+        yield Doubt.POWER_STATES.format(us=latency)
+
+
+def _of_the_device(device: dict[str, Any]) -> Iterator[str]:
+    now = (device["link_speed"], device["link_width"])
+    most = (device["link_speed_max"], device["link_width_max"])
+    if None not in (*now, *most) and now != most:
+        yield Doubt.LINK.format(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
+    if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
+        yield Doubt.WRITE_CACHE.format(what=device["write_cache"])
+    if device["requests_in_flight"]:
+        yield Doubt.OTHER_LOAD.format(count=device["requests_in_flight"])

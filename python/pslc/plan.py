@@ -1,0 +1,67 @@
+"""What a run is going to do to a real drive, said before it does anything."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pslc._native import plan_jobs
+from pslc.report import words
+from pslc.target import Target
+
+SLOW, FAST = 100e6, 3000e6
+"""Bytes a second between which drives write for long: bounds of how long it takes."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sentences to show, and the job as a command of fio's."""
+
+    sentences: list[str]
+    fio: str
+    write_bytes: int
+
+
+def plan(target: Target, job_file: str, source: str, options: list[tuple[str, str]]) -> Plan:
+    """What running `job_file` on `target` does.
+
+    Raises:
+        PslcError: the job file cannot be used on it.
+    """
+    found = plan_jobs(job_file, source, options, target.capacity_bytes)
+    written = found["write_bytes"]
+    said = [_where(target)]
+    if written:
+        share = ""
+        drive = (target.facts["device"] or {}).get("bytes") or (target.capacity_bytes if target.kind == "device" else 0)
+        if drive:
+            share = f", {100 * written / drive:.1f} % of the drive's capacity"
+        said.append(f"writes {words.size(written)}{share}; its rated endurance is unknown")
+        said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
+    if found["read_bytes"]:
+        said.append(f"reads {words.size(found['read_bytes'])}")
+    if found["timed_ns"]:
+        what = "writes as much as it can for" if found["writes_until_time"] else "goes on for"
+        said.append(f"{what} {words.span(found['timed_ns'] / 1e9)}")
+    return Plan(said, _fio(target, job_file, source, options), written)
+
+
+def _where(target: Target) -> str:
+    if target.kind == "device":
+        return f"ERASES {target.spec}, {target.name}, {words.size(target.capacity_bytes)}: everything on it is lost"
+    system: dict[str, Any] = target.facts["file_system"] or {}
+    what = f"{system.get('type', 'an unknown file system')} on {target.name}"
+    return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"
+
+
+def _fio(target: Target, job_file: str, source: str, options: list[tuple[str, str]]) -> str:
+    """One section becomes one command; more of them are a file, as they are."""
+    lines = [line.strip() for line in job_file.splitlines()]
+    lines = [line for line in lines if line and line[0] not in "#;"]
+    sections = [line for line in lines if line.startswith("[") and line != "[global]"]
+    over = [f"--{name}={value}" if value else f"--{name}" for name, value in options]
+    where = [f"--filename={target.spec}"]
+    if target.kind == "file":
+        where.append(f"--filesize={target.capacity_bytes}")
+    if len(sections) > 1 or not source.startswith(sections[0].strip("[]")):
+        return " ".join(["fio", *where, *over, source])
+    words_of = [f"--{line}" for line in lines if not line.startswith("[")]
+    return " ".join(["fio", f"--name={sections[0].strip('[]')}", *where, "--ioengine=io_uring", *words_of, *over])

@@ -1,0 +1,183 @@
+"""What a real drive and the machine are, as Linux tells it. Nothing is written, and what cannot be read is None, which
+means unknown and never "fine"."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from pslc._native import inspect_device
+
+SYS = Path("/sys")
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """Facts of a block device, of a file, or of the folder in which a file is to be made.
+
+    `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
+    down to the drive. `device`: of the drive itself, None where it is not to be found. `host` and `power`: the machine.
+    """
+    if path.is_block_device():
+        file_system, number = None, path.stat().st_rdev
+    else:
+        there = next(p for p in (path, *path.absolute().parents) if p.exists())
+        file_system = _file_system(there)
+        number = there.stat().st_dev
+        source = (file_system or {}).get("source") or ""
+        if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
+            number = Path(source).stat().st_rdev
+    stack = _stack(number)
+    return {
+        "path": str(path),
+        "file_system": file_system,
+        "stack": [disk.name for disk in stack],
+        "device": _device(stack[-1]) if stack else None,
+        "host": _host(),
+        "power": {
+            "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
+            "pcie_aspm": _chosen(_text(SYS / "module/pcie_aspm/parameters/policy")),
+        },
+    }
+
+
+def users_and_signatures(path: Path) -> dict[str, Any] | None:
+    """Serial number, users and signatures of a block device, as the guard sees them; None for anything else."""
+    return inspect_device(str(path)) if path.is_block_device() else None
+
+
+def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
+    """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one:
+    asking can wake a drive."""
+    device = facts_of["device"]
+    if device is None:
+        return {"temperature_c": None, "smart": None}
+    return {"temperature_c": _temperature(SYS / "block" / device["name"]), "smart": _smart(f"/dev/{device['name']}")}
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    try:
+        return int(text) if text else None
+    except ValueError:
+        return None
+
+
+def _chosen(text: str | None) -> str | None:
+    """`performance` of `default [performance] powersave`."""
+    if text and "[" in text:
+        return text.partition("[")[2].partition("]")[0]
+    return text
+
+
+def _file_system(path: Path) -> dict[str, Any] | None:
+    number = path.stat().st_dev
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    for line in (_text(Path("/proc/self/mountinfo")) or "").splitlines():
+        fields, _, rest = line.partition(" - ")
+        parts = fields.split()
+        kind, source, *options = rest.split()
+        if len(parts) > 4 and parts[2] == wanted:
+            return {"type": kind, "mount": parts[4], "source": source, "options": " ".join([parts[5], *options])}
+    return None
+
+
+def _stack(number: int) -> list[Path]:
+    """Block devices from this one down to the drive: dm and md over their first slave, a partition over its disk."""
+    try:
+        at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+    except OSError:
+        return []
+    found = [at]
+    while True:
+        slaves = sorted((at / "slaves").iterdir()) if (at / "slaves").is_dir() else []
+        if (at / "partition").exists():
+            at = at.parent
+        elif slaves:
+            at = slaves[0].resolve()
+        else:
+            return found
+        found.append(at)
+
+
+def _device(disk: Path) -> dict[str, Any]:
+    queue, device = disk / "queue", disk / "device"
+    link = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
+    sectors = _number(disk / "size")
+    node = Path("/dev") / disk.name
+    seen = None
+    if node.is_block_device() and os.access(node, os.R_OK):
+        seen = inspect_device(str(node))
+    return {
+        "name": disk.name,
+        "model": _text(device / "model"),
+        "serial": seen["serial"] if seen else None,
+        "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
+        "bytes": sectors * 512 if sectors is not None else None,
+        "link_speed": _text(link / "current_link_speed") if link else None,
+        "link_speed_max": _text(link / "max_link_speed") if link else None,
+        "link_width": _number(link / "current_link_width") if link else None,
+        "link_width_max": _number(link / "max_link_width") if link else None,
+        "logical_block_bytes": _number(queue / "logical_block_size"),
+        "physical_block_bytes": _number(queue / "physical_block_size"),
+        "optimal_io_bytes": _number(queue / "optimal_io_size"),
+        "largest_request_bytes": _kib(_number(queue / "max_sectors_kb")),
+        "queue_requests": _number(queue / "nr_requests"),
+        "scheduler": _chosen(_text(queue / "scheduler")),
+        "rotational": _number(queue / "rotational"),
+        "write_cache": _text(queue / "write_cache"),
+        "discard_bytes": _number(queue / "discard_max_bytes"),
+        "requests_in_flight": sum(int(word) for word in (_text(disk / "inflight") or "0").split()),
+    }
+
+
+def _kib(number: int | None) -> int | None:
+    return number * 1024 if number is not None else None
+
+
+def _temperature(disk: Path) -> float | None:
+    for sensor in sorted((disk / "device").glob("hwmon*/temp1_input")) + sorted(
+        (disk / "device" / "device").glob("hwmon/hwmon*/temp1_input")
+    ):
+        value = _number(sensor)
+        if value is not None:
+            return value / 1000
+    return None
+
+
+def _smart(node: str) -> dict[str, Any] | None:
+    """What smartctl prints, when it is there and may ask."""
+    program = shutil.which("smartctl")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run([program, "-j", "-a", node], capture_output=True, text=True, timeout=10, check=False)
+        found = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
+    return {name: found[name] for name in keep if name in found} or None
+
+
+def _host() -> dict[str, Any]:
+    cpuinfo = _text(Path("/proc/cpuinfo")) or ""
+    model = next(
+        (line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None
+    )
+    flags = next((line for line in cpuinfo.splitlines() if line.startswith("flags")), None)
+    return {
+        "kernel": platform.release(),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "governor": _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "virtual": " hypervisor" in flags if flags is not None else None,
+    }
