@@ -10,13 +10,14 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench picture build clean tools
+.PHONY: help demo test check bench bench-fio picture build clean tools
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
 	@echo "make test     build, then run every test"
 	@echo "make check    formatting, lints and types"
 	@echo "make bench    speed and memory of the simulator, in a table"
+	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make clean    remove the environment and every build"
 
@@ -39,6 +40,9 @@ check: build
 bench: build
 	$(BIN)/python benches/table.py
 	cargo bench --workspace --quiet
+
+bench-fio: build
+	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
 
 picture: build
 	$(BIN)/python docs/pictures/draw.py

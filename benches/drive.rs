@@ -16,7 +16,7 @@ fn drive(overrides: &[(&str, &str)]) -> SimTarget {
 /// Run a job file and return the requests it made.
 fn go(target: &mut SimTarget, text: &str) -> u64 {
     let jobs = job::parse("bench", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
-    let recording = run(target, &jobs.unwrap_or_else(|error| panic!("{error}")), 0, &mut |_| true);
+    let recording = run(target, &jobs.unwrap_or_else(|error| panic!("{error}")), 0, &mut |_: &_| true);
     recording.units.iter().flat_map(|unit| &unit.kinds).map(|latency| latency.count).sum()
 }
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from pslc.recording import Recording
+from pslc.report import words
 
 
 class Doubt(StrEnum):
@@ -18,6 +19,9 @@ class Doubt(StrEnum):
     FILE_SYSTEM = "the file is on {what}: measure on ext4 or XFS straight on the drive"
     STACK = "the file system reaches the drive through {stack}: measure without it"
     ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
+    PARTITION = "the partition begins at {start} bytes, which is no multiple of 1 MiB: make it anew"
+    FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: say so, or free it"
+    IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
@@ -58,11 +62,24 @@ def _of_the_run(recording: Recording) -> Iterator[str]:
     block = device.get("physical_block_bytes")
     if block and smallest and smallest < block:
         yield Doubt.ALIGNMENT.format(bs=round(smallest), block=block)
+    ceiling = link_bytes_per_s(device)
+    fastest = max((phase["bytes_per_s"] for phase in recording.findings["phases"]), default=0.0)
+    if ceiling is not None and fastest > ceiling:
+        yield Doubt.IMPOSSIBLE.format(speed=words.speed(fastest), most=words.speed(ceiling))
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     celsius = (recording.facts.get("after") or {}).get("temperature_c")
     if celsius is not None and celsius >= HOT:
         yield Doubt.HEAT.format(celsius=celsius)
+
+
+def link_bytes_per_s(device: dict[str, Any]) -> float | None:
+    """What a PCIe link of the speed and width that Linux tells carries at most, before any overhead; else None."""
+    speed, width = device.get("link_speed"), device.get("link_width")
+    if not speed or not width:
+        return None
+    per_lane = float(str(speed).split()[0]) * 1e9 / 8
+    return per_lane * int(width)
 
 
 def _of_the_cpu(recording: Recording) -> Iterator[str]:
@@ -84,7 +101,13 @@ def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
         yield Doubt.UNKNOWN_DRIVE.format(path=facts["path"])
     if facts["host"]["virtual"]:
         yield Doubt.VIRTUAL
+    start = facts["partition_start_bytes"]
+    if start is not None and start % (1 << 20):
+        yield Doubt.PARTITION.format(start=start)
     if system is not None:
+        share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
+        if share > 50:
+            yield Doubt.FULL.format(share=share)
         if system["type"] in COW or system["type"].startswith("fuse"):
             yield Doubt.FILE_SYSTEM.format(what=system["type"])
         elif "compress" in system["options"]:

@@ -38,11 +38,11 @@ def of_writes(recording: Recording) -> dict[str, Any]:
     if recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording):
         return found
     phases = find_phases(curve)
-    end = cache_end(curve, phases, seed=recording.seed, capacity_bytes=recording.capacity_bytes)
+    end = cache_end(curve, phases, seed=recording.seed, capacity_bytes=recording.drive_bytes)
     found.update(_cache(end))
     found["phases"] = [_phase(recording, phase) for phase in phases]
     found["doubts"] = doubts(
-        curve, phases, end=end, capacity_bytes=recording.capacity_bytes, interrupted=recording.interrupted
+        curve, phases, end=end, capacity_bytes=recording.drive_bytes, interrupted=recording.interrupted
     )
     return found
 

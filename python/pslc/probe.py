@@ -34,10 +34,14 @@ def facts(path: Path) -> dict[str, Any]:
         "path": str(path),
         "file_system": file_system,
         "stack": [disk.name for disk in stack],
+        "partition_start_bytes": _partition_start(stack),
         "device": _device(stack[-1]) if stack else None,
         "host": _host(),
         "power": {
             "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
+            "sata_link_power": _text(
+                next(iter(sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))), SYS)
+            ),
             "pcie_aspm": _chosen(_text(SYS / "module/pcie_aspm/parameters/policy")),
         },
     }
@@ -87,7 +91,15 @@ def _file_system(path: Path) -> dict[str, Any] | None:
         parts = fields.split()
         kind, source, *options = rest.split()
         if len(parts) > 4 and parts[2] == wanted:
-            return {"type": kind, "mount": parts[4], "source": source, "options": " ".join([parts[5], *options])}
+            room = os.statvfs(path)
+            return {
+                "type": kind,
+                "mount": parts[4],
+                "source": source,
+                "options": " ".join([parts[5], *options]),
+                "bytes": room.f_blocks * room.f_frsize,
+                "free_bytes": room.f_bavail * room.f_frsize,
+            }
     return None
 
 
@@ -140,6 +152,12 @@ def _device(disk: Path) -> dict[str, Any]:
     }
 
 
+def _partition_start(stack: list[Path]) -> int | None:
+    """Where the partition begins on its drive; None when there is none."""
+    sectors = [_number(disk / "start") for disk in stack if (disk / "partition").exists()]
+    return sectors[0] * 512 if sectors and sectors[0] is not None else None
+
+
 def _kib(number: int | None) -> int | None:
     return number * 1024 if number is not None else None
 
@@ -155,17 +173,21 @@ def _temperature(disk: Path) -> float | None:
 
 
 def _smart(node: str) -> dict[str, Any] | None:
-    """What smartctl prints, when it is there and may ask."""
-    program = shutil.which("smartctl")
-    if program is None:
-        return None
-    try:
-        done = subprocess.run([program, "-j", "-a", node], capture_output=True, text=True, timeout=10, check=False)
-        found = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
-    return {name: found[name] for name in keep if name in found} or None
+    """What smartctl prints, or nvme-cli, when one of them is there and may ask."""
+    for program, *arguments in (("smartctl", "-j", "-a"), ("nvme", "smart-log", "-o", "json")):
+        if shutil.which(program) is None:
+            continue
+        try:
+            asked = [program, *arguments, node]
+            done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
+            found = json.loads(done.stdout)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            continue
+        keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
+        kept = found if program == "nvme" else {name: found[name] for name in keep if name in found}
+        if kept:
+            return dict(kept)
+    return None
 
 
 def _host() -> dict[str, Any]:

@@ -62,6 +62,12 @@ class Recording:
         return bool(self.profile)
 
     @property
+    def drive_bytes(self) -> int:
+        """Capacity of the whole drive, of which a scratch file is a part; that of the file where it is not known."""
+        device = self.facts.get("device") or {}
+        return int(device.get("bytes") or self.capacity_bytes)
+
+    @property
     def written_bytes(self) -> int:
         """Bytes the host wrote."""
         return int(self.bytes["write_bytes"].sum())

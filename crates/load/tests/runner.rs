@@ -11,7 +11,7 @@ use pslc_ssd::{Nanos, Op};
 const MS: Nanos = Nanos::from_millis(1);
 
 fn run_on(target: &mut impl Target, text: &str) -> Recording {
-    run(target, &jobs(text), 0, &mut |_| true)
+    run(target, &jobs(text), 0, &mut |_: &_| true)
 }
 
 fn column(recording: &Recording, axis: &str, name: &str) -> Vec<u64> {
@@ -114,7 +114,7 @@ fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
     let mut target = Even::new(MS);
     let list = jobs("[a]\nrw=write\nbs=4k\nsize=512m\niodepth=4\n[b]\nstonewall\nrw=write");
     let mut looks = 0;
-    let recording = run(&mut target, &list, 0, &mut |progress| {
+    let recording = run(&mut target, &list, 0, &mut |progress: &pslc_load::Progress| {
         assert_eq!(progress.total_bytes, (512 << 20) + CAPACITY);
         looks += 1;
         looks < 3
@@ -131,7 +131,7 @@ fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
 fn a_stop_during_a_long_thought_is_not_waited_for() {
     let mut target = Even::new(MS);
     let list = jobs("[a]\nrw=write\nbs=4k\nsize=1m\nthinktime=1h");
-    let recording = run(&mut target, &list, 0, &mut |_| false);
+    let recording = run(&mut target, &list, 0, &mut |_: &_| false);
     assert!(recording.interrupted);
     assert!(recording.units[0].kinds[1].count <= 2);
 }
@@ -174,7 +174,7 @@ fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
         let list =
             pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None)
                 .unwrap();
-        let recording = run(&mut target, &list, 7, &mut |_| true);
+        let recording = run(&mut target, &list, 7, &mut |_: &_| true);
         (format!("{:?}", recording.totals), recording.end, recording)
     };
     let (first, end, recording) = go();

@@ -8,6 +8,9 @@ from pslc.analysis.borders import Border, locate
 from pslc.analysis.segment import change_bytes
 from pslc.analysis.series import Curve
 
+STEEPEST = 20.0
+"""The logarithm of the largest drift that is told; a line through bins of very unequal width may be steeper."""
+
 
 @dataclass(frozen=True)
 class Phase:
@@ -73,4 +76,6 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float]:
     third = max(1, speed.size // 3)
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
-    return float((high - low) / (2.0 * middle)), float(np.expm1(rise * (to - start) / run))
+    return float((high - low) / (2.0 * middle)), float(
+        np.expm1(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
+    )

@@ -1,4 +1,4 @@
-//! io_uring: requests are gathered until something is waited for, and handed over in one call.
+//! io_uring: a few requests are handed over in one call, but never so many that the drive runs out of them.
 
 use std::io;
 use std::time::Duration;
@@ -16,6 +16,9 @@ pub struct Uring {
     /// The buffers are registered, as buffer 0.
     fixed: bool,
     under_way: u32,
+    /// In the submission queue, and how many of them are handed over without waiting for more.
+    gathered: u32,
+    batch: u32,
 }
 
 impl Uring {
@@ -37,7 +40,7 @@ impl Uring {
         // Locked memory may be limited, and one buffer is 1 GiB at most; those that are not registered only cost more.
         // SAFETY: the memory outlives the ring, which is drained before either goes.
         let fixed = unsafe { ring.submitter().register_buffers(&[region]) }.is_ok();
-        Ok(Uring { ring, fixed, under_way: 0 })
+        Ok(Uring { ring, fixed, under_way: 0, gathered: 0, batch: (slots / 8).clamp(1, 32) })
     }
 
     pub fn submit(&mut self, task: Task) -> io::Result<()> {
@@ -45,6 +48,11 @@ impl Uring {
         // SAFETY: the buffer of a slot is its own until the request has come back; there is room, a slot has one request.
         unsafe { self.ring.submission().push(&entry) }.map_err(|_| io::Error::other("the queue is full"))?;
         self.under_way += 1;
+        self.gathered += 1;
+        if self.gathered >= self.batch {
+            self.ring.submit()?;
+            self.gathered = 0;
+        }
         Ok(())
     }
 
@@ -95,6 +103,7 @@ impl Uring {
                 std::thread::sleep(wait);
                 return Ok(None);
             }
+            self.gathered = 0;
             let limit = Timespec::from(wait);
             let arguments = SubmitArgs::new().timespec(&limit);
             match self.ring.submitter().submit_with_args(1, &arguments) {

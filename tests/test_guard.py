@@ -1,0 +1,260 @@
+"""The guard: a block device is written only when nothing can be lost by mistake. On loop devices, which need root."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import pslc
+from pslc.target import RealOptions
+
+MB = 1 << 20
+
+
+def sh(*words: object) -> str:
+    """Run a program; its output."""
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def reason() -> str | None:
+    if os.geteuid() != 0:
+        return "loop devices need root"
+    if shutil.which("losetup") is None:
+        return "losetup is not installed"
+    done = subprocess.run(["losetup", "-f"], capture_output=True, check=False)
+    return None if done.returncode == 0 else "this machine has no loop devices"
+
+
+pytestmark = pytest.mark.skipif(reason() is not None, reason=str(reason()))
+
+
+class Loop:
+    """A loop device over an image; its serial number is the path of the image."""
+
+    def __init__(self, folder: Path) -> None:
+        self.image = folder / "drive.img"
+        self.image.write_bytes(hashlib.sha256(b"seed").digest() * (64 * MB // 32))
+        self.image.open("r+b").write(b"\0" * MB)
+        with self.image.open("r+b") as file:
+            file.seek(-MB, os.SEEK_END)
+            file.write(b"\0" * MB)
+        self.path = sh("losetup", "-f", "--show", self.image)
+
+    def hash(self) -> str:
+        """Of everything on it."""
+        sh("blockdev", "--flushbufs", self.path)
+        return hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def loop(tmp_path):
+    made = Loop(tmp_path)
+    yield made
+    subprocess.run(["losetup", "-d", made.path], check=False)
+
+
+def run(loop: Loop, serial: str | None = None, wipe: bool = False) -> pslc.Recording:
+    real = RealOptions(destroy_data=serial or str(loop.image), wipe_signatures=wipe)
+    return pslc.run("fill", on=loop.path, real=real, options=[("io_size", "8m")])
+
+
+def refused(loop: Loop, what: str, **given) -> None:
+    """The run is refused for this reason, and no byte is another."""
+    before = loop.hash()
+    with pytest.raises(pslc.PslcError, match=what) as caught:
+        run(loop, **given)
+    assert "\n\nhint: " in str(caught.value)
+    assert loop.hash() == before
+
+
+def test_a_device_is_measured_with_its_own_serial_number(loop):
+    recording = run(loop)
+    assert recording.written_bytes == 8 * MB
+    assert recording.capacity_bytes == 64 * MB
+    assert recording.error is None
+
+
+def test_without_the_flag_nothing_is_written(loop, command):
+    before = loop.hash()
+    done = command("run", "fill", "--on", loop.path)
+    assert done.returncode == 2
+    assert "everything on it would be lost" in done.stderr
+    assert loop.hash() == before
+
+
+def test_a_wrong_serial_number_is_refused(loop):
+    refused(loop, "is not that of this drive", serial="S4EVNX0M123456")
+
+
+def test_a_mounted_device_is_refused(loop, tmp_path):
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is not installed")
+    sh("mkfs.ext4", "-q", "-F", loop.path)
+    point = tmp_path / "mount"
+    point.mkdir()
+    sh("mount", loop.path, point)
+    try:
+        refused(loop, f"is mounted at {point}", wipe=True)
+    finally:
+        sh("umount", point)
+
+
+def test_a_device_with_a_file_system_is_refused_unless_that_may_go_too(loop):
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is not installed")
+    sh("mkfs.ext4", "-q", "-F", loop.path)
+    refused(loop, "ext2/3/4 file system")
+    assert run(loop, wipe=True).error is None
+    found = json.loads(json.dumps(pslc.Recording.document(run(loop))))
+    assert found["error"] is None, "after that it holds nothing any more"
+
+
+@pytest.mark.parametrize(
+    ("name", "offset", "magic"),
+    [
+        ("XFS", 0, b"XFSB"),
+        ("Btrfs", 0x10040, b"_BHRfS_M"),
+        ("LUKS", 0, b"LUKS\xba\xbe"),
+        ("LVM", 0x218, b"LVM2 001"),
+        ("swap", 4086, b"SWAPSPACE2"),
+        ("GPT", 512, b"EFI PART"),
+        ("its copy at the end", 64 * MB - 512, b"EFI PART"),
+        ("Linux RAID", 4096, b"\xfc\x4e\x2b\xa9"),
+        ("MBR", 446, b"\x80\0\0\0\x83" + b"\0" * 59 + b"\x55\xaa"),
+        ("NTFS", 3, b"NTFS    "),
+    ],
+)
+def test_every_signature_is_seen(name, offset, magic, loop):
+    with open(loop.path, "r+b") as device:
+        device.seek(offset)
+        device.write(magic)
+    refused(loop, name)
+
+
+def test_a_device_of_which_a_partition_is_in_use_is_refused(loop, tmp_path):
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is not installed")
+    # One Linux partition from 1 MiB to 33 MiB in a partition table of the old kind.
+    entry = b"\0\0\0\0\x83\0\0\0" + (2048).to_bytes(4, "little") + (65536).to_bytes(4, "little")
+    with open(loop.path, "r+b") as device:
+        device.seek(446)
+        device.write(entry + b"\0" * 48 + b"\x55\xaa")
+    sh("losetup", "-d", loop.path)
+    loop.path = sh("losetup", "-P", "-f", "--show", loop.image)
+    part = Path(f"{loop.path}p1")
+    if not part.exists():
+        pytest.skip("this machine makes no partitions of loop devices")
+    sh("mkfs.ext4", "-q", "-F", part)
+    refused(loop, "MBR partition table")
+    with pytest.raises(pslc.PslcError, match="is a partition"):
+        pslc.run("fill", on=str(part), real=RealOptions(destroy_data=str(loop.image), wipe_signatures=True))
+    point = tmp_path / "mount"
+    point.mkdir()
+    sh("mount", part, point)
+    try:
+        refused(loop, f"{part.name} is mounted at {point}", wipe=True)
+    finally:
+        sh("umount", point)
+
+
+def test_a_device_behind_another_is_refused(loop):
+    other = sh("losetup", "-f", "--show", loop.path)
+    try:
+        refused(loop, f"is behind {Path(other).name}")
+    finally:
+        sh("losetup", "-d", other)
+
+
+def test_swap_is_refused(loop):
+    if shutil.which("mkswap") is None:
+        pytest.skip("mkswap is not installed")
+    sh("mkswap", loop.path)
+    if subprocess.run(["swapon", loop.path], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine allows no swap")
+    try:
+        refused(loop, "is swap space", wipe=True)
+    finally:
+        sh("swapoff", loop.path)
+
+
+def test_a_device_that_is_open_for_itself_elsewhere_is_refused(loop):
+    held = os.open(loop.path, os.O_RDONLY | os.O_EXCL)
+    try:
+        refused(loop, "something has it open for itself")
+    finally:
+        os.close(held)
+
+
+def test_a_device_inside_device_mapper_is_refused(loop):
+    if shutil.which("dmsetup") is None or not Path("/dev/mapper/control").exists():
+        pytest.skip("this machine has no device mapper")
+    try:
+        sh("dmsetup", "create", "pslc-test", "--table", f"0 {64 * MB // 512} linear {loop.path} 0")
+    except subprocess.CalledProcessError:
+        pytest.skip("this machine has no device mapper")
+    try:
+        refused(loop, "is held by", wipe=True)
+    finally:
+        sh("dmsetup", "remove", "pslc-test")
+
+
+def test_a_file_is_not_opened_as_a_device_nor_a_device_as_a_file(loop, tmp_path):
+    with pytest.raises(pslc.PslcError, match="is no block device"):
+        pslc.run("fill", on=str(tmp_path / "x"), real=RealOptions(size=8 * MB, destroy_data="1"))
+    before = loop.hash()
+    with pytest.raises(pslc.PslcError, match="everything on it would be lost"):
+        pslc.run("fill", on=loop.path, real=RealOptions(reuse=True))
+    assert loop.hash() == before
+
+
+def test_a_dry_run_of_a_device_says_that_it_erases_and_does_not(loop, command):
+    before = loop.hash()
+    done = command("run", "fill", "--on", loop.path, "--destroy-data", str(loop.image), "--dry-run")
+    assert done.returncode == 0
+    assert f"ERASES {loop.path}" in done.stderr
+    assert "as fio: fio --name=fill" in done.stderr
+    assert loop.hash() == before
+
+
+def test_trim_reaches_the_device(loop, tmp_path):
+    job = tmp_path / "trim.fio"
+    job.write_text("[trim]\nrw=trim\nbs=1m\noffset=8m\nsize=16m\n")
+    assert any(Path(loop.path).read_bytes()[8 * MB : 24 * MB])
+    recording = pslc.run(job, on=loop.path, real=RealOptions(destroy_data=str(loop.image)))
+    assert recording.error is None
+    sh("blockdev", "--flushbufs", loop.path)
+    assert not any(Path(loop.path).read_bytes()[8 * MB : 24 * MB])
+
+
+def test_the_same_body_runs_on_every_kind_of_target(loop, tmp_path):
+    """Conformance: the same job moves the same bytes and gives a recording of the same shape everywhere."""
+    job = tmp_path / "body.fio"
+    job.write_text(
+        "[global]\ndirect=1\nsize=16m\n"
+        "[write]\nrw=write\nbs=256k\niodepth=8\nend_fsync=1\n"
+        "[mix]\nstonewall\nrw=randrw\nrwmixread=60\nbs=4k\niodepth=16\nfsync=50\n"
+        "[trim]\nstonewall\nrw=trim\nbs=1m\n"
+    )
+    targets = {
+        "sim:pm871b-128gb": None,
+        str(tmp_path / "scratch"): RealOptions(size=64 * MB),
+        loop.path: RealOptions(destroy_data=str(loop.image)),
+    }
+    seen = []
+    for on, real in targets.items():
+        recording = pslc.run(job, on=on, seed=5, real=real)
+        assert recording.error is None, on
+        series = recording.bytes
+        assert series["write_bytes"].sum() == recording.written_bytes
+        assert (series["end_ns"][1:] >= series["end_ns"][:-1]).all()
+        counts = [[job[kind]["total_ios"] for kind in ("read", "write", "trim", "sync")] for job in recording.jobs]
+        recording.save(tmp_path / f"run-{len(seen)}")
+        assert pslc.Recording.load(tmp_path / f"run-{len(seen)}").document() == json.loads(
+            json.dumps(recording.document())
+        )
+        seen.append((recording.written_bytes, recording.read_bytes, counts))
+    assert seen[0] == seen[1] == seen[2]
