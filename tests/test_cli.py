@@ -83,7 +83,7 @@ ERRORS = {
     "no profile": (["run", "fill", "--on", "sim:./none.toml"], "No such file"),
     "no job file": (["run", "none.fio", "--on", SMALL], "No such file"),
     "unknown option": (["run", "fill", "--on", SMALL, "--bss=4k"], "unknown option bss"),
-    "past the end": (["run", "fill", "--on", SMALL, "--size=1t"], "end past the"),
+    "a scratch file on a simulated drive": (["run", "fill", "--on", SMALL, "--size=1GB"], "--io_size=300g"),
     "stray word": (["run", "fill", "more", "--on", SMALL], "one argument too many"),
     "no drive to show": (["drives", "show", "nothing"], "did you mean"),
 }

@@ -196,7 +196,8 @@ def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path
 HEALTHY = {
     "path": "/x",
     "file_system": {
-        "type": "ext4", "mount": "/", "source": "/dev/nvme0n1p1", "options": "rw", "bytes": 10**12, "free_bytes": 9 * 10**11,
+        "type": "ext4", "mount": "/", "source": "/dev/nvme0n1p1", "options": "rw",
+        "bytes": 10**12, "free_bytes": 9 * 10**11,
     },
     "stack": ["nvme0n1p1", "nvme0n1"],
     "partition_start_bytes": 1 << 20,

@@ -30,6 +30,7 @@ def facts(path: Path) -> dict[str, Any]:
         if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
             number = Path(source).stat().st_rdev
     stack = _stack(number)
+    policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     return {
         "path": str(path),
         "file_system": file_system,
@@ -39,9 +40,7 @@ def facts(path: Path) -> dict[str, Any]:
         "host": _host(),
         "power": {
             "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
-            "sata_link_power": _text(
-                next(iter(sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))), SYS)
-            ),
+            "sata_link_power": _text(policies[0]) if policies else None,
             "pcie_aspm": _chosen(_text(SYS / "module/pcie_aspm/parameters/policy")),
         },
     }

@@ -74,6 +74,9 @@ def find_target(spec: str, real: RealOptions | None = None) -> Target:
         PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
     """
     if spec.startswith("sim:"):
+        if real is not None and real != RealOptions():
+            hint = "leave --size, --reuse, --destroy-data and --wipe-signatures out; --io_size=300g writes less"
+            raise refusal(f"{spec} is a simulated drive", hint)
         return _simulated(spec)
     path = Path(spec)
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
