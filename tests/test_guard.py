@@ -215,8 +215,8 @@ def test_a_dry_run_of_a_device_says_that_it_erases_and_does_not(loop, command):
     before = loop.hash()
     done = command("run", "fill", "--on", loop.path, "--destroy-data", str(loop.image), "--dry-run")
     assert done.returncode == 0
-    assert f"ERASES {loop.path}" in done.stderr
-    assert "as fio: fio --name=fill" in done.stderr
+    assert f"ERASES {loop.path}" in done.stdout
+    assert "as fio: fio --name=fill" in done.stdout
     assert loop.hash() == before
 
 

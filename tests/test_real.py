@@ -39,7 +39,7 @@ def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command,
 def test_a_dry_run_prints_the_plan_and_makes_nothing(command, tmp_path):
     done = command("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--dry-run")
     assert done.returncode == 0
-    assert "plan: uses a file of 200 MB" in done.stderr
+    assert "plan: uses a file of 200 MB" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +47,7 @@ def test_the_command_that_a_plan_names_is_one_that_fio_takes(command, tmp_path):
     if shutil.which("fio") is None:
         pytest.skip("fio is not installed")
     done = command("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--dry-run")
-    line = done.stderr.split("as fio: ")[1].strip()
+    line = done.stdout.split("as fio: ")[1].strip()
     parsed = subprocess.run([*line.split(), "--parse-only"], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert parsed.returncode == 0, parsed.stderr + parsed.stdout
 

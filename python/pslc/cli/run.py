@@ -117,8 +117,8 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
     """Say what is going to happen to a real drive, and ask where there is somebody to answer."""
     bar.pause()
     for sentence in plan.sentences:
-        typer.echo(f"plan: {sentence}", err=True)
-    typer.echo(f"plan: as fio: {plan.fio}", err=True)
+        typer.echo(f"plan: {sentence}", err=not dry_run)
+    typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
     if dry_run:
         return False
     wanted = yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
