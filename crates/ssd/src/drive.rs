@@ -237,17 +237,15 @@ impl Drive {
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let mapped = self.ftl.map_host(&mut self.nand, ready, page, rest);
-            let mut left = mapped;
-            while left > 0 {
-                let part = left.min(self.ftl.host_unit_room());
-                let room = self.buffer.take(&self.nand, ready, part);
-                let carried = bytes.min(part as u64 * PAGE_BYTES);
+            let (link, now) = (&mut self.link, self.now);
+            let transfer = |room: Nanos, pages: u32| {
+                let carried = bytes.min(pages as u64 * PAGE_BYTES);
                 bytes -= carried;
-                let at = self.link.receive(self.now, room, carried + std::mem::take(&mut command));
-                self.ftl.arrive(&mut self.nand, &mut self.buffer, at, part);
+                let at = link.receive(now, room, carried + std::mem::take(&mut command));
                 done = done.max(at);
-                left -= part;
-            }
+                at
+            };
+            self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, mapped, transfer);
             page += mapped;
             rest -= mapped;
         }

@@ -1,7 +1,9 @@
 //! The write buffer: a ring of acknowledged data. Space is freed in the order it was taken, when the program that
 //! holds the data ends.
 
-use crate::nand::{Nand, Programming, Queue};
+use std::collections::VecDeque;
+
+use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
 
 /// Where a program unit of host data lies: the sequence number of its superblock's opening, and its place there.
@@ -11,13 +13,27 @@ pub type UnitId = (u64, u32);
 struct Unit {
     pages: u32,
     programming: Programming,
+    /// When the program ends, as it was asked for; still so while the NAND has delayed nothing since.
+    end: Nanos,
+    delays: u64,
     id: UnitId,
+}
+
+impl Unit {
+    #[inline]
+    fn end(&self, nand: &Nand) -> Nanos {
+        if self.delays == nand.delays {
+            self.end
+        } else {
+            nand.end_of(self.programming)
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
     /// Units being programmed, oldest first.
-    units: Queue<Unit>,
+    units: VecDeque<Unit>,
     /// Pages of them, and of the unit that is still being filled.
     used: u32,
     size: u32,
@@ -27,7 +43,7 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     pub fn new(size_pages: u32) -> WriteBuffer {
-        WriteBuffer { units: Queue::default(), used: 0, size: size_pages, waited: Nanos::ZERO }
+        WriteBuffer { units: VecDeque::new(), used: 0, size: size_pages, waited: Nanos::ZERO }
     }
 
     /// Take room for `pages` at or after `at`; returns when they may come in.
@@ -38,7 +54,7 @@ impl WriteBuffer {
         while self.used > self.size {
             let oldest = self.units.pop_front().expect("the buffer holds two program units");
             self.used -= oldest.pages;
-            room = room.max(nand.end_of(oldest.programming));
+            room = room.max(oldest.end(nand));
         }
         self.waited += room - at;
         room
@@ -46,13 +62,14 @@ impl WriteBuffer {
 
     /// `pages` that were taken are being programmed as one unit.
     #[inline]
-    pub fn programmed(&mut self, pages: u32, programming: Programming, id: UnitId) {
-        self.units.push_back(Unit { pages, programming, id });
+    pub fn programmed(&mut self, nand: &Nand, pages: u32, programming: Programming, id: UnitId) {
+        let end = nand.last_end(programming);
+        self.units.push_back(Unit { pages, programming, end, delays: nand.delays, id });
     }
 
     /// Whether a unit of host data is still in the buffer at `now`.
     pub fn holds(&mut self, nand: &Nand, now: Nanos, id: UnitId) -> bool {
-        while let Some(oldest) = self.units.first() {
+        while let Some(oldest) = self.units.front() {
             if nand.end_of(oldest.programming) > now {
                 return id >= oldest.id;
             }

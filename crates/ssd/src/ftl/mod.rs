@@ -165,21 +165,41 @@ impl Ftl {
         count
     }
 
-    /// Pages of the host's open unit until it is full.
+    /// Take in `pages` that were mapped to the host's superblock, from `ready` on: unit by unit, room is made in the
+    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and what the policy and the free space
+    /// ask for is done before the next.
     #[inline]
-    pub fn host_unit_room(&self) -> u32 {
-        self.host.as_ref().map_or(0, |stream| stream.unit_room)
-    }
-
-    /// `pages` of the open unit have arrived at `at`. A full unit is programmed, and what the policy and the free
-    /// space ask for is done before the next.
-    #[inline]
-    pub fn arrive(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, at: Nanos, pages: u32) {
-        let stream = self.host.as_mut().expect("pages were mapped to it");
-        if stream.arrive(at, pages) {
-            self.program_host(nand, buffer);
-            self.pay(nand, at);
+    pub fn take_in(
+        &mut self,
+        nand: &mut Nand,
+        buffer: &mut WriteBuffer,
+        ready: Nanos,
+        mut pages: u32,
+        mut transfer: impl FnMut(Nanos, u32) -> Nanos,
+    ) {
+        // A copy, so that it can stay in registers while nothing else looks at it.
+        let mut stream = self.host.expect("pages were mapped to it");
+        while pages > 0 {
+            let part = pages.min(stream.unit_room);
+            let room = buffer.take(nand, ready, part);
+            let at = transfer(room, part);
+            pages -= part;
+            if !stream.arrive(at, part) {
+                continue;
+            }
+            let (unit, die, ready) = stream.dispatch(self.geometry.dies);
+            let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
+            buffer.programmed(nand, stream.unit_pages, programming, (stream.opened, unit));
+            match stream.mode {
+                CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
+                CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,
+            }
+            if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
+                self.host = Some(stream);
+                self.pay_now(nand, at);
+            }
         }
+        self.host = Some(stream);
     }
 
     /// Program the host's open unit, padded if it is not full.
@@ -192,8 +212,7 @@ impl Ftl {
         let from = self.geometry.first_page(stream.superblock) + stream.given;
         stream.given += padding;
         self.p2l.set(from, NONE, padding, |_, _| {});
-        buffer.take(nand, now, padding);
-        self.arrive(nand, buffer, now, padding);
+        self.take_in(nand, buffer, now, padding, |_, _| now);
     }
 
     /// The data of these pages are gone.
@@ -441,25 +460,6 @@ impl Ftl {
         self.superblocks.close(superblock);
         if self.superblocks.get(superblock).valid == 0 {
             self.release(superblock);
-        }
-    }
-
-    fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
-        let stream = self.host.as_mut().expect("a unit is full");
-        let (unit, die, ready) = stream.dispatch(self.geometry.dies);
-        let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
-        buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
-        match stream.mode {
-            CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
-            CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,
-        }
-    }
-
-    /// What a host unit that has just been programmed pays for, at `at`.
-    #[inline]
-    fn pay(&mut self, nand: &mut Nand, at: Nanos) {
-        if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
-            self.pay_now(nand, at);
         }
     }
 }

@@ -60,18 +60,18 @@ impl Calendar {
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         self.drop_past(horizon);
         // Gaps are mostly near the end.
-        let later = self.spans.iter().rev().take_while(|span| span.end > ready).count();
-        let mut at = self.spans.len() - later;
+        let spans: &[Span] = &self.spans;
+        let mut at = spans.len();
+        while at > 0 && spans[at - 1].end > ready {
+            at -= 1;
+        }
         let mut start = ready;
-        for next in &self.spans[at..] {
-            if next.start >= start + len {
-                break;
-            }
-            start = next.end.max(start);
+        while at < spans.len() && spans[at].start < start + len {
+            start = spans[at].end;
             at += 1;
         }
         let span = Span { start, end: start + len };
-        if at < self.spans.len() || self.last.start >= span.end {
+        if at < spans.len() || self.last.start >= span.end {
             self.insert(at, span);
         } else {
             start = self.last.end;

@@ -41,8 +41,9 @@ pub struct Die {
     /// Start and end of the last of them.
     last_start: Nanos,
     last_end: Nanos,
-    /// Ticket of the first of them.
+    /// Tickets of the first of them and of the next to come.
     first: u64,
+    next: u64,
     /// End of the last host read.
     read_end: Nanos,
     /// The bulk operation that the last host read suspended.
@@ -53,6 +54,12 @@ impl Die {
     /// When the array has nothing left to do.
     pub fn free_at(&self) -> Nanos {
         self.last_end.max(self.read_end)
+    }
+
+    /// When the operation that was asked for last ends.
+    #[inline]
+    pub fn last_end(&self) -> Nanos {
+        self.last_end
     }
 
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
@@ -72,7 +79,8 @@ impl Die {
         self.last_start = start;
         self.last_end = end;
         self.windows.push_back(Window { start, end, kind, suspended: 0 });
-        (Ticket(self.first + self.windows.len() as u64 - 1), end)
+        self.next += 1;
+        (Ticket(self.next - 1), end)
     }
 
     /// When a bulk operation ends, as things stand; zero once it is past.

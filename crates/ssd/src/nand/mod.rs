@@ -5,8 +5,6 @@ mod die;
 mod queue;
 
 pub use calendar::Calendar;
-pub use queue::Queue;
-
 use die::{Bulk, Die, Ticket};
 
 use crate::config::{self, CellMode, CellTiming, Suspend};
@@ -35,6 +33,8 @@ pub struct Nand {
     /// Array time of all dies added.
     pub busy: Nanos,
     pub suspends: u64,
+    /// Host reads so far: each may have moved what was queued before it.
+    pub delays: u64,
 }
 
 impl Nand {
@@ -52,6 +52,7 @@ impl Nand {
             horizon: Nanos::ZERO,
             busy: Nanos::ZERO,
             suspends: 0,
+            delays: 0,
         }
     }
 
@@ -70,7 +71,7 @@ impl Nand {
     }
 
     /// Put `pages` on the die's channel once they are `ready`; returns when the last has crossed.
-    #[inline]
+    #[inline(always)]
     fn cross(&mut self, die: u32, ready: Nanos, pages: u32) -> Nanos {
         let time = self.transfer[pages as usize];
         let channel = self.channel_of[die as usize];
@@ -80,6 +81,7 @@ impl Nand {
     /// Read `pages` of one row for the host; returns when they are in the controller.
     #[inline]
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, pages: u32) -> Nanos {
+        self.delays += 1;
         let time = self.timing(mode).read;
         let array = &mut self.dies[die as usize];
         let sensed = array.host_read(self.horizon, ready, time, self.suspend.as_ref());
@@ -103,7 +105,7 @@ impl Nand {
     }
 
     /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG.
-    #[inline]
+    #[inline(always)]
     pub fn program(
         &mut self,
         ready: Nanos,
@@ -137,6 +139,12 @@ impl Nand {
             die.queue(self.horizon, ready, time, Bulk::Erase);
             self.busy += time;
         }
+    }
+
+    /// When the program that was asked for last on its die ends.
+    #[inline]
+    pub fn last_end(&self, programming: Programming) -> Nanos {
+        self.dies[programming.die as usize].last_end()
     }
 
     /// When a program ends, as things stand; zero once it is past.

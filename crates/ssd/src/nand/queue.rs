@@ -65,7 +65,7 @@ impl<T: Copy> Queue<T> {
             self.items.drain(..self.head);
             self.head = 0;
         } else {
-            self.items.reserve(self.items.len().max(32));
+            self.items.reserve(self.items.len().max(256));
         }
     }
 }
