@@ -14,6 +14,16 @@ BOUND = {True: 0.05, False: 0.15}
 """The largest error that is no miss, of figures that a profile was fitted to and of others."""
 TWICE = "[global]\nrw=write\nbs=1m\niodepth=32\n[first]\n[again]\nstonewall\n"
 
+INTRODUCTION = """
+Published figures of real drives beside those of their simulated twins. `make accuracy` writes this page from
+`docs/accuracy/published.toml`, and `make test` fails when it no longer says what the simulator does. Each line
+is `pslc run fill --on sim:DRIVE`.
+
+*Fitted* figures were used to calibrate the profile, *predicted* ones were not. A fitted figure off by more than
+5 %, or a predicted one by more than 15 %, is a miss. `>` marks figures published as lower bounds: being above is
+no error. Prose rounds ('almost 5 GB/s'), so single figures may be off by 15 % themselves.
+""".strip()
+
 
 @functools.cache
 def fill(drive: str) -> pslc.Recording:
@@ -78,13 +88,7 @@ def document() -> str:
     lines = [
         "# Accuracy",
         "",
-        "Published figures of real drives beside those of their simulated twins. `make accuracy` writes this page from",
-        "`docs/accuracy/published.toml`, and `make test` fails when it no longer says what the simulator does. Each line is",
-        "`pslc run fill --on sim:DRIVE`.",
-        "",
-        "*Fitted* figures were used to calibrate the profile, *predicted* ones were not. A fitted figure off by more than 5 %,",
-        "or a predicted one by more than 15 %, is a miss. `>` marks figures published as lower bounds: being above is no",
-        "error. Prose rounds ('almost 5 GB/s'), so single figures may be off by 15 % themselves.",
+        *INTRODUCTION.splitlines(),
         "",
     ]
     for fitted, word in ((True, "fitted"), (False, "predicted")):
@@ -110,8 +114,8 @@ def document() -> str:
         "",
         "## Not simulated yet",
         "",
-        "Figures of heat, power, mapping caches, host caches and the host's processor: the parts of the model that they need",
-        "are not there (docs/model.md).",
+        "Figures of heat, power, mapping caches, host caches and the host's processor: the parts of the model",
+        "that they need are not there (docs/model.md).",
     ]
     return "\n".join(lines) + "\n"
 
