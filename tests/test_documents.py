@@ -28,14 +28,17 @@ def test_there_are_commands_to_test():
     assert "pslc run fill --on sim:aldrin-pro-2tb" in COMMANDS
 
 
-@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("pslc ")])
-def test_a_command_that_is_shown_runs(line, command, tmp_path):
+@pytest.mark.parametrize(("document", "text"), [block for block in blocks("sh") if "pslc " in block[1]])
+def test_the_commands_that_are_shown_run_in_their_order(document, text, command, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     ((_, profile),) = blocks("toml")
     (tmp_path / "mine.toml").write_text(profile)
-    done = command(*line.split()[1:])
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    (tmp_path / "fill_bw.1.log").write_text("".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n"
+                                                    for ms in range(100, 60_000, 100)))  # fmt: skip
+    for line in text.splitlines():
+        done = command(*line.partition("#")[0].split()[1:])
+        assert done.returncode == 0, f"{document}: {line}\n{done.stderr}"
+        assert done.stdout, line
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith("pslc ")])

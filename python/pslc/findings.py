@@ -1,10 +1,11 @@
 """Findings of a recording: what the analysis says of its write curve."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pslc.analysis import CacheEnd, Curve, Phase, cache_end, doubts, find_phases, phase_cause
+from pslc.analysis import CacheEnd, Curve, Evidence, Phase, cache_end, doubts, find_phases, phase_cause
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -24,6 +25,27 @@ def of_writes(recording: Recording) -> dict[str, Any]:
     - `doubts`: what may be wrong with all this, and what to do about it.
     """
     curve = write_curve(recording)
+    mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
+    return of_curve(
+        curve,
+        explain=lambda phase: _evidence(recording, phase),
+        capacity_bytes=recording.drive_bytes,
+        seed=recording.seed,
+        interrupted=recording.interrupted,
+        phases_too=not mixed,
+    )
+
+
+def of_curve(
+    curve: Curve | None,
+    *,
+    explain: Callable[[Phase], Evidence],
+    capacity_bytes: int | None = None,
+    seed: int = 0,
+    interrupted: bool = False,
+    phases_too: bool = True,
+) -> dict[str, Any]:
+    """What a write curve says; see `of_writes`. `explain` gives the cause of a phase."""
     found: dict[str, Any] = {
         "cache_bytes": None,
         "cache_bytes_low": None,
@@ -35,15 +57,13 @@ def of_writes(recording: Recording) -> dict[str, Any]:
     if curve is None:
         return found
     found["fill_mean_bytes_per_s"] = curve.total_bytes / float(curve.seconds.sum())
-    if recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording):
+    if not phases_too:
         return found
     phases = find_phases(curve)
-    end = cache_end(curve, phases, seed=recording.seed, capacity_bytes=recording.drive_bytes)
+    end = cache_end(curve, phases, seed=seed, capacity_bytes=capacity_bytes)
     found.update(_cache(end))
-    found["phases"] = [_phase(recording, phase) for phase in phases]
-    found["doubts"] = doubts(
-        curve, phases, end=end, capacity_bytes=recording.drive_bytes, interrupted=recording.interrupted
-    )
+    found["phases"] = [_phase(phase, explain(phase)) for phase in phases]
+    found["doubts"] = doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)
     return found
 
 
@@ -80,10 +100,13 @@ def _cache(end: CacheEnd | None) -> dict[str, Any]:
     }
 
 
-def _phase(recording: Recording, phase: Phase) -> dict[str, Any]:
+def _evidence(recording: Recording, phase: Phase) -> Evidence:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
-    evidence = phase_cause(changes, seconds=seconds, facts=recording.facts)
+    return phase_cause(changes, seconds=seconds, facts=recording.facts)
+
+
+def _phase(phase: Phase, evidence: Evidence) -> dict[str, Any]:
     return {
         "from_bytes": round(phase.from_bytes),
         "to_bytes": round(phase.to_bytes),

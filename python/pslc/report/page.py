@@ -8,6 +8,7 @@ import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.comparison import Row
 from pslc.recording import Columns, Recording
 from pslc.report import words
 
@@ -26,17 +27,26 @@ def write(recording: Recording, path: Path) -> None:
 
 def render(recording: Recording) -> str:
     """The page of a recording."""
+    return (
+        _environment()
+        .get_template("run.html.jinja")
+        .render(
+            title=f"{recording.suite} on {recording.drive}",
+            recording=recording,
+            findings=recording.findings,
+            sentences=words.sentences(recording.findings),
+            figures=figures(recording),
+            provenance=dict(recording.provenance),
+            plotly=_plotly(),
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(size=words.size, speed=words.speed, span=words.span)
-    return environment.get_template("page.html.jinja").render(
-        recording=recording,
-        findings=recording.findings,
-        sentences=words.sentences(recording.findings),
-        figures=figures(recording),
-        provenance=dict(recording.provenance),
-        plotly=_plotly(),
-    )
+    environment.filters.update(size=words.size, speed=words.speed, span=words.span, quantity=words.quantity)
+    return environment
 
 
 def _plotly() -> str:
@@ -45,6 +55,29 @@ def _plotly() -> str:
     assert spec is not None, "plotly is a dependency"
     assert spec.origin is not None, "plotly is a package of files"
     return (Path(spec.origin).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+
+
+def write_comparison(recordings: list[Recording], names: list[str], rows: list[Row], path: Path) -> None:
+    """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture."""
+    by_bytes = [
+        _line(_written(r.bytes), _speeds(r, r.bytes, "write"), name) for r, name in zip(recordings, names, strict=True)
+    ]
+    by_time = [
+        _line(_minutes(r), _speeds(r, r.time, kind), f"{name} {kind}")
+        for r, name in zip(recordings, names, strict=True)
+        for kind in ("read", "write")
+        if r.time[f"{kind}_bytes"].any()
+    ]
+    pictures = [
+        _figure("speed-bytes", "Speed against GB written", by_bytes, "GB written", "MB/s"),
+        _figure("speed-time", "Speed against time", by_time, "minutes", "MB/s"),
+    ]
+    text = (
+        _environment()
+        .get_template("comparison.html.jinja")
+        .render(names=names, recordings=recordings, rows=rows, figures=pictures, plotly=_plotly(), title="Comparison")
+    )
+    path.write_text(text, encoding="utf-8")
 
 
 def figures(recording: Recording) -> list[Figure]:

@@ -11,7 +11,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pslc.analysis import Curve
+from pslc.comparison import Row
 from pslc.findings import write_curve
+from pslc.formats import Foreign
 from pslc.recording import Recording
 from pslc.report import words
 
@@ -36,29 +39,68 @@ def console() -> Console:
 
 def show(recording: Recording) -> None:
     """Print a recording."""
-    out = console()
-    out.print(Group(*_parts(recording, out.width)))
-
-
-def _parts(recording: Recording, width: int) -> list[RenderableType]:
-    findings = recording.findings
     took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
     if recording.is_simulated:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
-    parts: list[RenderableType] = [
-        Text(f"{recording.suite} on {recording.drive}", style="bold"),
-        Text(took, style="dim"),
-    ]
-    if findings["phases"]:
-        parts += [_plot(*_by_bytes(recording), "MB/s against GB written", width), _phases(findings["phases"])]
-    else:
-        parts.append(_plot(*_by_time(recording), "MB/s against seconds", width))
-    if len(recording.jobs) > 1 or not findings["phases"]:
-        parts.append(_jobs(recording.jobs))
+    title = f"{recording.suite} on {recording.drive}"
+    _print(
+        title, took, recording.findings, write_curve(recording), _by_time(recording), recording.jobs, recording.notes
+    )
+
+
+def show_foreign(foreign: Foreign, findings: dict[str, Any]) -> None:
+    """Print what another program recorded."""
+    curve = foreign.curve
+    took = f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series"
+    notes = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
+    _print(foreign.name, took, findings, curve, None, foreign.jobs, notes)
+
+
+def show_comparison(names: list[str], recordings: list[Recording], rows: list[Row]) -> None:
+    """Print figures beside each other; those that differ from the first by more than the noise stand out."""
+    out = console()
+    for name, recording in zip(names, recordings, strict=True):
+        out.print(f"[bold]{name}[/]: {recording.suite} on {recording.drive}, {recording.target}", highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("figure", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for row in rows:
+        cells = []
+        for figure, ratio, differs in zip(row.figures, row.ratios, row.differs, strict=True):
+            if figure is None:
+                cells.append(Text("none", style="yellow"))
+                continue
+            text = words.quantity(figure.value, row.unit)
+            if ratio is not None and cells:
+                text += f"  x{ratio:.3f}"
+            cells.append(Text(text, style="bold yellow" if differs else ""))
+        mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
+        table.add_row(Text(row.name) + mark, *cells)
+    out.print(table)
+
+
+def _print(
+    title: str,
+    took: str,
+    findings: dict[str, Any],
+    curve: Curve | None,
+    by_time: tuple[Floats, Floats] | None,
+    jobs: list[dict[str, Any]],
+    notes: list[str],
+) -> None:
+    out = console()
+    parts: list[RenderableType] = [Text(title, style="bold"), Text(took, style="dim")]
+    if findings["phases"] and curve is not None:
+        parts += [_plot(*_by_bytes(curve), "MB/s against GB written", out.width), _phases(findings["phases"])]
+    elif by_time is not None:
+        parts.append(_plot(*by_time, "MB/s against seconds", out.width))
+    if jobs and (len(jobs) > 1 or not findings["phases"]):
+        parts.append(_jobs(jobs))
     parts += [Text(sentence) for sentence in words.sentences(findings)]
     parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in findings["doubts"]]
-    parts += [Text(f"note: {note}", style="dim") for note in recording.notes]
-    return parts
+    parts += [Text(f"note: {note}", style="dim") for note in notes]
+    out.print(Group(*parts))
 
 
 def _moved(recording: Recording) -> str:
@@ -70,10 +112,8 @@ def _moved(recording: Recording) -> str:
     return " and ".join(moved) or "nothing moved"
 
 
-def _by_bytes(recording: Recording) -> tuple[Floats, Floats]:
+def _by_bytes(curve: Curve) -> tuple[Floats, Floats]:
     """GB written and MB/s at equal steps."""
-    curve = write_curve(recording)
-    assert curve is not None, "phases come from a curve"
     seconds = np.concatenate([[0.0], np.cumsum(curve.seconds)])
     at = _edges(len(seconds))
     return curve.edges_bytes[at][1:] / 1e9, np.diff(curve.edges_bytes[at]) / np.diff(seconds[at]) / 1e6

@@ -11,7 +11,6 @@ CAUSE = {
     "link": "as fast as the link carries",
     "host": "as fast as the host asks",
     "thermal": "throttled by heat",
-    "unknown": "for a reason that is not known",
 }
 """What each cause means, to follow a speed."""
 
@@ -42,10 +41,23 @@ def span(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
+def quantity(value: float, unit: str) -> str:
+    """A figure of `pslc.comparison`: bytes, bytes a second, a rate or seconds."""
+    if unit == "B":
+        return size(value)
+    if unit == "B/s":
+        return speed(value)
+    return span(value) if unit == "s" else f"{_three(value)} {unit}"
+
+
 def _three(number: float) -> str:
     """Three digits at least, and all of those before the point."""
     digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
     return f"{number:.{digits}f}"
+
+
+def _why(phase: dict[str, Any]) -> str:
+    return "" if phase["cause"] == "unknown" else f", {CAUSE[phase['cause']]}"
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
@@ -62,11 +74,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
     if phases:
         slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
-        said.append(f"At its fastest it writes {speed(fastest['bytes_per_s'])}, {CAUSE[fastest['cause']]}.")
+        said.append(f"At its fastest it writes {speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
-            cause = CAUSE[slowest["cause"]]
-            said.append(f"At its slowest {speed(slowest['bytes_per_s'])}, {cause}: {times:.1f} times slower.")
+            said.append(f"At its slowest {speed(slowest['bytes_per_s'])}{_why(slowest)}: {times:.1f} times slower.")
     if findings["fill_mean_bytes_per_s"]:
         said.append(f"All of it together was written at {speed(findings['fill_mean_bytes_per_s'])} on average.")
     return said

@@ -9,8 +9,8 @@ from pslc.target import Target
 
 def jobs(target: Target) -> str:
     """1 MiB requests, 32 under way: enough to keep any drive busy."""
-    del target
-    return "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\ndirect=1\n"
+    past_the_cache = "direct=1\n" if target.is_real else ""
+    return "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n" + past_the_cache
 
 
 def findings(recording: Recording) -> dict[str, Any]:

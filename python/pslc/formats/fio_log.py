@@ -1,0 +1,125 @@
+"""fio's logs of bandwidth and latency, `ms, value, direction, bs[, offset[, priority[, issued]]]`: averaged
+(`log_avg_msec`) or one line a request, one file a job."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+from numpy.typing import NDArray
+
+from pslc.analysis import Curve
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints
+
+LINE = re.compile(r"\s*\d+,\s*\d+,\s*[0-2],\s*\d+(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$")
+COLUMNS = ["ms", "value", "direction", "bs", "offset", "priority", "issued"]
+WRITE = 1
+KIB = 1024
+
+Floats = NDArray[np.float64]
+
+
+def matches(path: Path, head: str) -> bool:
+    """A first line of numbers in fio's order."""
+    del path
+    return bool(LINE.match(head.partition("\n")[0]))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """Bytes written over time, all files together."""
+    written: list[tuple[Floats, Floats]] = []
+    bad = 0
+    for path in paths:
+        if "iops" in path.name:
+            raise refusal(f"{path} is a log of IOPS, which tells no sizes", "give the log of bandwidth: *_bw.*.log")
+        one, skipped = _cumulative(path, hints.skip_bad)
+        bad += skipped
+        if one is not None:
+            written.append(one)
+    name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    return Foreign(name, _curve(written), bad_lines=bad)
+
+
+def _cumulative(path: Path, skip_bad: bool) -> tuple[tuple[Floats, Floats] | None, int]:
+    """Milliseconds, ascending, and bytes written until then; None without writes. And how many lines were left out."""
+    try:
+        return _sum(path, _batches(path)), 0
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        pass
+    # Something in it is no line of a log: look at each.
+    good, bad = [], 0
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        if LINE.match(line):
+            good.append(tuple(int(word) for word in line.split(",")[:4]))
+        elif not skip_bad:
+            hint = "ms, value, direction (0 to 2), bs, ... is expected; --skip-bad leaves such lines out"
+            raise refusal(f'{path}:{number}: "{line[:60]}" is no line of an fio log', hint)
+        else:
+            bad += 1
+    columns = np.array(good, dtype=np.int64).reshape(-1, 4)
+    return _sum(path, iter([tuple(columns[:, i] for i in range(4))])), bad
+
+
+Batch = tuple[NDArray[np.int64], ...]
+
+
+def _batches(path: Path) -> Iterator[Batch]:
+    """Pieces of the file as columns; it need not fit in memory."""
+    with path.open() as file:
+        count = file.readline().count(",") + 1
+    types = dict.fromkeys(COLUMNS[:4], pa.int64())
+    reader = arrow_csv.open_csv(
+        path,
+        read_options=arrow_csv.ReadOptions(column_names=COLUMNS[:count], block_size=8 << 20),
+        convert_options=arrow_csv.ConvertOptions(column_types=types, include_columns=COLUMNS[:4]),
+    )
+    for batch in reader:
+        yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(4))
+
+
+def _sum(path: Path, batches: Iterator[Batch]) -> tuple[Floats, Floats] | None:
+    """Sum the writes of each millisecond."""
+    times: list[Floats] = []
+    amounts: list[Floats] = []
+    last = 0
+    for ms, value, direction, bs in batches:
+        if len(ms) and (direction.min() < 0 or direction.max() > 2):
+            raise pa.ArrowInvalid("direction")
+        writes = direction == WRITE
+        ms, value, bs = ms[writes], value[writes], bs[writes]
+        if not len(ms):
+            continue
+        if bs.any():
+            amount = bs.astype(np.float64)
+        else:
+            if "_lat" in path.name or "lat." in path.name:
+                hint = "log it without log_avg_msec, or give the log of bandwidth"
+                raise refusal(f"{path} holds averaged latencies, which tell no bytes", hint)
+            # Averaged: KiB/s since the line before.
+            amount = value * float(KIB) * np.diff(ms, prepend=last) / 1000
+        last = int(ms[-1])
+        unique, where = np.unique(ms, return_inverse=True)
+        times.append(unique.astype(np.float64))
+        amounts.append(np.asarray(np.bincount(where, weights=amount), dtype=np.float64))
+    if not times:
+        return None
+    # A request may be logged a little after a later one.
+    unique, where = np.unique(np.concatenate(times), return_inverse=True)
+    return unique, np.cumsum(np.bincount(where, weights=np.concatenate(amounts)))
+
+
+def _curve(written: list[tuple[Floats, Floats]]) -> Curve | None:
+    """The files' bytes added at every time that one of them tells of."""
+    if not written:
+        return None
+    times = np.unique(np.concatenate([ms for ms, _ in written]))
+    total = sum(np.interp(times, ms, done, left=0.0) for ms, done in written)
+    edges, seconds = np.concatenate([[0.0], np.asarray(total)]), np.concatenate([[0.0], times / 1000])
+    keep = [0]
+    for i in range(1, len(edges)):
+        if edges[i] > edges[keep[-1]] and seconds[i] > seconds[keep[-1]]:
+            keep.append(i)
+    return Curve(edges[keep], np.diff(seconds[keep])) if len(keep) > 1 else None

@@ -1,0 +1,104 @@
+"""Tables (CSV): a column of what was written, or of time, and one of speed. Units are read from the names of the
+columns, `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`."""
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pslc.analysis import Curve
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints
+
+SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
+SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
+
+
+def matches(path: Path, head: str) -> bool:
+    """A line of two or more names, separated by commas, semicolons or tabs."""
+    first = head.partition("\n")[0]
+    cells = re.split(r"[,;\t]", first)
+    return path.suffix in (".csv", ".tsv", ".txt") and len(cells) > 1 and bool(re.search(r"[A-Za-z]", first))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The curve of one table."""
+    if len(paths) > 1:
+        raise refusal(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
+    (path,) = paths
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    rows = list(csv.reader(text.splitlines(), delimiter=separator))
+    names = [name.strip() for name in rows[0]]
+    x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
+    y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)
+    values, bad = [], 0
+    for number, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        try:
+            values.append((_number(row[x], separator), _number(row[y], separator)))
+        except (ValueError, IndexError):
+            if not hints.skip_bad:
+                hint = (
+                    f"numbers in the columns {names[x]} and {names[y]} are expected; --skip-bad leaves such lines out"
+                )
+                raise refusal(f'{path}:{number}: "{separator.join(row)[:60]}" cannot be read', hint) from None
+            bad += 1
+    at, speed = np.array(values).reshape(-1, 2).T
+    return Foreign(path.name, _curve(at, speed * SPEEDS[y_unit], x_unit), bad_lines=bad)
+
+
+def _number(cell: str, separator: str) -> float:
+    """A decimal comma is one only where commas separate nothing."""
+    return float(cell.strip().replace(",", ".") if separator != "," else cell)
+
+
+def _column(
+    names: list[str], wanted: str | None, kinds: tuple[dict[str, float], ...], option: str, path: Path
+) -> tuple[int, str]:
+    """Place and unit of a column: the one asked for, else the first whose name says a unit of this kind."""
+    known = {unit for kind in kinds for unit in kind}
+    if wanted is not None:
+        name, _, unit = wanted.partition("=")
+        places = [i for i, other in enumerate(names) if other.lower() == name.lower()]
+        unit = unit.lower() or _unit(name, known)
+        if not places:
+            raise refusal(f"{path} has no column {name}", f"it has {', '.join(names)}")
+        if unit not in known:
+            raise refusal(
+                f"the unit of {name} is unknown", f"{option} {name}=UNIT with one of {', '.join(sorted(known))}"
+            )
+        return places[0], unit
+    for place, name in enumerate(names):
+        unit = _unit(name, known)
+        if unit:
+            return place, unit
+    hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {', '.join(names)}"
+    raise refusal(f"{path}: no column tells a unit for {option}", hint)
+
+
+def _unit(name: str, known: set[str]) -> str:
+    """The last word of a name, when it is a unit: `written_gb`, `Speed (MB/s)`."""
+    words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
+    return words[-1] if words and words[-1] in known else ""
+
+
+def _curve(at: np.ndarray, speed: np.ndarray, unit: str) -> Curve | None:
+    """Each row holds from the one before it to itself."""
+    if unit in SIZES:
+        edges = np.concatenate([[0.0], at * SIZES[unit]])
+        with np.errstate(divide="ignore"):
+            seconds = np.diff(edges) / speed
+    else:
+        times = np.concatenate([[0.0], at * TIMES[unit]])
+        seconds = np.diff(times)
+        edges = np.concatenate([[0.0], np.cumsum(speed * seconds)])
+    good = np.isfinite(seconds) & (seconds > 0) & (np.diff(edges) > 0)
+    if not good.any():
+        return None
+    widths = np.diff(edges)[good]
+    return Curve(np.concatenate([[0.0], np.cumsum(widths)]), seconds[good])

@@ -1,0 +1,189 @@
+"""Anyone's data: fio's logs and JSON, tables, and recordings of ours."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import pslc
+from pslc import formats
+from pslc.formats import Hints
+from tests.conftest import fill
+
+
+def cliff(path, *, averaged=False, share=1.0, step_ms=100):
+    """An fio log of 60 s: 2 GB/s up to 40 GB, then 500 MB/s."""
+    lines, written = [], 0.0
+    for ms in range(step_ms, 60_000 + step_ms, step_ms):
+        rate = (2e9 if written < 40e9 else 0.5e9) * share
+        written += rate * step_ms / 1000 / share
+        if averaged:
+            lines.append(f"{ms}, {rate / 1024:.0f}, 1, 0, 0")
+        else:
+            lines.append(f"{ms}, 5, 1, {rate * step_ms / 1000:.0f}, 0, 0")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def found(command, *arguments):
+    done = command("analyze", *map(str, arguments), "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["findings"]
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+def test_the_cliff_of_an_fio_log_is_found(averaged, command, tmp_path):
+    findings = found(command, cliff(tmp_path / "a_bw.1.log", averaged=averaged))
+    assert findings["cache_bytes"] == pytest.approx(40e9, rel=0.02)
+    assert [phase["bytes_per_s"] for phase in findings["phases"]] == pytest.approx([2e9, 0.5e9], rel=0.02)
+    assert {phase["cause"] for phase in findings["phases"]} == {"unknown"}
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+def test_the_logs_of_several_jobs_add_up(averaged, command, tmp_path):
+    logs = [cliff(tmp_path / f"a_bw.{i}.log", averaged=averaged, share=share) for i, share in enumerate((0.25, 0.75))]
+    findings = found(command, *logs)
+    assert findings["cache_bytes"] == pytest.approx(40e9, rel=0.02)
+    assert findings["phases"][0]["bytes_per_s"] == pytest.approx(2e9, rel=0.02)
+
+
+def test_reads_in_a_log_are_no_writes(command, tmp_path):
+    path = cliff(tmp_path / "a_bw.1.log")
+    reads = "\n".join(f"{ms}, 5, 0, 900000000" for ms in range(50, 60_000, 100))
+    both = sorted([*path.read_text().splitlines(), *reads.splitlines()], key=lambda line: int(line.split(",")[0]))
+    mixed = tmp_path / "mixed_bw.1.log"
+    mixed.write_text("\n".join(line + ", 0, 0" if line.count(",") == 3 else line for line in both) + "\n")
+    assert found(command, mixed)["cache_bytes"] == pytest.approx(40e9, rel=0.02)
+
+
+def test_a_malformed_line_is_named_and_can_be_left_out(command, tmp_path):
+    path = cliff(tmp_path / "a_bw.1.log")
+    lines = path.read_text().splitlines()
+    lines[41] = "4200, oops"
+    path.write_text("\n".join(lines) + "\n")
+    done = command("analyze", str(path))
+    assert done.returncode == 2
+    assert 'a_bw.1.log:42: "4200, oops" is no line of an fio log' in done.stderr
+    assert "--skip-bad" in done.stderr
+    done = command("analyze", str(path), "--skip-bad", "--json")
+    assert json.loads(done.stdout)["bad_lines"] == 1
+    assert "1 lines could not be read" in command("analyze", str(path), "--skip-bad").stdout
+
+
+def test_logs_that_tell_no_bytes_are_refused(command, tmp_path):
+    for name, text in (("a_iops.1.log", "100, 5000, 1, 0, 0\n"), ("a_lat.1.log", "100, 5000, 1, 0, 0\n")):
+        (tmp_path / name).write_text(text * 100)
+        done = command("analyze", name)
+        assert done.returncode == 2
+        assert "bandwidth" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("written_gb,speed (MB/s)\n", []),
+        ("n;Written [GB];Rate [MB/s]\n", []),
+        ("offset,rate\n", ["--x", "offset=GB", "--y", "rate=MB/s"]),
+        ("Time (s)\tThroughput MB/s\n", []),
+    ],
+)
+def test_tables_are_read_by_names_and_units(text, arguments, command, tmp_path):
+    separator = next(mark for mark in ",;\t" if mark in text)
+    lines, seconds = [text], 0.0
+    for gb in range(1, 201):
+        speed = 3000 if gb <= 90 else 800
+        seconds += 1000 / speed
+        first = f"{seconds:.4f}" if text.startswith("Time") else str(gb)
+        cells = [first, str(speed)] if not text.startswith("n;") else [str(gb), f"{gb},0", str(speed)]
+        lines.append(separator.join(cells) + "\n")
+    path = tmp_path / "table.csv"
+    path.write_text("".join(lines))
+    findings = found(command, path, "--capacity", "200GB", *arguments)
+    assert findings["cache_bytes"] == pytest.approx(90e9, rel=0.02)
+
+
+def test_a_table_without_units_says_how_to_give_them(command, tmp_path):
+    (tmp_path / "table.csv").write_text("offset,rate\n1,2\n")
+    done = command("analyze", "table.csv")
+    assert done.returncode == 2
+    assert "--x COLUMN=UNIT" in done.stderr
+    assert "the columns are offset, rate" in done.stderr
+
+
+def test_part_of_a_drive_is_no_drive_without_a_cliff(command, tmp_path):
+    (tmp_path / "t.csv").write_text("written_gb,speed_mb/s\n" + "".join(f"{gb},3000\n" for gb in range(1, 101)))
+    findings = found(command, "t.csv", "--capacity", "1TB")
+    assert findings["cache_bytes"] is None
+    assert findings["cache_bytes_low"] == pytest.approx(100e9)
+    assert "holds 100 GB or more" in command("analyze", "t.csv", "--capacity", "1TB").stdout
+
+
+def test_fios_json_shows_its_jobs(command, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    arguments = ["--name=a", "--rw=randrw", "--bs=4k", "--size=4m", f"--directory={tmp_path}", "--output-format=json+"]
+    done = subprocess.run(["fio", *arguments], capture_output=True, text=True, check=True)
+    (tmp_path / "out.json").write_text("a warning before it\n" + done.stdout)
+    shown = command("analyze", "out.json")
+    assert shown.returncode == 0, shown.stderr
+    assert "IOPS" in shown.stdout
+    assert sum(job[kind]["io_bytes"] for job in formats.read([tmp_path / "out.json"], Hints()).jobs
+               for kind in ("read", "write")) == 4 << 20  # fmt: skip
+
+
+def test_what_is_no_known_format_is_refused(command, tmp_path):
+    (tmp_path / "x.bin").write_bytes(b"\x00\x01\x02")
+    done = command("analyze", "x.bin")
+    assert done.returncode == 2
+    assert "is of no known format" in done.stderr
+    assert command("analyze", "none.log").returncode == 2
+
+
+def test_our_own_recordings_are_shown_again(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    done = command("analyze", "run")
+    assert "The write cache ends after 3.02 GB" in done.stdout
+
+
+def test_a_long_log_is_read_in_pieces(tmp_path):
+    path = tmp_path / "long_bw.1.log"
+    ms = np.arange(1, 300_001)
+    np.savetxt(path, np.c_[ms, np.full_like(ms, 7), np.ones_like(ms), np.full_like(ms, 4096)], fmt="%d", delimiter=", ")
+    curve = formats.read([path], Hints()).curve
+    assert curve is not None
+    assert curve.total_bytes == 300_000 * 4096
+
+
+def test_recordings_are_compared_figure_by_figure(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    fill("sim:pm871b-128gb").save(tmp_path / "same")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    done = command("compare", "a", "same", "b", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["cache"]["ratios"] == pytest.approx([1, 1, 2], rel=0.03)
+    assert rows["cache"]["differs"] == [False, False, True]
+    assert rows["phase 2"]["differs"] == [False, False, False]
+    shown = command("compare", "a", "b", "-o", "page.html")
+    assert "x1.9" in shown.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert 'id="speed-bytes"' in page
+    assert "Figures in another colour" in page
+
+
+def test_a_figure_out_of_tolerance_is_exit_code_1(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    (tmp_path / "loose.toml").write_text('mean = "10%"\n')
+    (tmp_path / "tight.toml").write_text('cache = "5%"\n"*" = "50%"\n')
+    assert command("compare", "a", "b", "--tolerance", "loose.toml").returncode == 0
+    done = command("compare", "a", "b", "--tolerance", "tight.toml")
+    assert done.returncode == 1
+    assert "out of tolerance" in done.stdout
+    for text, expected in (('speed = "5%"', "which no recording has"), ("mean = 5", "a percentage")):
+        (tmp_path / "bad.toml").write_text(text)
+        done = command("compare", "a", "b", "--tolerance", "bad.toml")
+        assert done.returncode == 2
+        assert expected in done.stderr
+    assert command("compare", "a").returncode == 2
