@@ -111,13 +111,21 @@ def start(folder: Path) -> subprocess.Popen[str]:
     )
 
 
+def wait_for_a_recording(folder: Path) -> None:
+    for _ in range(600):
+        if (folder / "out" / "run.json").exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("nothing was kept within a minute")
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_recording_and_removes_the_file(how, tmp_path):
     process = start(tmp_path)
-    time.sleep(3)
-    process.send_signal(how)
-    time.sleep(0.05)
-    process.send_signal(how)
+    wait_for_a_recording(tmp_path)
+    for _ in range(5):
+        process.send_signal(how)
+        time.sleep(0.05)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130, talk
     recording = pslc.Recording.load(tmp_path / "out")
@@ -128,10 +136,7 @@ def test_an_interrupt_keeps_the_recording_and_removes_the_file(how, tmp_path):
 
 def test_a_killed_run_leaves_a_recording_that_says_so_and_no_file(tmp_path):
     process = start(tmp_path)
-    for _ in range(300):
-        time.sleep(0.1)
-        if (tmp_path / "out" / "run.json").exists():
-            break
+    wait_for_a_recording(tmp_path)
     process.kill()
     process.communicate(timeout=60)
     recording = pslc.Recording.load(tmp_path / "out")

@@ -102,7 +102,7 @@ class SimDrive:
 
         - `interrupted`: bool; `start_ns`, `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
         - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
-          [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `elapsed_ns`,
+          [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `start_ns`, `elapsed_ns`,
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
           `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
           `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent

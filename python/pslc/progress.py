@@ -10,7 +10,11 @@ from pslc.report import words
 
 
 class Bar:
-    """Use it as a context, and give it to a run as its `progress`. Shows nothing where stderr is no terminal."""
+    """Use it as a context, and give it to a run as its `progress`. Shows nothing where stderr is no terminal.
+
+    Who hears an interrupt calls `interrupt`: a run that has begun then ends at its next progress, and everything after
+    it, which puts the recording away, is not disturbed however often one is heard.
+    """
 
     def __init__(self, title: str) -> None:
         console = Console(stderr=True)
@@ -25,6 +29,7 @@ class Bar:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=None, done="", speed="")
+        self._begun = self._interrupted = False
 
     def __enter__(self) -> "Bar":
         self._bar.start()
@@ -41,8 +46,19 @@ class Bar:
         """Show it again."""
         self._bar.start()
 
+    def interrupt(self) -> None:
+        """End the run.
+
+        Raises:
+            KeyboardInterrupt: there is none yet.
+        """
+        first, self._interrupted = not self._interrupted, True
+        if first and not self._begun:
+            raise KeyboardInterrupt
+
     def __call__(self, state: dict[str, Any]) -> bool:
-        """Draw what a run tells about its progress; never ends it."""
+        """Draw what a run tells about its progress; False, which ends it, after an interrupt."""
+        self._begun = True
         timed = state["total_time_ns"] > 0 and state["total_bytes"] == 0
         total, done = ("total_time_ns", "drive_time_ns") if timed else ("total_bytes", "done_bytes")
         self._bar.update(
@@ -52,4 +68,4 @@ class Bar:
             done=words.size(state["done_bytes"]),
             speed=words.speed(state["bytes_per_s"]),
         )
-        return True
+        return not self._interrupted

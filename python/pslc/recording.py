@@ -124,14 +124,16 @@ class Recording:
         }
 
     def save(self, folder: Path) -> None:
-        """Write run.json and series.parquet into `folder`, which is made if need be; run.json comes last."""
+        """Write run.json and series.parquet into `folder`, which is made if need be; run.json comes last. A kill on
+        the way leaves what was there before."""
         import pyarrow.parquet as pq
 
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(self.series, folder / "series.parquet", compression="zstd")
-        part = folder / "run.json.part"
-        part.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
-        part.replace(folder / "run.json")
+        series, document = folder / "series.parquet.part", folder / "run.json.part"
+        pq.write_table(self.series, series, compression="zstd")
+        document.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
+        series.replace(folder / "series.parquet")
+        document.replace(folder / "run.json")
 
     @classmethod
     def load(cls, folder: Path) -> Recording:

@@ -69,9 +69,10 @@ def command(
     from pslc.target import RealOptions
 
     real = RealOptions(units.size(size, "--size") if size else None, reuse, destroy_data, wipe_signatures)
-    # A kill that can be heard ends a run as Ctrl-C does: what was measured is kept.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Bar(what) as bar:
+        # A kill that can be heard ends a run as Ctrl-C does: what was measured is kept.
+        for heard in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(heard, lambda *_: bar.interrupt())
         try:
             recording = run(
                 what,
@@ -85,10 +86,6 @@ def command(
             )
         except DeclinedError:
             raise typer.Exit(0 if dry_run else 2) from None
-    if recording.interrupted:
-        # It is being put away; another Ctrl-C must not lose it.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if folder is not None:
         _save(recording, folder, report=not no_report)
     _print(recording, output_format)

@@ -1,15 +1,17 @@
 //! The closed loop: each clone of a job keeps `iodepth` requests under way until it is done. The runner reads no clock
 //! but the target's, so the same loop drives a simulated drive and a real one.
 
+mod clone;
+
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use pslc_ssd::{Nanos, Op, Request};
+use pslc_ssd::{Nanos, Request};
 
-use crate::job::{Job, Mix, Pattern};
+use crate::job::Job;
 use crate::record::{Latency, Recorder, Recording, Unit};
-use crate::stream::Stream;
 use crate::target::{Target, TargetError};
+use clone::Clone;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +59,6 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
     }
 }
 
-/// Requests are made this far ahead, so that the target can warm its memory for them.
-const AHEAD: usize = 32;
-
 /// Run `jobs` to their end, or until the observer, who is asked every few completions, wants no more.
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
     let mut runner = Runner::new(target, jobs, seed);
@@ -91,44 +90,6 @@ struct Slot {
     /// The request is made but waits for its time.
     held: bool,
 }
-
-/// One of the `numjobs` of a job.
-struct Clone {
-    stream: Stream,
-    job: usize,
-    /// The same offsets again as reads, once everything is written.
-    verify: Option<Stream>,
-    ahead: VecDeque<Request>,
-    unit: usize,
-    wave: usize,
-    delay: Nanos,
-    ramp: Nanos,
-    runtime: Option<Nanos>,
-    first_slot: u32,
-    iodepth: u32,
-    end_fsync: bool,
-    thinktime: Nanos,
-    thinktime_blocks: u32,
-    /// Bytes a second, by kind.
-    rate: [Option<u64>; 3],
-    paced: bool,
-
-    begin: Nanos,
-    /// Statistics count from here; nothing is handed over from `end` on.
-    counts_from: Nanos,
-    end: Nanos,
-    /// Slots that may still hand something over.
-    live: u32,
-    under_way: u32,
-    issued: u64,
-    issued_bytes: [u64; 3],
-    /// What is under way is awaited before thinking; the slots that wait with it.
-    thinking: bool,
-    parked: Vec<u32>,
-    resume: Nanos,
-}
-
-const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
 impl Runner {
     fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64) -> Runner {
@@ -364,82 +325,5 @@ impl Runner {
         let unit = &mut self.recorder.units[clone.unit];
         unit.end = unit.end.max(now);
         Ok(0)
-    }
-}
-
-impl Clone {
-    fn new(
-        job: &Job,
-        number: u64,
-        index: u64,
-        seed: u64,
-        unit: usize,
-        wave: usize,
-        first_slot: u32,
-    ) -> Clone {
-        let rate = [job.rate.read, job.rate.write, job.rate.trim];
-        Clone {
-            stream: Stream::new(job, number, index, seed),
-            job: number as usize,
-            verify: (job.verify && job.rw.mix == Mix::Write && !job.time_based).then(|| {
-                let rw = Pattern { mix: Mix::Read, ..job.rw };
-                Stream::new(&Job { rw, fsync: 0, ..job.clone() }, number, index, seed)
-            }),
-            ahead: VecDeque::with_capacity(AHEAD),
-            unit,
-            wave,
-            delay: job.startdelay,
-            ramp: job.ramp_time,
-            runtime: job.runtime,
-            first_slot,
-            iodepth: job.iodepth,
-            end_fsync: job.end_fsync,
-            thinktime: job.thinktime,
-            thinktime_blocks: job.thinktime_blocks,
-            rate,
-            paced: rate.iter().any(Option::is_some),
-            begin: Nanos::ZERO,
-            resume: Nanos::ZERO,
-            counts_from: Nanos::ZERO,
-            end: Nanos::MAX,
-            live: job.iodepth,
-            under_way: 0,
-            issued: 0,
-            issued_bytes: [0; 3],
-            thinking: false,
-            parked: Vec::new(),
-        }
-    }
-
-    fn total_bytes(&self) -> u64 {
-        self.stream.total_bytes() + self.verify.as_ref().map_or(0, Stream::total_bytes)
-    }
-
-    fn begin(&mut self, at: Nanos) {
-        self.begin = at;
-        self.counts_from = at + self.ramp;
-        // As in fio, the ramp comes before the runtime.
-        if let Some(runtime) = self.runtime {
-            self.end = self.end.min(self.counts_from + runtime);
-        }
-    }
-
-    #[inline]
-    fn next<T: Target>(&mut self, target: &T) -> Option<Request> {
-        while self.ahead.len() < AHEAD {
-            let Some(request) = self.stream.next() else { break };
-            target.prepare(&request);
-            self.ahead.push_back(request);
-        }
-        self.ahead.pop_front()
-    }
-
-    /// When a request may be handed over so that its kind keeps its rate on the average since the beginning.
-    fn due(&mut self, request: &Request) -> Nanos {
-        let Some(kind) = KINDS.iter().position(|op| *op == request.op) else { return self.begin };
-        let before = self.issued_bytes[kind];
-        self.issued_bytes[kind] += request.len as u64;
-        let Some(rate) = self.rate[kind] else { return self.begin };
-        self.begin + Nanos((before as u128 * 1_000_000_000 / rate as u128) as u64)
     }
 }
