@@ -9,7 +9,7 @@ import pslc
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-GOLDEN = "2787b4cd4e2a9017"
+GOLDEN = "d1e2c4e2b2d8ce0b"
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):

@@ -4,14 +4,17 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
 
-use pslc_ssd::{Drive, Nanos, Request};
+use pslc_ssd::{Drive, Machine, Nanos, Request};
 
+use crate::job::Job;
 use crate::target::{Completion, Target, TargetError};
 
-/// A simulated drive with the requests that are under way.
+/// A simulated drive in its computer, with the requests that are under way.
 #[derive(Clone, Debug)]
 pub struct SimTarget {
-    drive: Drive,
+    machine: Machine,
+    /// Whether the requests of a slot go past the page cache.
+    direct: Vec<bool>,
     now: Nanos,
     /// Completions by time; at equal times the first submitted comes first.
     pending: BinaryHeap<Reverse<Pending>>,
@@ -46,18 +49,30 @@ impl Pending {
 }
 
 impl SimTarget {
-    pub fn new(drive: Drive) -> SimTarget {
-        SimTarget { drive, now: Nanos::ZERO, pending: BinaryHeap::new(), taken: false, submitted: 0 }
+    pub fn new(machine: Machine) -> SimTarget {
+        SimTarget {
+            machine,
+            direct: Vec::new(),
+            now: Nanos::ZERO,
+            pending: BinaryHeap::new(),
+            taken: false,
+            submitted: 0,
+        }
     }
 
     pub fn drive(&self) -> &Drive {
-        &self.drive
+        self.machine.drive()
     }
 }
 
 impl Target for SimTarget {
+    fn begin(&mut self, slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
+        self.direct = slots.iter().map(|job| job.direct).collect();
+        Ok(())
+    }
+
     fn capacity_bytes(&self) -> u64 {
-        self.drive.capacity_bytes()
+        self.drive().capacity_bytes()
     }
 
     fn block_bytes(&self) -> u32 {
@@ -70,7 +85,7 @@ impl Target for SimTarget {
 
     #[inline]
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError> {
-        let at = self.drive.submit(self.now, request);
+        let at = self.machine.submit(self.now, request, self.direct[slot as usize]);
         self.submitted += 1;
         let pending = Reverse(Pending::new(at, self.submitted, slot));
         if std::mem::take(&mut self.taken) {
@@ -94,7 +109,7 @@ impl Target for SimTarget {
             }
             _ => {
                 self.now = until;
-                self.drive.advance(until);
+                self.machine.advance(until);
                 Ok(None)
             }
         }
@@ -102,14 +117,14 @@ impl Target for SimTarget {
 
     #[inline]
     fn prepare(&self, request: &Request) {
-        self.drive.prepare(request);
+        self.machine.prepare(request);
     }
 
     fn columns(&self) -> &'static [&'static str] {
-        Drive::COLUMNS
+        Machine::COLUMNS
     }
 
     fn sample(&mut self, into: &mut [u64]) {
-        self.drive.sample(into);
+        self.machine.sample(into);
     }
 }

@@ -74,10 +74,11 @@ fn global_comes_first_sections_win_and_the_command_line_wins_over_both() {
 
 #[test]
 fn what_is_ignored_is_said_once() {
-    let job =
-        one("direct=1\nioengine=libaio\nfilename=/dev/nvme9n9\nrandrepeat=1\npercentile_list=99\ndirect=0");
+    let job = one(
+        "verify=crc32c\nioengine=libaio\nfilename=/dev/nvme9n9\nrandrepeat=1\npercentile_list=99\nverify=0",
+    );
     assert_eq!(job.notes.len(), 5, "{:?}", job.notes);
-    assert!(job.notes[0].starts_with("direct is ignored: "), "{:?}", job.notes);
+    assert!(job.notes[0].starts_with("verify is ignored: "), "{:?}", job.notes);
 }
 
 #[test]

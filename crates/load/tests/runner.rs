@@ -179,7 +179,7 @@ fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
     };
     let (first, end, recording) = go();
     assert_eq!((first, end), (go().0, go().1));
-    let names = pslc_ssd::Drive::COLUMNS;
+    let names = pslc_ssd::Machine::COLUMNS;
     let columns = recording.bytes.columns(names);
     let of = |name: &str| &columns.iter().find(|(n, _)| n == name).unwrap().1;
     let speed = |from: usize, to: usize| {

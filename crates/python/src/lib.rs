@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use pslc_load::job::{self, Ground, Job};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::profile::{self, Profile};
-use pslc_ssd::{CellMode, Drive, Nanos};
+use pslc_ssd::{CellMode, Machine, Nanos};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -43,7 +43,7 @@ impl SimDrive {
     ) -> PyResult<SimDrive> {
         let profile =
             profile::load(source, text, &|name| library.get(name).cloned(), &overrides).map_err(refused)?;
-        let target = SimTarget::new(Drive::new(&profile.config));
+        let target = SimTarget::new(Machine::new(&profile.config));
         Ok(SimDrive { profile, target })
     }
 
@@ -88,6 +88,10 @@ impl SimDrive {
         }
         facts.set_item("link_bytes_per_s", written)?;
         facts.set_item("link_read_bytes_per_s", read)?;
+        if let Some(wear) = config.wear {
+            facts.set_item("slc_cycles", wear.slc_cycles)?;
+            facts.set_item("native_cycles", wear.native_cycles)?;
+        }
         Ok(facts)
     }
 

@@ -66,10 +66,124 @@ pub struct Nand {
 pub struct Controller {
     /// DRAM or SRAM that holds acknowledged writes until they are in the NAND.
     pub write_buffer_bytes: u64,
+    /// Whether a write is acknowledged from the buffer; where not, each waits for its NAND.
+    pub write_cache: bool,
     /// Cores that take commands.
     pub cores: u32,
-    /// Core time of one command.
+    /// Core time of one command: a read, a write, any other.
+    pub read: Nanos,
+    pub write: Nanos,
     pub command: Nanos,
+    /// How far sequential reads are read ahead of the host.
+    pub read_ahead_bytes: u64,
+    /// `None`: the whole map is in DRAM.
+    pub map: Option<MapCache>,
+}
+
+impl Controller {
+    /// A write cache, the whole map in DRAM, no reading ahead, and the same core time for each command.
+    pub fn plain(write_buffer_bytes: u64, cores: u32, command: Nanos) -> Controller {
+        Controller {
+            write_buffer_bytes,
+            write_cache: true,
+            cores,
+            read: command,
+            write: command,
+            command,
+            read_ahead_bytes: 0,
+            map: None,
+        }
+    }
+}
+
+/// The part of the map that a controller without DRAM holds: in its SRAM, or in host memory (HMB).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapCache {
+    /// 4 bytes map a page of 4 KiB; what is not held is in the NAND, in pSLC.
+    pub bytes: u64,
+    /// Time of one look at it: none for SRAM, a trip over the link for host memory.
+    pub access: Nanos,
+}
+
+/// What the drive draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Power {
+    /// Controller and DRAM while they work, in milliwatts.
+    pub active_mw: u64,
+    /// All of the drive in its idle state, in milliwatts.
+    pub idle_mw: u64,
+    /// Silence before the idle state.
+    pub idle_after: Nanos,
+    /// One die while it senses, programs, erases, in milliwatts.
+    pub die_read_mw: u64,
+    pub die_program_mw: u64,
+    pub die_erase_mw: u64,
+    /// Moving one byte of the host's over the link and through the controller, in picojoules.
+    pub data_pj_per_byte: u64,
+}
+
+/// Two heat capacities in a row: the chips, whose temperature the drive reports, and the board with what is on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heat {
+    /// Air, in thousandths of a degree Celsius.
+    pub ambient_mc: i64,
+    /// Heat capacities, in millijoules a kelvin.
+    pub chips_mj_per_k: i64,
+    pub board_mj_per_k: i64,
+    /// Resistances from the chips to the board and from the board to the air, in millikelvins a watt. Air flow and heat
+    /// sinks lower the second.
+    pub chips_to_board_mk_per_w: i64,
+    pub board_to_air_mk_per_w: i64,
+    /// Steps of throttling, the coolest first.
+    pub throttle: Vec<Throttle>,
+}
+
+/// One step of throttling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Throttle {
+    /// It begins at this temperature of the chips and ends below the other, in thousandths of a degree Celsius.
+    pub at_mc: i64,
+    pub until_mc: i64,
+    /// The share of the link's speed that is left, in permille.
+    pub share_permille: u32,
+}
+
+/// Program and erase cycles that a block stands, at one bit a cell and at the native number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wear {
+    pub slc_cycles: u32,
+    pub native_cycles: u32,
+}
+
+/// The computer around the drive. Each part may be left out: then it takes no time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    pub cpu: Option<Cpu>,
+    pub page_cache: Option<PageCache>,
+}
+
+/// What a request costs the host's processor, from the call to its return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    pub cores: u32,
+    pub read: Nanos,
+    pub write: Nanos,
+}
+
+/// Memory between programs and the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageCache {
+    pub bytes: u64,
+    /// Dirty bytes from which they are written back, and from which writers wait.
+    pub background_bytes: u64,
+    pub dirty_bytes: u64,
+    /// The largest request that writes back or reads ahead, and how many are under way.
+    pub request_bytes: u32,
+    pub depth: u32,
+    /// Copying into and out of it, in bytes a second.
+    pub memory_bytes_per_s: u64,
+    /// Also for direct I/O: a cache that a vendor's driver puts before the drive.
+    pub driver: bool,
 }
 
 /// Which closed superblock garbage collection takes.
@@ -161,6 +275,12 @@ pub struct Config {
     pub controller: Controller,
     pub ftl: Ftl,
     pub cache: Cache,
+    /// `None`: not known, and no energy is counted.
+    pub power: Option<Power>,
+    /// `None`: it stays cool.
+    pub heat: Option<Heat>,
+    pub wear: Option<Wear>,
+    pub host: Host,
 }
 
 impl Nand {

@@ -1,7 +1,9 @@
 //! The drive as a function: `submit(now, request)` gives the time the request completes.
 
-use crate::config::{CellMode, Config};
-use crate::controller::{Controller, WriteBuffer};
+use crate::body::{energy_pj, Activity, Heat};
+use crate::config::{self, CellMode, Config};
+use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
+use crate::cores::Cores;
 use crate::ftl::{Ftl, Superblock, NONE};
 use crate::link::Link;
 use crate::nand::Nand;
@@ -12,8 +14,13 @@ use crate::units::{Nanos, PAGE_BYTES};
 #[derive(Clone, Debug)]
 pub struct Drive {
     link: Link,
-    controller: Controller,
+    controller: config::Controller,
+    cores: Cores,
     buffer: WriteBuffer,
+    read_ahead: Option<ReadAhead>,
+    map_cache: Option<MapCache>,
+    power: Option<config::Power>,
+    heat: Option<Heat>,
     ftl: Ftl,
     nand: Nand,
     capacity_bytes: u64,
@@ -24,6 +31,12 @@ pub struct Drive {
     host_read_bytes: u64,
     host_write_bytes: u64,
     host_trim_bytes: u64,
+    map_read_pages: u64,
+    map_programmed_pages: u64,
+    /// Pages of the map that were changed and have gone, and wait to be written together.
+    map_pages_to_write: u32,
+    /// Time spent in the idle state.
+    idle: Nanos,
 }
 
 /// The pages that a byte range touches.
@@ -74,13 +87,24 @@ impl Drive {
         "free_superblocks",
         "mapped_bytes",
         "cache_limit_bytes",
+        "map_read_bytes_total",
+        "map_programmed_bytes_total",
+        "energy_nj_total",
+        "temperature_millicelsius",
+        "throttle_level",
     ];
 
     pub fn new(config: &Config) -> Drive {
         Drive {
             link: Link::new(&config.link),
-            controller: Controller::new(&config.controller),
+            controller: config.controller.clone(),
+            cores: Cores::new(config.controller.cores),
             buffer: WriteBuffer::new((config.controller.write_buffer_bytes / PAGE_BYTES) as u32),
+            read_ahead: (config.controller.read_ahead_bytes > 0)
+                .then(|| ReadAhead::new((config.controller.read_ahead_bytes / PAGE_BYTES) as u32)),
+            map_cache: config.controller.map.map(|map| MapCache::new(&map, config.capacity_bytes)),
+            power: config.power,
+            heat: config.heat.as_ref().map(Heat::new),
             ftl: Ftl::new(config),
             nand: Nand::new(&config.nand),
             capacity_bytes: config.capacity_bytes,
@@ -90,7 +114,16 @@ impl Drive {
             host_read_bytes: 0,
             host_write_bytes: 0,
             host_trim_bytes: 0,
+            map_read_pages: 0,
+            map_programmed_pages: 0,
+            map_pages_to_write: 0,
+            idle: Nanos::ZERO,
         }
+    }
+
+    /// The time of the last call.
+    pub fn now(&self) -> Nanos {
+        self.now
     }
 
     /// Bytes the host can address.
@@ -112,11 +145,55 @@ impl Drive {
     #[inline]
     pub fn advance(&mut self, now: Nanos) {
         assert!(now >= self.now, "time runs forwards: {} after {}", now, self.now);
+        if self.heat.as_ref().is_some_and(|heat| now >= heat.due) {
+            self.warm(now);
+        }
+        self.pass(now);
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Nanos) {
+        let before = self.now;
         self.now = now;
         if now > self.silent_since {
-            self.ftl.background(&mut self.nand, self.silent_since, now);
+            let worked = self.ftl.background(&mut self.nand, self.silent_since, now);
+            if let Some(power) = &self.power {
+                let asleep = before.max(worked + power.idle_after);
+                self.idle += now.saturating_sub(asleep);
+            }
         }
         self.nand.forget_before(now);
+    }
+
+    /// Follow the temperature up to `now`, a second at a time at most: what is drawn within each is spread evenly over it.
+    #[inline(never)]
+    fn warm(&mut self, now: Nanos) {
+        let mut until = self.now;
+        while until < now {
+            until = now.min(until + Nanos::from_secs(1));
+            self.pass(until);
+            let energy_nj = self.energy_nj();
+            let Some(heat) = &mut self.heat else { return };
+            if until >= heat.due {
+                if let Some(share) = heat.step(until, energy_nj) {
+                    self.link.set_share(share);
+                }
+            }
+        }
+    }
+
+    /// Energy drawn so far, in nanojoules; 0 where the profile does not say what the parts draw.
+    fn energy_nj(&self) -> u64 {
+        let Some(power) = &self.power else { return 0 };
+        let done = Activity {
+            time: self.now,
+            idle: self.idle,
+            reading: self.nand.reading,
+            programming: self.nand.programming,
+            erasing: self.nand.erasing,
+            host_bytes: self.host_read_bytes + self.host_write_bytes,
+        };
+        (energy_pj(power, &done) / 1000) as u64
     }
 
     /// Ask for something at `now`, which must not be before the last call's; returns when it completes.
@@ -130,15 +207,31 @@ impl Drive {
             self.capacity_bytes
         );
         self.advance(now);
-        let taken = self.controller.take(now);
         let done = match request.op {
-            Op::Read => self.read(taken, request),
-            Op::Write => self.write(taken, request),
-            Op::Trim => self.trim(taken, request),
-            Op::Flush => self.flush(taken),
+            Op::Read => {
+                let taken = self.cores.take(now, self.controller.read);
+                self.read(taken, request)
+            }
+            Op::Write => {
+                let taken = self.cores.take(now, self.controller.write);
+                self.write(taken, request)
+            }
+            Op::Trim => {
+                let taken = self.cores.take(now, self.controller.command);
+                self.trim(taken, request)
+            }
+            Op::Flush => {
+                let taken = self.cores.take(now, self.controller.command);
+                self.flush(taken)
+            }
         };
         self.silent_since = self.silent_since.max(done);
         done
+    }
+
+    /// As `submit`, at the time of the last call where `now` is before it.
+    pub fn submit_late(&mut self, now: Nanos, request: &Request) -> Nanos {
+        self.submit(now.max(self.now), request)
     }
 
     /// Bring what a request will look up closer to the processor. Changes no state.
@@ -177,7 +270,7 @@ impl Drive {
             slc_erases * self.planes,
             native_erases * self.planes,
             self.link.busy().0,
-            self.nand.busy.0,
+            self.nand.busy().0,
             self.buffer.waited.0,
             self.nand.suspends,
             bytes(pages.slc_valid),
@@ -185,6 +278,11 @@ impl Drive {
             self.ftl.free_superblocks() as u64,
             bytes(pages.mapped),
             self.ftl.cache_superblocks() as u64 * self.ftl.superblock_bytes(CellMode::Slc),
+            bytes(self.map_read_pages),
+            bytes(self.map_programmed_pages),
+            self.energy_nj(),
+            self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
+            self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
         ]);
     }
 
@@ -193,11 +291,78 @@ impl Drive {
         let pages = Pages::of(request);
         let mut command = self.link.command_bytes();
         let mut done = taken;
-        self.each_row(taken, pages, |drive, at, count| {
+        let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
             let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
             done = done.max(drive.link.send(drive.now, at, bytes));
-        });
+        };
+        let known = self.look_up(taken, pages, false);
+        if self.read_ahead.is_none() {
+            self.each_row(known, pages, send);
+        } else {
+            self.read_in_sequence(known, pages, &mut send);
+        }
         done
+    }
+
+    /// Take what was read ahead, read what was not, and read on if the host reads in sequence.
+    fn read_in_sequence(&mut self, at: Nanos, pages: Pages, send: &mut impl FnMut(&mut Drive, Nanos, u32)) {
+        let mut ahead = self.read_ahead.take().expect("asked for");
+        let end_of_drive = (self.capacity_bytes / PAGE_BYTES) as u32;
+        let next = ahead.follow(pages.first, pages.count, end_of_drive);
+        let (mut page, end) = (pages.first, pages.first + pages.count);
+        while page < end {
+            match ahead.find(page) {
+                Some((ready, count)) => {
+                    let part = count.min(end - page);
+                    send(self, at.max(ready), part);
+                    page += part;
+                }
+                None => {
+                    let rest = Pages { first: page, count: end - page, ragged: (false, false) };
+                    self.each_row(at, rest, &mut *send);
+                    page = end;
+                }
+            }
+        }
+        if !next.is_empty() {
+            let more = Pages { first: next.start, count: next.len() as u32, ragged: (false, false) };
+            let known = self.look_up(at, more, false);
+            let mut first = next.start;
+            self.each_row(known, more, |_, ready, count| {
+                ahead.arrives(first, count, ready);
+                first += count;
+            });
+        }
+        self.read_ahead = Some(ahead);
+    }
+
+    /// When the controller knows where these pages are: at once where the whole map is in DRAM.
+    #[inline]
+    fn look_up(&mut self, at: Nanos, pages: Pages, change: bool) -> Nanos {
+        match self.map_cache.is_some() {
+            true => self.look_up_in_cache(at, pages, change),
+            false => at,
+        }
+    }
+
+    fn look_up_in_cache(&mut self, at: Nanos, pages: Pages, change: bool) -> Nanos {
+        let Some(cache) = &mut self.map_cache else { return at };
+        let mut known = at + cache.access;
+        let last = pages.first + pages.count.max(1) - 1;
+        for segment in pages.first / MAPPED_PAGES..=last / MAPPED_PAGES {
+            let Look::Miss { writes } = cache.look(segment, change) else { continue };
+            let die = segment % self.nand.dies();
+            known = known.max(self.nand.host_read(at, die, CellMode::Slc, 1));
+            self.map_read_pages += 1;
+            self.map_pages_to_write += writes as u32;
+            let unit = self.nand.unit_pages(CellMode::Slc);
+            if self.map_pages_to_write == unit {
+                self.nand.program(at, die, CellMode::Slc, unit, 1000);
+                self.map_pages_to_write = 0;
+                self.map_programmed_pages += unit as u64;
+            }
+        }
+        known
     }
 
     /// Look the pages up and read what is in the NAND; tells of each part when it is in the controller.
@@ -230,7 +395,11 @@ impl Drive {
     fn write(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_write_bytes += request.len as u64;
         let pages = Pages::of(request);
-        let ready = self.merge_reads(taken, pages);
+        let known = self.look_up(taken, pages, true);
+        let ready = self.merge_reads(known, pages);
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(pages.first, pages.count);
+        }
         let mut command = self.link.command_bytes();
         let mut bytes = request.len as u64;
         let mut done = ready;
@@ -249,7 +418,7 @@ impl Drive {
             page += mapped;
             rest -= mapped;
         }
-        match request.fua {
+        match request.fua || !self.controller.write_cache {
             true => self.flush(done),
             false => done,
         }
@@ -281,8 +450,13 @@ impl Drive {
         self.host_trim_bytes += request.len as u64;
         let first = request.offset.div_ceil(PAGE_BYTES);
         let end = (request.offset + request.len as u64) / PAGE_BYTES;
-        if first < end {
-            self.ftl.trim(first as u32, (end - first) as u32);
+        if first >= end {
+            return taken;
+        }
+        let pages = Pages { first: first as u32, count: (end - first) as u32, ragged: (false, false) };
+        self.ftl.trim(pages.first, pages.count);
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(pages.first, pages.count);
         }
         taken
     }

@@ -15,7 +15,6 @@ pub enum Tier {
 }
 use Tier::{Ignore, Obey, Real};
 
-const NO_CACHE: &str = "a simulated drive has no page cache in front of it";
 const NO_DATA: &str = "a simulated drive stores no data";
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
@@ -84,8 +83,8 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["group_reporting"], Obey(|d, v| Ok(d.job.group_reporting = flag(v)?))),
     // `new_group` is looked at where groups are numbered.
     (&["new_group"], Obey(|_, v| flag(v).map(|_| ()))),
-    (&["direct"], Real(|d, v| Ok(d.job.direct = flag(v)?), NO_CACHE)),
-    (&["buffered"], Real(|d, v| Ok(d.job.direct = !flag(v)?), NO_CACHE)),
+    (&["direct"], Obey(|d, v| Ok(d.job.direct = flag(v)?))),
+    (&["buffered"], Obey(|d, v| Ok(d.job.direct = !flag(v)?))),
     (&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
     (&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
     (&["scramble_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Scrambled)?), NO_DATA)),
@@ -98,7 +97,7 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["ioengine"], Ignore("the target decides how requests are made")),
     (&["description"], Ignore("it is a remark")),
     (&["thread"], Ignore("the requests are the same")),
-    (&["invalidate"], Ignore("there is no page cache")),
+    (&["invalidate"], Ignore("the page cache, where there is one, begins empty")),
     (&["fallocate"], Ignore("there is no file system")),
     (&["create_on_open", "create_serialize", "create_only", "create_fsync"],
         Ignore("there is no file system")),

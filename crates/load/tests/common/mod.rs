@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use pslc_load::job::{self, Ground, Job};
 use pslc_load::{Completion, SimTarget, Target, TargetError};
-use pslc_ssd::{Drive, Nanos, Request};
+use pslc_ssd::{Machine, Nanos, Request};
 
 /// Every request takes as long as every other, however many there are. Keeps what it was given, and when.
 pub struct Even {
@@ -123,5 +123,5 @@ reuse = "after-idle"
 threshold = "1s"
 "#;
     let profile = pslc_ssd::profile::load("small.toml", text, &|_| None, &[]);
-    SimTarget::new(Drive::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
+    SimTarget::new(Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
 }

@@ -1,7 +1,6 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
 pub mod cache;
-mod dense;
 mod geometry;
 mod mover;
 mod runmap;
@@ -221,18 +220,21 @@ impl Ftl {
         self.release_dead();
     }
 
-    /// Work that the drive does by itself while the host has been silent since `since`, up to `now`.
-    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) {
-        let Some(idle) = self.config.idle else { return };
+    /// Work that the drive does by itself while the host has been silent since `since`, up to `now`. Returns when it had
+    /// no more of it.
+    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) -> Nanos {
+        let Some(idle) = self.config.idle else { return since };
         let start = since + idle.threshold;
         if now <= start {
-            return;
+            return since;
         }
         self.exhausted = false;
         let residue = idle.residue_bytes / PAGE_BYTES;
+        let (mut worked, mut at) = (since, start);
         loop {
-            let at = self.mover.next_start(nand, start);
+            at = at.max(self.mover.next_start(nand, start));
             if at >= now {
+                worked = now;
                 break;
             }
             nand.forget_before(at);
@@ -242,12 +244,14 @@ impl Ftl {
                 self.flush_moved(nand, at);
                 break;
             };
+            worked = at;
             self.pages.idle_folded += self.pages.folded - folded;
             if let Some(rate) = idle.rate_bytes_per_s {
                 self.mover.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
             }
         }
         self.decide_toll();
+        worked
     }
 
     /// Size of the cache as it is now, in superblocks: the static part, and the dynamic part at this fill.

@@ -156,7 +156,7 @@ impl Ftl {
         let host = self.host.expect("a host unit was programmed");
         self.owe(nand, &host);
         loop {
-            let before = nand.busy;
+            let before = nand.busy();
             let owed = self.mover.owed;
             let moved = if owed.space > 0 {
                 self.reclaim(nand, at)
@@ -170,7 +170,7 @@ impl Ftl {
                 Some(moved) => {
                     owed.space -= moved as i64 * ONE;
                     owed.slots -= moved.max(1) as i64 * ONE;
-                    owed.die_time -= (nand.busy - before).0 as i64 * 1000;
+                    owed.die_time -= (nand.busy() - before).0 as i64 * 1000;
                 }
                 None => *owed = Owed::default(),
             }

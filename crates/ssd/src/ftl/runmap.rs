@@ -10,7 +10,7 @@
 //! Any other chunk is dense: 4 bytes a page in an array that takes memory only where something is dense.
 //! The L2P map (logical to physical) and the P2L map (physical to logical) are both of this kind.
 
-use super::dense::Dense;
+use crate::dense::Dense;
 
 /// "Nothing is mapped here."
 pub const NONE: u32 = u32::MAX;

@@ -61,6 +61,7 @@ pub struct Link {
     down: Direction,
     up: Direction,
     command_bytes: u64,
+    bytes_per_s: u64,
 }
 
 impl Link {
@@ -77,6 +78,15 @@ impl Link {
             down: Direction::new(down, bytes_per_s),
             up: Direction::new(up, bytes_per_s),
             command_bytes,
+            bytes_per_s,
+        }
+    }
+
+    /// Leave a share of the speed, in permille: what firmware does when it is hot.
+    pub fn set_share(&mut self, permille: u32) {
+        let left = self.bytes_per_s * permille as u64 / 1000;
+        for direction in [&mut self.down, &mut self.up] {
+            *direction = Direction::new(direction.packets, left);
         }
     }
 

@@ -26,12 +26,16 @@ pub struct Nand {
     suspend: Option<Suspend>,
     /// Channel of each die.
     channel_of: Vec<u32>,
+    row_pages: u32,
+    bits_per_cell: u32,
     /// Time on a channel by number of mapping pages, up to a native program unit.
     transfer: Vec<Nanos>,
     /// Nothing will be asked for before this time.
     horizon: Nanos,
-    /// Array time of all dies added.
-    pub busy: Nanos,
+    /// Array time of all dies added, by what they did.
+    pub reading: Nanos,
+    pub programming: Nanos,
+    pub erasing: Nanos,
     pub suspends: u64,
     /// Host reads so far: each may have moved what was queued before it.
     pub delays: u64,
@@ -46,14 +50,35 @@ impl Nand {
             native: nand.native,
             suspend: nand.suspend,
             channel_of: (0..nand.dies).map(|die| die % nand.channels).collect(),
+            row_pages: nand.row_pages(),
+            bits_per_cell: nand.bits_per_cell,
             transfer: (0..=nand.row_pages() * nand.bits_per_cell)
                 .map(|pages| transfer_time(pages, nand.bus_mts))
                 .collect(),
             horizon: Nanos::ZERO,
-            busy: Nanos::ZERO,
+            reading: Nanos::ZERO,
+            programming: Nanos::ZERO,
+            erasing: Nanos::ZERO,
             suspends: 0,
             delays: 0,
         }
+    }
+
+    /// Array time of all dies added.
+    pub fn busy(&self) -> Nanos {
+        self.reading + self.programming + self.erasing
+    }
+
+    /// Mapping pages of one program unit.
+    pub fn unit_pages(&self, mode: CellMode) -> u32 {
+        match mode {
+            CellMode::Slc => self.row_pages,
+            CellMode::Native => self.row_pages * self.bits_per_cell,
+        }
+    }
+
+    pub fn dies(&self) -> u32 {
+        self.dies.len() as u32
     }
 
     /// Nothing will be asked for before `now`.
@@ -86,7 +111,7 @@ impl Nand {
         let array = &mut self.dies[die as usize];
         let sensed = array.host_read(self.horizon, ready, time, self.suspend.as_ref());
         self.suspends += array.suspended() as u64;
-        self.busy += time;
+        self.reading += time;
         self.cross(die, sensed, pages)
     }
 
@@ -94,7 +119,7 @@ impl Nand {
     #[inline]
     pub fn bulk_sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
         let time = self.timing(mode).read;
-        self.busy += time;
+        self.reading += time;
         self.dies[die as usize].queue(self.horizon, ready, time, Bulk::Read).1
     }
 
@@ -115,7 +140,7 @@ impl Nand {
         permille: u32,
     ) -> Programming {
         let time = self.program_time(mode, permille);
-        self.busy += time;
+        self.programming += time;
         let register = self.dies[die as usize].register_free_at();
         let loaded = self.cross(die, ready.max(register), pages);
         let (ticket, _) = self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
@@ -137,7 +162,7 @@ impl Nand {
         let time = self.timing(mode).erase;
         for die in &mut self.dies {
             die.queue(self.horizon, ready, time, Bulk::Erase);
-            self.busy += time;
+            self.erasing += time;
         }
     }
 

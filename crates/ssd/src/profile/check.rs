@@ -12,6 +12,7 @@ const OPEN_SUPERBLOCKS: u64 = 4;
 pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     geometry(c, reader)?;
     times(c, reader)?;
+    controller(c, reader)?;
     policy(c, reader)?;
     space(c, reader)
 }
@@ -76,6 +77,8 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         ("nand.native.program", native.program),
         ("nand.native.erase", native.erase),
         ("controller.command", c.controller.command),
+        ("controller.read", c.controller.read),
+        ("controller.write", c.controller.write),
     ];
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
     let most = Nanos::from_secs(24 * 3600);
@@ -87,6 +90,25 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
                 "more than nothing and at most 24h".into(),
             ));
         }
+    }
+    Ok(())
+}
+
+fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    if c.controller.read_ahead_bytes > 1 << 30 {
+        let read_ahead = units::write_bytes(c.controller.read_ahead_bytes);
+        return Err(reader.error(
+            "controller.read_ahead",
+            format!("controller.read_ahead is {read_ahead}"),
+            "at most 1GiB; a few hundred KiB are usual".into(),
+        ));
+    }
+    if c.controller.map.is_some_and(|map| map.bytes < PAGE_BYTES) {
+        return Err(reader.error(
+            "controller.map",
+            "controller.map holds less than one page of the map".into(),
+            "at least 4KiB, which map 4MiB of the drive; \"dram\": all of it".into(),
+        ));
     }
     Ok(())
 }

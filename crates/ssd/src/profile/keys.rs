@@ -1,12 +1,17 @@
 //! Every key of a profile: how it is read into a [`Config`], and how it is written out again.
 
 use super::source::{Flat, Place, Value};
-use super::{nearest, units, ProfileError};
+use super::{body, host, nearest, units, ProfileError};
 use crate::config::*;
-use crate::units::PAGE_BYTES;
+use crate::units::{Nanos, PAGE_BYTES};
 
-/// Every key there is. `*.idle` and `*.suspend` may also be a word in the place of their table.
-pub const KEYS: &[&str] = &[
+/// Every key there is.
+pub fn all() -> impl Iterator<Item = &'static str> + Clone {
+    KEYS.iter().chain(body::KEYS).chain(host::KEYS).copied()
+}
+
+/// The drive's own. `*.idle` and `*.suspend` may also be a word in the place of their table.
+const KEYS: &[&str] = &[
     "base",
     "name",
     "capacity",
@@ -31,8 +36,14 @@ pub const KEYS: &[&str] = &[
     "nand.suspend.erase",
     "nand.suspend.limit",
     "controller.write_buffer",
+    "controller.write_cache",
     "controller.cores",
     "controller.command",
+    "controller.read",
+    "controller.write",
+    "controller.read_ahead",
+    "controller.map",
+    "controller.map_access",
     "ftl.gc",
     "ftl.reserve_superblocks",
     "cache.mode",
@@ -61,6 +72,7 @@ const MODES: &[(&str, CacheMode)] = &[
 const REUSES: &[(&str, Reuse)] =
     &[("as-freed", Reuse::AsFreed), ("when-empty", Reuse::WhenEmpty), ("after-idle", Reuse::AfterIdle)];
 const CHOICES: &[(&str, GcChoice)] = &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
+const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
 /// Reads keys, and knows where each came from.
@@ -70,7 +82,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn value(&self, key: &str) -> Option<&Value> {
+    pub fn value(&self, key: &str) -> Option<&Value> {
         self.flat.values.get(key)
     }
 
@@ -99,7 +111,7 @@ impl Reader<'_> {
         }
     }
 
-    fn quantity<T>(
+    pub fn quantity<T>(
         &self,
         key: &str,
         default: Option<T>,
@@ -115,7 +127,7 @@ impl Reader<'_> {
         })
     }
 
-    fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
+    pub fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
         let value = self.needed(key)?;
         let count = value.text.parse::<u32>().ok().filter(|_| !value.quoted);
         count.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
@@ -124,7 +136,7 @@ impl Reader<'_> {
         })
     }
 
-    fn word<T: Clone>(
+    pub fn word<T: Clone>(
         &self,
         key: &str,
         default: Option<&str>,
@@ -159,7 +171,7 @@ impl Reader<'_> {
                 )),
             };
         }
-        if !self.flat.values.keys().any(|key| key.starts_with("nand.suspend.")) {
+        if !self.has_table("nand.suspend") {
             return Ok(None);
         }
         Ok(Some(Suspend {
@@ -180,7 +192,7 @@ impl Reader<'_> {
                 )),
             };
         }
-        if !self.flat.values.keys().any(|key| key.starts_with("cache.idle.")) {
+        if !self.has_table("cache.idle") {
             return Ok(None);
         }
         let rate = match self.value("cache.idle.rate") {
@@ -192,6 +204,37 @@ impl Reader<'_> {
             rate_bytes_per_s: rate,
             residue_bytes: self.quantity("cache.idle.residue", Some(0), units::bytes)?,
         }))
+    }
+
+    /// Whether any key of a table was written.
+    pub fn has_table(&self, table: &str) -> bool {
+        self.flat.values.keys().any(|key| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    fn map(&self) -> Result<Option<MapCache>, ProfileError> {
+        match self.value("controller.map") {
+            None => return Ok(None),
+            Some(value) if value.text == "dram" => return Ok(None),
+            Some(_) => {}
+        }
+        Ok(Some(MapCache {
+            bytes: self.quantity("controller.map", None, units::bytes)?,
+            access: self.quantity("controller.map_access", Some(Nanos::ZERO), units::time)?,
+        }))
+    }
+
+    fn controller(&self) -> Result<Controller, ProfileError> {
+        let command = self.quantity("controller.command", None, units::time)?;
+        Ok(Controller {
+            write_buffer_bytes: self.quantity("controller.write_buffer", None, units::bytes)?,
+            write_cache: self.word("controller.write_cache", Some("on"), SWITCH)?,
+            cores: self.count("controller.cores", 1, 64)?,
+            read: self.quantity("controller.read", Some(command), units::time)?,
+            write: self.quantity("controller.write", Some(command), units::time)?,
+            command,
+            read_ahead_bytes: self.quantity("controller.read_ahead", Some(0), units::bytes)?,
+            map: self.map()?,
+        })
     }
 
     fn link(&self) -> Result<Link, ProfileError> {
@@ -247,11 +290,7 @@ impl Reader<'_> {
                 native: self.timing("native")?,
                 suspend: self.suspend()?,
             },
-            controller: Controller {
-                write_buffer_bytes: self.quantity("controller.write_buffer", None, units::bytes)?,
-                cores: self.count("controller.cores", 1, 64)?,
-                command: self.quantity("controller.command", None, units::time)?,
-            },
+            controller: self.controller()?,
             ftl: Ftl {
                 gc: self.word("ftl.gc", Some("greedy"), CHOICES)?,
                 reserve_superblocks: self.count("ftl.reserve_superblocks", 3, 1 << 16)?,
@@ -269,6 +308,10 @@ impl Reader<'_> {
                 reuse: self.word("cache.reuse", Some("after-idle"), REUSES)?,
                 idle: self.idle()?,
             },
+            power: body::power(self)?,
+            heat: body::heat(self)?,
+            wear: body::wear(self)?,
+            host: host::read(self)?,
         })
     }
 }
@@ -334,8 +377,19 @@ pub fn write(c: &Config) -> String {
     }
     line("\n[controller]".into());
     line(format!("write_buffer = \"{}\"", units::write_bytes(c.controller.write_buffer_bytes)));
+    line(format!("write_cache = \"{}\"", name_of(&c.controller.write_cache, SWITCH)));
     line(format!("cores = {}", c.controller.cores));
     line(format!("command = \"{}\"", units::write_time(c.controller.command)));
+    line(format!("read = \"{}\"", units::write_time(c.controller.read)));
+    line(format!("write = \"{}\"", units::write_time(c.controller.write)));
+    line(format!("read_ahead = \"{}\"", units::write_bytes(c.controller.read_ahead_bytes)));
+    match c.controller.map {
+        None => line("map = \"dram\"".into()),
+        Some(map) => {
+            line(format!("map = \"{}\"", units::write_bytes(map.bytes)));
+            line(format!("map_access = \"{}\"", units::write_time(map.access)));
+        }
+    }
     line("\n[ftl]".into());
     line(format!("gc = \"{}\"", name_of(&c.ftl.gc, CHOICES)));
     line(format!("reserve_superblocks = {}", c.ftl.reserve_superblocks));
@@ -361,5 +415,7 @@ pub fn write(c: &Config) -> String {
             line(format!("residue = \"{}\"", units::write_bytes(idle.residue_bytes)));
         }
     }
+    body::write(c, &mut line);
+    host::write(&c.host, &mut line);
     out
 }

@@ -3,7 +3,9 @@
 //! Strict: an unknown key, a bare number, a size the cells cannot hold is an error that names file, line, value, limit
 //! and what to do. The crate reads no files; the caller hands over texts.
 
+mod body;
 mod check;
+mod host;
 mod keys;
 mod source;
 mod units;
@@ -45,16 +47,16 @@ pub fn load(
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides)?;
     for (key, value) in &flat.values {
-        if !keys::KEYS.contains(&key.as_str()) {
-            let near = nearest(key, keys::KEYS.iter().copied());
+        if !keys::all().any(|known| known == key) {
+            let near = nearest(key, keys::all());
             let message = format!("unknown key {key}");
             return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
         }
     }
     for (key, value) in &flat.provenance {
         let table = format!("{key}.");
-        if !keys::KEYS.iter().any(|known| known == key || known.starts_with(&table)) {
-            let near = nearest(key, keys::KEYS.iter().copied());
+        if !keys::all().any(|known| known == key || known.starts_with(&table)) {
+            let near = nearest(key, keys::all());
             let message = format!("[provenance] names the unknown key {key}");
             return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
         }

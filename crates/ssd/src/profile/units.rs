@@ -21,6 +21,7 @@ const TIMES: &[(&str, u64)] = &[
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
+const POWERS: &[(&str, u64)] = &[("mW", 1), ("W", 1000)];
 const RATES: &[(&str, u64)] =
     &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000), ("MiB/s", 1 << 20)];
 
@@ -53,6 +54,31 @@ pub fn share(text: &str) -> Result<u64, String> {
 pub fn ratio(text: &str) -> Result<u64, String> {
     quantity(&format!("{text}x"), &[("x", 1_000)], "1.5")
         .map_err(|_| format!("{text} is not a ratio such as 1.5 (at most three decimals)"))
+}
+
+/// Power in milliwatts: `"45mW"`, `"2.4W"`.
+pub fn power(text: &str) -> Result<u64, String> {
+    quantity(text, POWERS, "\"2.4W\" or \"45mW\"")
+}
+
+/// Energy a byte, in picojoules: `"470pJ/B"`.
+pub fn energy_per_byte(text: &str) -> Result<u64, String> {
+    quantity(text, &[("pJ/B", 1), ("nJ/B", 1000)], "\"470pJ/B\" or \"0.47nJ/B\"")
+}
+
+/// A temperature in thousandths of a degree Celsius, above freezing: `"25C"`.
+pub fn temperature(text: &str) -> Result<u64, String> {
+    quantity(text, &[("C", 1000)], "\"25C\"")
+}
+
+/// A heat capacity in millijoules a kelvin: `"6J/K"`.
+pub fn heat_capacity(text: &str) -> Result<u64, String> {
+    quantity(text, &[("J/K", 1000)], "\"6J/K\"")
+}
+
+/// A heat resistance in millikelvins a watt: `"12K/W"`.
+pub fn heat_resistance(text: &str) -> Result<u64, String> {
+    quantity(text, &[("K/W", 1000)], "\"12K/W\"")
 }
 
 /// A number with one of the units, as a whole number of the smallest.
@@ -101,6 +127,15 @@ pub fn write_bytes(value: u64) -> String {
 
 pub fn write_time(value: Nanos) -> String {
     shortest(value.0, &TIMES[..4])
+}
+
+pub fn write_power(value: u64) -> String {
+    shortest(value, POWERS)
+}
+
+/// Thousandths, as a number of the unit.
+pub fn write_thousandths(value: i64, unit: &str) -> String {
+    format!("{}{unit}", write_decimal(value as u32, 1000))
 }
 
 pub fn write_rate(value: u64) -> String {

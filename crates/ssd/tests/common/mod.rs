@@ -38,7 +38,7 @@ pub fn tiny() -> Config {
                 limit: 3,
             }),
         },
-        controller: Controller { write_buffer_bytes: 4096 * 48, cores: 2, command: Nanos(1500) },
+        controller: Controller::plain(4096 * 48, 2, Nanos(1500)),
         ftl: Ftl { gc: GcChoice::Greedy, reserve_superblocks: 3 },
         cache: Cache {
             mode: CacheMode::DynamicSlc,
@@ -53,6 +53,10 @@ pub fn tiny() -> Config {
             reuse: Reuse::AfterIdle,
             idle: Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: None, residue_bytes: 0 }),
         },
+        power: None,
+        heat: None,
+        wear: None,
+        host: Host::default(),
     }
 }
 
@@ -72,7 +76,7 @@ pub fn small() -> Config {
         suspend: None,
         ..config.nand
     };
-    config.controller = Controller { write_buffer_bytes: 8 << 20, cores: 8, command: Nanos(100) };
+    config.controller = Controller::plain(8 << 20, 8, Nanos(100));
     config.capacity_bytes = 2_800_000_000 / 4096 * 4096;
     config.cache.dynamic_bytes = 800_000_000;
     config

@@ -257,9 +257,10 @@ impl Reference {
             return;
         }
         self.exhausted = false;
+        let mut at = start;
         loop {
             let depth = 2 * self.dies.len();
-            let mut at = start.max(self.not_before);
+            at = at.max(self.not_before);
             if self.in_flight.len() == depth {
                 at = at.max(self.end_of(self.in_flight[0]));
             }

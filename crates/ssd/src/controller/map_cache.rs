@@ -1,0 +1,155 @@
+//! The part of the map that a controller without DRAM holds, least recently used out first.
+//!
+//! The map lies in the NAND in pages of 4 KiB, each of which maps 4 MiB of the drive. A request to a page that is not held
+//! waits for a read of it. A page that was changed is written when it goes, many together.
+
+use crate::config;
+use crate::units::{Nanos, PAGE_BYTES};
+
+/// Pages of the drive that one page of the map maps, at 4 bytes each.
+pub const MAPPED_PAGES: u32 = (PAGE_BYTES / 4) as u32;
+const NONE: u32 = u32::MAX;
+
+/// A page of the map that is held, in the list from the most to the least recently used.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    segment: u32,
+    newer: u32,
+    older: u32,
+    changed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct MapCache {
+    pub access: Nanos,
+    size: usize,
+    held: Vec<Held>,
+    /// Place in `held` of each page of the map.
+    place: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+}
+
+/// What a look at the map met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Hit,
+    /// It must be read; the page that had to go had been changed, or not.
+    Miss {
+        writes: bool,
+    },
+}
+
+impl MapCache {
+    pub fn new(map: &config::MapCache, capacity_bytes: u64) -> MapCache {
+        let segments = (capacity_bytes / PAGE_BYTES).div_ceil(MAPPED_PAGES as u64);
+        MapCache {
+            access: map.access,
+            size: (map.bytes / PAGE_BYTES).clamp(1, segments) as usize,
+            held: Vec::new(),
+            place: vec![NONE; segments as usize],
+            newest: NONE,
+            oldest: NONE,
+        }
+    }
+
+    /// Look at, and perhaps `change`, page `segment` of the map, which is held from then on.
+    pub fn look(&mut self, segment: u32, change: bool) -> Look {
+        let mut place = self.place[segment as usize];
+        let mut look = Look::Hit;
+        if place == NONE {
+            look = Look::Miss { writes: false };
+            place = if self.held.len() < self.size {
+                self.held.push(Held { segment, newer: NONE, older: NONE, changed: false });
+                self.held.len() as u32 - 1
+            } else {
+                let oldest = self.oldest;
+                self.unlink(oldest);
+                let held = &mut self.held[oldest as usize];
+                look = Look::Miss { writes: held.changed };
+                self.place[held.segment as usize] = NONE;
+                *held = Held { segment, newer: NONE, older: NONE, changed: false };
+                oldest
+            };
+            self.place[segment as usize] = place;
+            self.link_newest(place);
+        } else if place != self.newest {
+            self.unlink(place);
+            self.link_newest(place);
+        }
+        self.held[place as usize].changed |= change;
+        look
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let Held { newer, older, .. } = self.held[place as usize];
+        match newer {
+            NONE => self.newest = older,
+            _ => self.held[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.held[older as usize].newer = newer,
+        }
+    }
+
+    fn link_newest(&mut self, place: u32) {
+        let older = self.newest;
+        self.held[place as usize].newer = NONE;
+        self.held[place as usize].older = older;
+        match older {
+            NONE => self.oldest = place,
+            _ => self.held[older as usize].newer = place,
+        }
+        self.newest = place;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn holding(pages: u64) -> MapCache {
+        let map = config::MapCache { bytes: pages * PAGE_BYTES, access: Nanos::ZERO };
+        MapCache::new(&map, 64 * MAPPED_PAGES as u64 * PAGE_BYTES)
+    }
+
+    proptest! {
+        /// Against a list that is searched from end to end.
+        #[test]
+        fn the_least_recently_used_goes_first(
+            size in 1u64..20,
+            looks in prop::collection::vec((0u32..64, any::<bool>()), 1..400),
+        ) {
+            let mut cache = holding(size);
+            let mut list: Vec<(u32, bool)> = Vec::new();
+            for (segment, change) in looks {
+                let expected = match list.iter().position(|&(held, _)| held == segment) {
+                    Some(at) => {
+                        let (_, changed) = list.remove(at);
+                        list.push((segment, changed | change));
+                        Look::Hit
+                    }
+                    None => {
+                        let gone = (list.len() as u64 == size).then(|| list.remove(0));
+                        list.push((segment, change));
+                        Look::Miss { writes: gone.is_some_and(|(_, changed)| changed) }
+                    }
+                };
+                prop_assert_eq!(cache.look(segment, change), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn uniform_looks_hit_as_often_as_the_share_that_is_held() {
+        let mut cache = holding(16);
+        let (mut hits, mut x) = (0, 1u64);
+        for _ in 0..100_000 {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            hits += (cache.look((x >> 58) as u32, false) == Look::Hit) as u32;
+        }
+        assert!((24_000..26_000).contains(&hits), "{hits} of 100000, a quarter is held");
+    }
+}

@@ -1,0 +1,41 @@
+//! Processor cores as a queue: the controller's, and the host's.
+
+use crate::units::Nanos;
+
+#[derive(Clone, Debug)]
+pub struct Cores {
+    /// When each is free.
+    free: Vec<Nanos>,
+}
+
+impl Cores {
+    pub fn new(count: u32) -> Cores {
+        Cores { free: vec![Nanos::ZERO; count as usize] }
+    }
+
+    /// Work for `time` at or after `now` on the core that is free first; returns when it is done.
+    #[inline]
+    pub fn take(&mut self, now: Nanos, time: Nanos) -> Nanos {
+        let mut first = 0;
+        for core in 1..self.free.len() {
+            if self.free[core] < self.free[first] {
+                first = core;
+            }
+        }
+        let done = self.free[first].max(now) + time;
+        self.free[first] = done;
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_queues_for_the_core_that_is_free_first() {
+        let mut cores = Cores::new(2);
+        let done: Vec<u64> = (0..4).map(|_| cores.take(Nanos(5), Nanos(10)).0).collect();
+        assert_eq!(done, [15, 15, 25, 25]);
+    }
+}

@@ -1,0 +1,114 @@
+//! The computer around the drive: its processor's time for each request, and the page cache for those that are not direct.
+
+mod page_cache;
+
+use crate::config;
+use crate::cores::Cores;
+use crate::drive::Drive;
+use crate::request::{Op, Request};
+use crate::units::Nanos;
+use page_cache::PageCache;
+
+/// A drive in its computer.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    cpu: Option<Cpu>,
+    page_cache: Option<PageCache>,
+    drive: Drive,
+}
+
+#[derive(Clone, Debug)]
+struct Cpu {
+    cores: Cores,
+    of: config::Cpu,
+    busy: Nanos,
+}
+
+const OWN_COLUMNS: [&str; 3] = ["host_cpu_busy_ns_total", "page_cache_bytes", "page_cache_dirty_bytes"];
+const COUNT: usize = Drive::COLUMNS.len() + OWN_COLUMNS.len();
+
+const fn columns() -> [&'static str; COUNT] {
+    let mut all = [""; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        let own = i.checked_sub(Drive::COLUMNS.len());
+        all[i] = match own {
+            Some(own) => OWN_COLUMNS[own],
+            None => Drive::COLUMNS[i],
+        };
+        i += 1;
+    }
+    all
+}
+
+impl Machine {
+    /// Names of what [`Machine::sample`] writes: the drive's, then the host's.
+    pub const COLUMNS: &'static [&'static str] = &columns();
+
+    pub fn new(config: &config::Config) -> Machine {
+        Machine {
+            cpu: config.host.cpu.map(|of| Cpu { cores: Cores::new(of.cores), of, busy: Nanos::ZERO }),
+            page_cache: config.host.page_cache.map(|of| PageCache::new(&of, config.capacity_bytes)),
+            drive: Drive::new(config),
+        }
+    }
+
+    pub fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
+    /// Ask for something at `now`, `direct` or through the page cache; returns when the caller has its answer.
+    #[inline]
+    pub fn submit(&mut self, now: Nanos, request: &Request, direct: bool) -> Nanos {
+        if self.cpu.is_none() && self.page_cache.is_none() {
+            return self.drive.submit(now, request);
+        }
+        let now = self.call(now, request);
+        match &mut self.page_cache {
+            Some(cache) if !direct || cache.before_direct() => cache.submit(&mut self.drive, now, request),
+            Some(cache) => {
+                cache.bypassed(request);
+                self.drive.submit_late(now, request)
+            }
+            None => self.drive.submit_late(now, request),
+        }
+    }
+
+    /// Let the time up to `now` pass.
+    #[inline]
+    pub fn advance(&mut self, now: Nanos) {
+        if let Some(cache) = &mut self.page_cache {
+            cache.write_back(&mut self.drive, now);
+        }
+        self.drive.advance(now.max(self.drive.now()));
+    }
+
+    /// Bring what a request will look up closer to the processor. Changes no state.
+    #[inline]
+    pub fn prepare(&self, request: &Request) {
+        self.drive.prepare(request);
+    }
+
+    /// Counters and gauges as they are now, in the order of [`Machine::COLUMNS`].
+    pub fn sample(&self, into: &mut [u64]) {
+        let (drive, own) = into.split_at_mut(Drive::COLUMNS.len());
+        self.drive.sample(drive);
+        let cache = self.page_cache.as_ref();
+        own.copy_from_slice(&[
+            self.cpu.as_ref().map_or(0, |cpu| cpu.busy.0),
+            cache.map_or(0, PageCache::held_bytes),
+            cache.map_or(0, PageCache::dirty_bytes),
+        ]);
+    }
+
+    /// The processor's part of a request; returns when the request has left it.
+    fn call(&mut self, now: Nanos, request: &Request) -> Nanos {
+        let Some(cpu) = &mut self.cpu else { return now };
+        let time = match request.op {
+            Op::Read => cpu.of.read,
+            _ => cpu.of.write,
+        };
+        cpu.busy += time;
+        cpu.cores.take(now, time)
+    }
+}
