@@ -60,6 +60,8 @@ pub struct Nand {
     pub slc: CellTiming,
     pub native: CellTiming,
     pub suspend: Option<Suspend>,
+    /// Whether the planes of a die read different pages at the same time.
+    pub independent_reads: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

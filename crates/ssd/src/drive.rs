@@ -352,7 +352,7 @@ impl Drive {
         for segment in pages.first / MAPPED_PAGES..=last / MAPPED_PAGES {
             let Look::Miss { writes } = cache.look(segment, change) else { continue };
             let die = segment % self.nand.dies();
-            known = known.max(self.nand.host_read(at, die, CellMode::Slc, 1));
+            known = known.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
             self.map_read_pages += 1;
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.unit_pages(CellMode::Slc);
@@ -381,7 +381,7 @@ impl Drive {
                 let part = left.min(place.row_rest);
                 let at = match held {
                     true => taken,
-                    false => self.nand.host_read(taken, place.die, mode, part),
+                    false => self.nand.host_read(taken, place.die, mode, place.column, part),
                 };
                 arrived(self, at, part);
                 from += part;
@@ -396,7 +396,12 @@ impl Drive {
         self.host_write_bytes += request.len as u64;
         let pages = Pages::of(request);
         let known = self.look_up(taken, pages, true);
-        let ready = self.merge_reads(known, pages);
+        // The buffer answers before the map has been changed, but not more than so many changes ahead.
+        let behind = match &mut self.map_cache {
+            Some(cache) => cache.change_later(known),
+            None => Nanos::ZERO,
+        };
+        let ready = self.merge_reads(taken, pages).max(behind);
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }

@@ -41,7 +41,7 @@ fn every_shipped_profile_loads_and_says_where_its_values_come_from() {
         if path.extension().is_some_and(|e| e == "toml") {
             let text = fs::read_to_string(&path).unwrap();
             let profile = load(&path.display().to_string(), &text, &shipped, &[]).unwrap();
-            for table in ["nand.slc.program", "nand.native.program", "cache.when_full"] {
+            for table in ["nand.slc.program", "nand.native.program", "cache.mode"] {
                 assert!(
                     profile.provenance.iter().any(|(key, note)| key == table && note.len() > 5),
                     "{}: no provenance of {table}",
@@ -61,6 +61,49 @@ fn a_profile_written_out_loads_as_the_same_drive_in_every_mode() {
         let again = load("again.toml", &profile.to_toml(), &|_| None, &[]).unwrap();
         assert_eq!(again.config, profile.config);
         assert_eq!(again.provenance, profile.provenance);
+    }
+}
+
+#[test]
+fn so_does_one_with_a_host_a_body_and_no_dram() {
+    let profile = with(&[
+        ("controller.map", "64MiB"),
+        ("controller.map_access", "1us"),
+        ("controller.write_cache", "off"),
+        ("nand.plane_reads", "independent"),
+        ("heat.throttle1.at", "80.5C"),
+        ("heat.throttle1.until", "75C"),
+        ("heat.throttle1.speed", "40%"),
+        ("host.cores", "2"),
+        ("host.read", "4us"),
+        ("host.write", "5us"),
+        ("host.driver_cache", "1GB"),
+    ])
+    .unwrap();
+    assert_eq!(profile.config.heat.as_ref().unwrap().throttle[0].at_mc, 80_500);
+    assert!(profile.config.host.page_cache.unwrap().driver);
+    let again = load("again.toml", &profile.to_toml(), &|_| None, &[]).unwrap();
+    assert_eq!(again.config, profile.config);
+}
+
+#[test]
+fn mistakes_in_the_body_and_the_host_are_named() {
+    for (changes, what) in [
+        (&[("host.cores", "2")][..], "host.read is missing"),
+        (&[("host.page_cache", "1GB"), ("host.driver_cache", "1GB")][..], "there are both"),
+        (&[("host.page_cache", "32MiB")][..], "host.page_cache is 32MiB"),
+        (&[("host.page_cache", "1GB"), ("host.dirty", "900MB")][..], "host.page_cache is 1GB"),
+        (&[("controller.map", "1KiB")][..], "less than one page of the map"),
+        (&[("heat.chips", "0.001J/K")][..], "under a second"),
+        (
+            &[("heat.throttle1.at", "80C"), ("heat.throttle1.until", "85C"), ("heat.throttle1.speed", "40%")]
+                [..],
+            "does not begin above where it ends",
+        ),
+        (&[("power.data", "470pJ")][..], "unknown unit"),
+    ] {
+        let error = with(changes).unwrap_err().to_string();
+        assert!(error.contains(what) && error.contains("hint: "), "{error}");
     }
 }
 

@@ -3,12 +3,16 @@
 //! The map lies in the NAND in pages of 4 KiB, each of which maps 4 MiB of the drive. A request to a page that is not held
 //! waits for a read of it. A page that was changed is written when it goes, many together.
 
+use std::collections::VecDeque;
+
 use crate::config;
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// Pages of the drive that one page of the map maps, at 4 bytes each.
 pub const MAPPED_PAGES: u32 = (PAGE_BYTES / 4) as u32;
 const NONE: u32 = u32::MAX;
+/// Writes that may be acknowledged before the map has been changed for them.
+const CHANGES: usize = 32;
 
 /// A page of the map that is held, in the list from the most to the least recently used.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,8 @@ pub struct MapCache {
     place: Vec<u32>,
     newest: u32,
     oldest: u32,
+    /// When the map could be changed for the last writes.
+    changes: VecDeque<Nanos>,
 }
 
 /// What a look at the map met.
@@ -50,7 +56,18 @@ impl MapCache {
             place: vec![NONE; segments as usize],
             newest: NONE,
             oldest: NONE,
+            changes: VecDeque::with_capacity(CHANGES),
         }
+    }
+
+    /// A write changes the map at `at`; returns when there is room to remember that.
+    pub fn change_later(&mut self, at: Nanos) -> Nanos {
+        let room = match self.changes.len() == CHANGES {
+            true => self.changes.pop_front().expect("it is full"),
+            false => Nanos::ZERO,
+        };
+        self.changes.push_back(at);
+        room
     }
 
     /// Look at, and perhaps `change`, page `segment` of the map, which is held from then on.

@@ -60,6 +60,8 @@ pub struct Place {
     /// Program unit in the superblock.
     pub unit: u32,
     pub die: u32,
+    /// Pages of its row before this one.
+    pub column: u32,
     /// Pages from this one to the end of its row.
     pub row_rest: u32,
 }
@@ -123,7 +125,7 @@ impl Geometry {
             CellMode::Native => self.by_bits.split(row).0,
         };
         let (_, die) = self.by_dies.split(unit);
-        Place { superblock, row, unit, die, row_rest: self.row_pages - column }
+        Place { superblock, row, unit, die, column, row_rest: self.row_pages - column }
     }
 }
 

@@ -44,7 +44,8 @@ pub struct Die {
     /// Tickets of the first of them and of the next to come.
     first: u64,
     next: u64,
-    /// End of the last host read.
+    /// Start and end of the last host reads that are together.
+    read_start: Nanos,
     read_end: Nanos,
     /// The bulk operation that the last host read suspended.
     suspending: Option<u64>,
@@ -92,6 +93,42 @@ impl Die {
         }
     }
 
+    /// Read for the host at or after `ready` on planes that read by themselves: beside reads of other planes, which the
+    /// array is at already, no bulk operation is suspended anew; it goes on when the last of them has ended.
+    #[inline]
+    pub fn plane_read(
+        &mut self,
+        horizon: Nanos,
+        ready: Nanos,
+        time: Nanos,
+        suspend: Option<&Suspend>,
+    ) -> Nanos {
+        if ready >= self.read_end {
+            return self.host_read(horizon, ready, time, suspend);
+        }
+        let end = ready.max(self.read_start) + time;
+        if end > self.read_end {
+            self.drop_past(horizon);
+            let suspended = self.suspending.and_then(|ticket| ticket.checked_sub(self.first));
+            let next = match suspended {
+                Some(at) => {
+                    let window = &mut self.windows[at as usize];
+                    window.end += end - self.read_end;
+                    let resumed = window.end;
+                    self.delay_from(at as usize + 1, resumed);
+                    None
+                }
+                None => self.windows.iter().position(|window| window.end > self.read_end),
+            };
+            if let Some(at) = next {
+                self.delay_from(at, end);
+            }
+            self.follow_last();
+            self.read_end = end;
+        }
+        end
+    }
+
     /// Read for the host at or after `ready`; returns when the data are in the register.
     #[inline]
     pub fn host_read(
@@ -104,6 +141,7 @@ impl Die {
         self.drop_past(horizon);
         let earliest = ready.max(self.read_end);
         let Some(at) = self.windows.iter().position(|w| w.end > earliest) else {
+            self.read_start = earliest;
             self.read_end = earliest + time;
             self.suspending = None;
             return self.read_end;
@@ -135,11 +173,17 @@ impl Die {
             self.delay_from(at + 1, end);
             end
         };
-        let last = self.windows[self.windows.len() - 1];
-        self.last_start = last.start;
-        self.last_end = last.end;
+        self.follow_last();
+        self.read_start = end - time;
         self.read_end = end;
         end
+    }
+
+    fn follow_last(&mut self) {
+        if let Some(last) = self.windows.last() {
+            self.last_start = last.start;
+            self.last_end = last.end;
+        }
     }
 
     /// Forget the operations that are past.
@@ -235,6 +279,26 @@ mod tests {
         die.host_read(NOW, n(30), n(10), Some(&SUSPEND));
         assert_eq!(die.host_read(NOW, n(31), n(10), Some(&SUSPEND)), n(55));
         assert_eq!(die.end_of(Ticket(0)), n(130));
+    }
+
+    #[test]
+    fn planes_that_read_by_themselves_share_one_suspension_and_read_at_once() {
+        let mut die = programming(100);
+        assert_eq!(die.plane_read(NOW, n(30), n(10), Some(&SUSPEND)), n(45));
+        assert_eq!(die.plane_read(NOW, n(38), n(10), Some(&SUSPEND)), n(48), "beside the first");
+        assert_eq!(die.end_of(Ticket(0)), n(123), "10 + 2 x 5 for the first, 3 more for the second");
+        assert_eq!(die.plane_read(NOW, n(31), n(10), Some(&SUSPEND)), n(45), "within both");
+        assert_eq!(die.end_of(Ticket(0)), n(123));
+    }
+
+    #[test]
+    fn a_read_of_another_plane_delays_what_has_not_begun_by_what_it_is_longer() {
+        let mut die = Die::default();
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
+        die.plane_read(NOW, n(95), n(10), None);
+        assert_eq!(die.end_of(ticket), n(155));
+        die.plane_read(NOW, n(99), n(10), None);
+        assert_eq!(die.end_of(ticket), n(159));
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub struct Nand {
     /// Channel of each die.
     channel_of: Vec<u32>,
     row_pages: u32,
+    plane_pages: u32,
     bits_per_cell: u32,
+    /// When the last read of each plane of each die ends; empty where the planes of a die read together.
+    plane_ends: Vec<Nanos>,
     /// Time on a channel by number of mapping pages, up to a native program unit.
     transfer: Vec<Nanos>,
     /// Nothing will be asked for before this time.
@@ -51,6 +54,11 @@ impl Nand {
             suspend: nand.suspend,
             channel_of: (0..nand.dies).map(|die| die % nand.channels).collect(),
             row_pages: nand.row_pages(),
+            plane_pages: nand.row_pages() / nand.planes,
+            plane_ends: vec![
+                Nanos::ZERO;
+                if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize
+            ],
             bits_per_cell: nand.bits_per_cell,
             transfer: (0..=nand.row_pages() * nand.bits_per_cell)
                 .map(|pages| transfer_time(pages, nand.bus_mts))
@@ -103,13 +111,24 @@ impl Nand {
         self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
-    /// Read `pages` of one row for the host; returns when they are in the controller.
+    /// Read `pages` of one row, from the `column`th on, for the host; returns when they are in the controller.
     #[inline]
-    pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, pages: u32) -> Nanos {
+    pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
         self.delays += 1;
         let time = self.timing(mode).read;
         let array = &mut self.dies[die as usize];
-        let sensed = array.host_read(self.horizon, ready, time, self.suspend.as_ref());
+        let suspend = self.suspend.as_ref();
+        let sensed = if self.plane_ends.is_empty() {
+            array.host_read(self.horizon, ready, time, suspend)
+        } else {
+            let planes = column / self.plane_pages..(column + pages - 1) / self.plane_pages + 1;
+            let first = die * (self.row_pages / self.plane_pages);
+            let ends = &mut self.plane_ends[(first + planes.start) as usize..(first + planes.end) as usize];
+            let free = ends.iter().copied().max().expect("one plane at least");
+            let sensed = array.plane_read(self.horizon, ready.max(free), time, suspend);
+            ends.fill(sensed);
+            sensed
+        };
         self.suspends += array.suspended() as u64;
         self.reading += time;
         self.cross(die, sensed, pages)

@@ -31,6 +31,7 @@ const KEYS: &[&str] = &[
     "nand.native.read",
     "nand.native.program",
     "nand.native.erase",
+    "nand.plane_reads",
     "nand.suspend",
     "nand.suspend.program",
     "nand.suspend.erase",
@@ -72,6 +73,7 @@ const MODES: &[(&str, CacheMode)] = &[
 const REUSES: &[(&str, Reuse)] =
     &[("as-freed", Reuse::AsFreed), ("when-empty", Reuse::WhenEmpty), ("after-idle", Reuse::AfterIdle)];
 const CHOICES: &[(&str, GcChoice)] = &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
+const PLANE_READS: &[(&str, bool)] = &[("independent", true), ("together", false)];
 const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
@@ -289,6 +291,7 @@ impl Reader<'_> {
                 slc: self.timing("slc")?,
                 native: self.timing("native")?,
                 suspend: self.suspend()?,
+                independent_reads: self.word("nand.plane_reads", Some("together"), PLANE_READS)?,
             },
             controller: self.controller()?,
             ftl: Ftl {
@@ -363,6 +366,7 @@ pub fn write(c: &Config) -> String {
     line(format!("page = \"{}\"", units::write_bytes(nand.page_bytes as u64)));
     line(format!("bits_per_cell = {}", nand.bits_per_cell));
     line(format!("bus = \"{}MT/s\"", nand.bus_mts));
+    line(format!("plane_reads = \"{}\"", name_of(&nand.independent_reads, PLANE_READS)));
     for (name, timing) in [("slc", &nand.slc), ("native", &nand.native)] {
         line(format!("\n[nand.{name}]"));
         line(format!("read = \"{}\"", units::write_time(timing.read)));

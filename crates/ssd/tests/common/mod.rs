@@ -37,6 +37,7 @@ pub fn tiny() -> Config {
                 erase: Nanos::from_micros(40),
                 limit: 3,
             }),
+            independent_reads: false,
         },
         controller: Controller::plain(4096 * 48, 2, Nanos(1500)),
         ftl: Ftl { gc: GcChoice::Greedy, reserve_superblocks: 3 },
