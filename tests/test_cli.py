@@ -163,6 +163,9 @@ def test_help_and_lists(command):
     shown = command("drives", "show", "sn850-1tb").stdout
     assert "[provenance]" in shown
     assert "calibrated" in shown
+    assert "[die 0] [die 1]" in shown
+    assert "space ends at" not in command("drives", "show", "pm871b-128gb").stdout, "it outlasts the capacity"
+    assert "space ends at     870 GB" in command("drives", "show", "aldrin-pro-2tb").stdout
     assert "fill  Where is the cliff?" in command("suites").stdout
     assert json.loads(command("suites", "--json").stdout)[0]["name"] == "fill"
 

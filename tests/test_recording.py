@@ -9,7 +9,7 @@ import pslc
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-GOLDEN = "d1e2c4e2b2d8ce0b"
+GOLDEN = "b176fef102829584"
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use pslc_load::job::{self, Ground, Job};
 use pslc_load::{SimTarget, Target};
+use pslc_ssd::config::CacheMode;
 use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::{CellMode, Machine, Nanos};
 use pyo3::create_exception;
@@ -88,6 +89,19 @@ impl SimDrive {
         }
         facts.set_item("link_bytes_per_s", written)?;
         facts.set_item("link_read_bytes_per_s", read)?;
+        facts.set_item("bus_bytes_per_s", nand.bus_bytes_per_s())?;
+        facts.set_item("cache_bytes", config.cache.most_bytes())?;
+        let has_static = matches!(config.cache.mode, CacheMode::StaticSlc | CacheMode::HybridSlc);
+        let static_bytes = if has_static { config.cache.static_bytes } else { 0 };
+        let of_static = static_bytes.div_ceil(nand.superblock_bytes(CellMode::Slc));
+        facts.set_item("static_superblocks", of_static)?;
+        facts.set_item("reserve_superblocks", config.ftl.reserve_superblocks)?;
+        facts.set_item("fold_overhead", config.cache.fold_overhead_permille as f64 / 1000.0)?;
+        facts.set_item("write_buffer_bytes", config.controller.write_buffer_bytes)?;
+        facts.set_item("map_cache_bytes", config.controller.map.map(|map| map.bytes))?;
+        let iops = |time: Nanos| config.controller.cores as f64 / time.as_secs_f64();
+        facts.set_item("read_iops", iops(config.controller.read))?;
+        facts.set_item("write_iops", iops(config.controller.write))?;
         if let Some(wear) = config.wear {
             facts.set_item("slc_cycles", wear.slc_cycles)?;
             facts.set_item("native_cycles", wear.native_cycles)?;

@@ -265,6 +265,18 @@ pub struct Cache {
     pub idle: Option<Idle>,
 }
 
+impl Cache {
+    /// Size of the cache of an empty drive, in bytes of pSLC.
+    pub fn most_bytes(&self) -> u64 {
+        match self.mode {
+            CacheMode::PureXlc | CacheMode::PureSlc => 0,
+            CacheMode::StaticSlc => self.static_bytes,
+            CacheMode::DynamicSlc => self.dynamic_bytes,
+            CacheMode::HybridSlc => self.static_bytes + self.dynamic_bytes,
+        }
+    }
+}
+
 /// A drive, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {

@@ -11,7 +11,7 @@ def command(
     name: Annotated[str | None, typer.Argument(help="Of the drive.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """List the simulated drives, or show the profile of one with its sources: pslc drives show NAME."""
+    """List the simulated drives, or show one: its geometry, what follows from it, and its profile with sources."""
     from pslc.errors import refusal
     from pslc.target import find_target, library
 
@@ -29,7 +29,10 @@ def command(
         facts = {"name": name, "drive": target.name, "profile": target.profile}
         print(json.dumps(facts | {"facts": target.facts}, indent=1))
         return
-    print(f"# {_limits(target.facts)}")
+    from pslc.report import drive
+
+    # As remarks, so that all of it is a profile.
+    print("".join(f"# {line}".rstrip() + "\n" for line in drive.text(target).splitlines()))
     print(library().get(name.partition(",")[0]) if "," not in name else target.profile, end="")
 
 
@@ -38,14 +41,6 @@ def _row(name: str) -> dict[str, object]:
 
     target = find_target(f"sim:{name}")
     return {"name": name, "drive": target.name, "capacity_bytes": target.capacity_bytes} | target.facts
-
-
-def _limits(facts: dict[str, int]) -> str:
-    raw = ", ".join(
-        f"{facts[f'{mode}_write_bytes_per_s'] / 1e6:.0f} MB/s {word}"
-        for mode, word in (("slc", "into pSLC"), ("native", "into native cells"))
-    )
-    return f"{facts['dies']} dies take {raw}; the link carries {facts['link_bytes_per_s'] / 1e6:.0f} MB/s"
 
 
 def _table(rows: list[dict[str, object]]) -> None:

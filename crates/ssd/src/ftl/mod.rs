@@ -280,6 +280,11 @@ impl Ftl {
         (self.superblocks.slc_erases, self.superblocks.native_erases)
     }
 
+    /// Those of pSLC that were of the static cache.
+    pub fn static_erases(&self) -> u64 {
+        self.superblocks.set_aside_erases
+    }
+
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.superblocks.iter().map(|(_, block)| block)
     }

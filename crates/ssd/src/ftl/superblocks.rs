@@ -49,6 +49,8 @@ pub struct Superblocks {
     /// Erases of superblocks so far, by the mode of what was erased.
     pub slc_erases: u64,
     pub native_erases: u64,
+    /// Erases of the static cache, which are among those of pSLC.
+    pub set_aside_erases: u64,
 }
 
 impl Superblocks {
@@ -74,6 +76,7 @@ impl Superblocks {
             borrowed: 0,
             slc_erases: 0,
             native_erases: 0,
+            set_aside_erases: 0,
         }
     }
 
@@ -125,6 +128,7 @@ impl Superblocks {
             Some(CellMode::Slc) => {
                 block.slc_erases += 1;
                 self.slc_erases += 1;
+                self.set_aside_erases += set_aside as u64;
             }
             Some(CellMode::Native) => {
                 block.native_erases += 1;
