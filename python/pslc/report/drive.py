@@ -65,9 +65,7 @@ def _limits(facts: dict[str, Any], capacity_bytes: int) -> list[str]:
         rows.append(("cache", f"{words.size(cache)} when empty"))
         if cache < direct < capacity_bytes:
             rows.append(("space ends at", f"{words.size(direct)}, with nothing folded: S + Raw - nS - reserve"))
-            rows.append(
-                ("direct + folding", f"{words.speed(folding)} when data wait for space: Rx / (1 + k/(n-1))")
-            )
+            rows.append(("direct + folding", f"{words.speed(folding)} when data wait for space: Rx / (1 + k/(n-1))"))
     if facts["map_cache_bytes"]:
         rows.append(("map held covers", f"{words.size(facts['map_cache_bytes'] * 1024)} of the drive"))
     return [f"{name:<17} {value}" for name, value in rows]
