@@ -4,7 +4,7 @@ import json
 import re
 
 import pslc
-from pslc.report import fio, page, words
+from pslc.report import fio, page, view, words
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
@@ -22,24 +22,25 @@ def test_the_page_needs_no_network_and_has_every_picture():
 
 
 def test_the_pictures_hold_finite_numbers_of_one_length():
-    for figure in page.figures(fill(TARGET)):
+    for picture in view.of_recording(fill(TARGET)).pictures:
+        figure = page.figure(picture)
         for line in figure["data"]:
             assert len(line["x"]) == len(line["y"]) > 1
         json.dumps(figure, allow_nan=False)
 
 
 def test_write_amplification_of_a_fold_is_one_and_a_half():
-    figures = {figure["id"]: figure for figure in page.figures(fill("sim:aldrin-pro-2tb"))}
-    now, overall = figures["amplification"]["data"]
-    assert abs(now["y"][-1] - 1.5) < 0.02
-    assert 1.2 < overall["y"][-1] < 1.4
+    pictures = {picture.name: picture for picture in view.of_recording(fill("sim:aldrin-pro-2tb")).pictures}
+    now, overall = (line.points[1] for line in pictures["amplification"].lines)
+    assert abs(now[-1] - 1.5) < 0.02
+    assert 1.2 < overall[-1] < 1.4
 
 
 def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     job = tmp_path / "read.fio"
     job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
     recording = pslc.run(job, on=TARGET)
-    assert [figure["id"] for figure in page.figures(recording)] == ["speed-time", "latency"]
+    assert [picture.name for picture in view.of_recording(recording).pictures] == ["speed-time", "latency"]
     assert "<script>" in page.render(recording)
 
 

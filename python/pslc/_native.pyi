@@ -12,7 +12,8 @@ class PslcError(Exception):
 def version() -> str: ...
 def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity: int) -> dict[str, Any]:
     """What an fio job file does to a real drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the
-    jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`."""
+    jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how
+    long the drive is left alone before jobs."""
 
 def inspect_device(path: str) -> dict[str, Any]:
     """A block device, for which nothing is written: `name`, `bytes`, `logical_block`, `serial` (None: not told),

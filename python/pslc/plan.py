@@ -20,28 +20,70 @@ class Plan:
     write_bytes: int
 
 
-def plan(target: Target, job_file: str, source: str, options: list[tuple[str, str]]) -> Plan:
-    """What running `job_file` on `target` does.
+@dataclass(frozen=True)
+class Cost:
+    """What steps do to a drive, as far as it is known beforehand.
+
+    Attributes:
+        timed_s: how long jobs go on that end by time; those that write may write as much as they can.
+        idle_s: for how long the drive is left alone.
+    """
+
+    write_bytes: int
+    read_bytes: int
+    timed_s: float
+    idle_s: float
+    writes_until_time: bool
+
+    def seconds(self, bytes_per_s: float) -> float:
+        """How long it takes where so much is moved a second."""
+        return (self.write_bytes + self.read_bytes) / bytes_per_s + self.timed_s + self.idle_s
+
+
+def cost(steps: list[str], source: str, options: list[tuple[str, str]], capacity_bytes: int) -> Cost:
+    """The cost of steps on a drive.
 
     Raises:
-        PslcError: the job file cannot be used on it.
+        PslcError: a job file cannot be used on it.
     """
-    found = plan_jobs(job_file, source, options, target.capacity_bytes)
-    written = found["write_bytes"]
+    found = [plan_jobs(text, source, options, capacity_bytes) for text in steps]
+    total = {name: sum(step[name] for step in found) for name in ("write_bytes", "read_bytes", "timed_ns", "idle_ns")}
+    return Cost(
+        total["write_bytes"],
+        total["read_bytes"],
+        total["timed_ns"] / 1e9,
+        total["idle_ns"] / 1e9,
+        any(step["writes_until_time"] for step in found),
+    )
+
+
+def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]]) -> Plan:
+    """What running the job files of `steps` on `target` does.
+
+    Raises:
+        PslcError: one of them cannot be used on it.
+    """
+    found = cost(steps, source, options, target.capacity_bytes)
+    written = found.write_bytes
     said = [_where(target)]
+    about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
         drive = (target.facts["device"] or {}).get("bytes") or (target.capacity_bytes if target.kind == "device" else 0)
         if drive:
             share = f", {100 * written / drive:.1f} % of the drive's capacity"
-        said.append(f"writes {words.size(written)}{share}; its rated endurance is unknown")
+        said.append(f"writes {about}{words.size(written)}{share}; its rated endurance is unknown")
         said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
-    if found["read_bytes"]:
-        said.append(f"reads {words.size(found['read_bytes'])}")
-    if found["timed_ns"]:
-        what = "writes as much as it can for" if found["writes_until_time"] else "goes on for"
-        said.append(f"{what} {words.span(found['timed_ns'] / 1e9)}")
-    return Plan(said, _fio(target, job_file, source, options), written)
+    if found.read_bytes:
+        said.append(f"reads {about}{words.size(found.read_bytes)}")
+    if found.timed_s:
+        what = "writes as much as it can for" if found.writes_until_time else "goes on for"
+        said.append(f"{what} {words.span(found.timed_s)}")
+    if found.idle_s:
+        said.append(f"leaves the drive alone for {words.span(found.idle_s)}")
+    if len(steps) > 1:
+        said.append(f"{len(steps)} steps, as expected; what is measured may change them")
+    return Plan(said, _fio(target, "\n".join(steps), source, options), written)
 
 
 def _where(target: Target) -> str:

@@ -1,5 +1,6 @@
 """The progress bar of a run, on stderr."""
 
+import sys
 from types import TracebackType
 from typing import Any
 
@@ -29,6 +30,7 @@ class Bar:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=None, done="", speed="")
+        self._name, self._step = title, ""
         self._begun = self._interrupted = False
 
     def __enter__(self) -> "Bar":
@@ -56,6 +58,15 @@ class Bar:
         if first and not self._begun:
             raise KeyboardInterrupt
 
+    def _title(self, state: dict[str, Any]) -> str:
+        """The step on the bar; where there is none, a line for each."""
+        step = state["step"]
+        if step != self._step:
+            self._step = step
+            if self._bar.disable and step.partition(":")[0] not in ("", "step 1"):
+                print(step, file=sys.stderr)
+        return f"{self._name} {step}"
+
     def __call__(self, state: dict[str, Any]) -> bool:
         """Draw what a run tells about its progress; False, which ends it, after an interrupt."""
         self._begun = True
@@ -63,6 +74,7 @@ class Bar:
         total, done = ("total_time_ns", "drive_time_ns") if timed else ("total_bytes", "done_bytes")
         self._bar.update(
             self._task,
+            description=self._title(state),
             total=state[total] or None,
             completed=state[done],
             done=words.size(state["done_bytes"]),

@@ -8,9 +8,10 @@ report.html      pictures, self-contained
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[np.uint64]]
 
 
+PART: Final = ("job_file", "start_ns", "drive_time_s", "wall_s", "interrupted", "error", "before", "totals")
+"""What a step of a run has for itself, beside its jobs and its series."""
+
+
 @dataclass
 class Recording:
     """One run.
@@ -30,7 +35,8 @@ class Recording:
     `time` and `bytes` are the series: arrays by name, one value a bin. `end_ns` is the end of the bin since the drive's
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns` and `lat_max_ns` are
     of the bin; then come the drive's own columns as they were at its end, counters ending in `_total`. `before` and
-    `totals` are these columns at the start and at the end of the run.
+    `totals` are these columns at the start and at the end of the run. `scope` is what was asked of the suite
+    (`pslc.place.Scope`). A run of several steps holds them one after the other; `parts` gives them back.
     """
 
     suite: str
@@ -55,6 +61,8 @@ class Recording:
     time: Columns
     bytes: Columns
     findings: dict[str, Any] = field(default_factory=dict)
+    scope: dict[str, Any] = field(default_factory=dict)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def is_simulated(self) -> bool:
@@ -66,6 +74,11 @@ class Recording:
         """Capacity of the whole drive, of which a scratch file is a part; that of the file where it is not known."""
         device = self.facts.get("device") or {}
         return int(device.get("bytes") or self.capacity_bytes)
+
+    @property
+    def end_ns(self) -> int:
+        """When the run ended, on the clock that `start_ns` is of."""
+        return self.start_ns + round(self.drive_time_s * 1e9)
 
     @property
     def written_bytes(self) -> int:
@@ -81,6 +94,27 @@ class Recording:
     def notes(self) -> list[str]:
         """Options of the job file that were accepted and ignored, a sentence each."""
         return list(dict.fromkeys(note for job in self.jobs for note in job["notes"]))
+
+    @property
+    def parts(self) -> list[Recording]:
+        """The steps of the run, each as a recording; the run itself where there was but one."""
+        if len(self.steps) < 2:
+            return [self]
+        found = []
+        jobs = times = sizes = 0
+        for step in self.steps:
+            of = {name: value for name, value in step.items() if name in PART}
+            part = replace(
+                self,
+                **of,
+                steps=[],
+                jobs=self.jobs[jobs : jobs + step["jobs"]],
+                time={name: column[times : times + step["time"]] for name, column in self.time.items()},
+                bytes={name: column[sizes : sizes + step["bytes"]] for name, column in self.bytes.items()},
+            )
+            jobs, times, sizes = jobs + step["jobs"], times + step["time"], sizes + step["bytes"]
+            found.append(part)
+        return found
 
     @property
     def series(self) -> pa.Table:
@@ -121,6 +155,8 @@ class Recording:
             "overrides": self.overrides,
             "profile": self.profile,
             "start_ns": self.start_ns,
+            "scope": self.scope,
+            "steps": self.steps,
         }
 
     def save(self, folder: Path) -> None:
@@ -165,3 +201,43 @@ class Recording:
         kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
         kept["provenance"] = list(document["provenance"].items())
         return cls(**(kept | series))
+
+
+def join(parts: Sequence[Recording]) -> Recording:
+    """The steps of a run as one recording, in order; a step on a clock that began anew follows the one before."""
+    if len(parts) == 1:
+        return parts[0]
+    run: list[Recording] = []
+    for part in parts:
+        end = run[-1].end_ns if run else 0
+        run.append(part if part.start_ns >= end else _later(part, end - part.start_ns))
+    steps = [
+        {name: getattr(part, name) for name in PART}
+        | {"jobs": len(part.jobs), "time": len(part.time["end_ns"]), "bytes": len(part.bytes["end_ns"])}
+        for part in run
+    ]
+    last = run[-1]
+    return replace(
+        run[0],
+        job_file="\n".join(part.job_file for part in run),
+        drive_time_s=(last.end_ns - run[0].start_ns) / 1e9,
+        wall_s=sum(part.wall_s for part in run),
+        interrupted=last.interrupted,
+        error=last.error,
+        totals=last.totals,
+        jobs=[job for part in run for job in part.jobs],
+        time=_concatenated([part.time for part in run]),
+        bytes=_concatenated([part.bytes for part in run]),
+        steps=steps,
+    )
+
+
+def _later(part: Recording, ns: int) -> Recording:
+    """The same on a clock that is ahead by `ns`."""
+    jobs = [job | {"start_ns": job["start_ns"] + ns} for job in part.jobs]
+    time, size = ({**columns, "end_ns": columns["end_ns"] + np.uint64(ns)} for columns in (part.time, part.bytes))
+    return replace(part, start_ns=part.start_ns + ns, jobs=jobs, time=time, bytes=size)
+
+
+def _concatenated(series: list[Columns]) -> Columns:
+    return {name: np.concatenate([columns[name] for columns in series]) for name in series[0]}

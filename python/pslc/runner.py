@@ -1,8 +1,9 @@
-"""A run: a suite or a job file on a target, and the recording that comes of it."""
+"""A run: a suite or a job file on a target, step by step, and the recording that comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -13,12 +14,13 @@ import numpy as np
 from pslc import probe, suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
+from pslc.place import Scope, find_place, preparation
 from pslc.plan import Plan, plan
-from pslc.recording import Columns, Recording
-from pslc.target import RealOptions, find_target
+from pslc.recording import Columns, Recording, join
+from pslc.target import RealOptions, Target, find_target
 
 Progress = Callable[[dict[str, Any]], bool]
-"""Called about ten times a second with `done_bytes`, `total_bytes`, `drive_time_ns`, `total_time_ns` and
+"""Called about ten times a second with `step`, `done_bytes`, `total_bytes`, `drive_time_ns`, `total_time_ns` and
 `bytes_per_s`; the run ends when it returns False."""
 
 
@@ -26,7 +28,7 @@ Confirm = Callable[[Plan], bool]
 """Asked before anything is written to a real drive; the run is not made when it returns False."""
 
 Keep = Callable[[Recording], None]
-"""Called every few seconds of a run on a real drive with the recording so far."""
+"""Called after each step, and every few seconds of one on a real drive, with the recording so far."""
 
 
 def run(
@@ -35,10 +37,12 @@ def run(
     on: str,
     seed: int = 0,
     options: Sequence[tuple[str, str]] = (),
+    scope: Scope | None = None,
     real: RealOptions | None = None,
     progress: Progress | None = None,
     confirm: Confirm | None = None,
     keep: Keep | None = None,
+    done: Recording | None = None,
 ) -> Recording:
     """Run a suite (`"fill"`) or an fio job file (`"my.fio"`) on a target and analyse what it did.
 
@@ -46,46 +50,47 @@ def run(
         on: the target: `sim:NAME[,key=value...]`, a file, a block device.
         seed: of every random choice; the same seed gives the same requests.
         options: fio options, which win over those of every job.
+        scope: which part of the drive, how thoroughly, after which preparation; of suites only.
         real: what must be said before anything is written to a real drive.
         progress: see `Progress`.
         confirm: see `Confirm`.
         keep: see `Keep`.
+        done: a run of the same that was interrupted; its finished steps are not repeated. On a simulated drive they
+            are, since the drive has to come to be as it was.
 
     Raises:
         PslcError: the target, the suite or the job file cannot be used.
         DeclinedError: `confirm` returned False.
     """
     suite = str(what) if str(what) in suites.names() else None
+    scope = scope or Scope()
+    if suite is None and scope != Scope():
+        raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
     text = None if suite else _job_file(what)
     target = find_target(on, real)
+    place = find_place(target, scope) if suite else None
+    before = preparation(place, scope) if place else ""
+    expected = suites.expected(suite, place) if suite and place else [str(text)]
     source = f"{suite}.fio" if suite else str(what)
-    job_file = suites.load(suite).jobs(target) if suite else str(text)
     if target.is_real:
-        made = plan(target, job_file, source, list(options))
+        made = plan(target, [before, *expected] if before else expected, source, list(options))
         if confirm is not None and not confirm(made):
             raise DeclinedError
     # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
     imports = Thread(target=_import_ahead, daemon=True)
     imports.start()
-    drive = target.open()
-    common: dict[str, Any] = {
-        "suite": suite or str(what),
-        "target": target.spec,
-        "drive": target.name,
-        "seed": seed,
-        "version": version(),
-        "capacity_bytes": drive.capacity_bytes,
-        "job_file": job_file,
-        "overrides": list(options),
-        "profile": target.profile,
-        "facts": dict(target.facts),
-        "provenance": target.provenance,
-    }
-    if isinstance(drive, SimDrive):
-        result = drive.run(job_file, source, list(options), seed, progress)
-    else:
-        result = _run_real(drive, job_file, source, list(options), seed, progress, keep, common)
-    recording = _recording(common, result)
+    bench = _Bench(target, target.open(), source, list(options), seed, progress, keep)
+    facts = bench.common["facts"]
+    bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
+    if target.is_real:
+        facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+    if before and bench.run(before, "preparation").interrupted:
+        raise KeyboardInterrupt
+    kept = [part for part in done.parts if not part.interrupted and not part.error] if done and target.is_real else []
+    steps = suites.load(suite).steps(place) if suite and place else _one(str(text))
+    recording = join(list(_walk(bench, steps, kept)))
+    if isinstance(bench.drive, RealDrive):
+        facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
     imports.join()
     return _analysed(recording, suite)
 
@@ -94,28 +99,77 @@ class DeclinedError(Exception):
     """The run was not made: nobody wanted it after having seen the plan."""
 
 
-def _run_real(
-    drive: RealDrive,
-    job_file: str,
-    source: str,
-    options: list[tuple[str, str]],
-    seed: int,
-    progress: Progress | None,
-    keep: Keep | None,
-    common: dict[str, Any],
-) -> dict[str, Any]:
-    """Temperature and SMART before and after, the engine's own ceiling, and what is kept on the way."""
-    facts = common["facts"]
-    facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+def _one(text: str) -> suites.Steps:
+    yield text
 
-    def kept(so_far: dict[str, Any]) -> None:
-        if keep is not None:
-            so_far["wall_s"] = so_far["drive_time_ns"] / 1e9
-            keep(_recording(common, so_far))
 
-    result = drive.run(job_file, source, options, seed, progress, kept if keep else None)
-    facts["after"], facts["engine"] = probe.moment(facts), drive.engine
-    return result
+def _walk(bench: _Bench, steps: suites.Steps, kept: list[Recording]) -> Generator[Recording, None, None]:
+    """Run the steps, those in `kept` excepted, and give the recording of each."""
+    done: list[Recording] = []
+    last = None
+    while last is None or not (last.interrupted or last.error):
+        try:
+            text = next(steps) if last is None else steps.send(last)
+        except StopIteration:
+            return
+        bench.done = done
+        last = kept.pop(0) if kept else bench.run(text, f"step {len(done) + 1}: {_title(text)}")
+        done.append(last)
+        yield last
+
+
+def _title(text: str) -> str:
+    """The name of the first job."""
+    return text.partition("[")[2].partition("]")[0]
+
+
+@dataclass
+class _Bench:
+    """A drive that is open, and what every step on it shares."""
+
+    target: Target
+    drive: SimDrive | RealDrive
+    source: str
+    options: list[tuple[str, str]]
+    seed: int
+    progress: Progress | None
+    keep: Keep | None
+
+    def __post_init__(self) -> None:
+        self.done: list[Recording] = []
+        self.common: dict[str, Any] = {
+            "target": self.target.spec,
+            "drive": self.target.name,
+            "seed": self.seed,
+            "version": version(),
+            "capacity_bytes": self.drive.capacity_bytes,
+            "overrides": self.options,
+            "profile": self.target.profile,
+            "facts": dict(self.target.facts),
+            "provenance": self.target.provenance,
+        }
+
+    def run(self, text: str, name: str) -> Recording:
+        """Run one job file."""
+        common = self.common | {"job_file": text}
+        # Each step has requests of its own.
+        seed = (self.seed + len(self.done)) % 2**64
+
+        def progress(state: dict[str, Any]) -> bool:
+            return self.progress is None or self.progress(state | {"step": name})
+
+        def keep(so_far: dict[str, Any]) -> None:
+            assert self.keep is not None
+            self.keep(join([*self.done, _recording(common, so_far | {"wall_s": so_far["drive_time_ns"] / 1e9})]))
+
+        if isinstance(self.drive, SimDrive):
+            found = self.drive.run(text, self.source, self.options, seed, progress)
+        else:
+            found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
+        recording = _recording(common, found)
+        if self.keep is not None and self.done:
+            self.keep(join([*self.done, recording]))
+        return recording
 
 
 def _recording(common: dict[str, Any], result: dict[str, Any]) -> Recording:

@@ -1,4 +1,4 @@
-"""Sizes as users give them: with a unit, GB = 10^9, GiB = 2^30."""
+"""Sizes, times and shares as users give them: with a unit, GB = 10^9, GiB = 2^30."""
 
 import re
 from typing import Final
@@ -21,3 +21,43 @@ def size(text: str, option: str) -> int:
     if match is None or match[2] not in UNITS:
         raise refusal(f'{option} is "{text}"', f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})")
     return int(float(match[1]) * UNITS[match[2]])
+
+
+TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str, option: str) -> float:
+    """Seconds of `500ms` or `5min`.
+
+    Raises:
+        PslcError: there is no unit, or no such number.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.strip())
+    if match is None or match[2] not in TIMES:
+        raise refusal(f'{option} is "{text}"', f"a number with a unit, such as 30s or 5min ({', '.join(TIMES)})")
+    return float(match[1]) * TIMES[match[2]]
+
+
+def percent(text: str, option: str) -> int:
+    """50 of `50%`.
+
+    Raises:
+        PslcError: it is no whole percentage up to 100%.
+    """
+    match = re.fullmatch(r"(\d+)\s*%", text.strip())
+    if match is None or int(match[1]) > 100:
+        raise refusal(f'{option} is "{text}"', "a whole percentage, such as 50%")
+    return int(match[1])
+
+
+def region(text: str, option: str) -> tuple[int, int]:
+    """Bytes from and to of `10GB-50GB`, or of `40GB`, which begins at 0.
+
+    Raises:
+        PslcError: it is neither.
+    """
+    first, dash, last = text.partition("-")
+    found = (size(first, option), size(last, option)) if dash else (0, size(first, option))
+    if found[0] >= found[1]:
+        raise refusal(f'{option} is "{text}"', "it ends before it begins: --region 10GB-50GB")
+    return found

@@ -87,6 +87,7 @@ fn plan_jobs<'py>(
     out.set_item("write_bytes", plan.bytes.write)?;
     out.set_item("trim_bytes", plan.bytes.trim)?;
     out.set_item("timed_ns", plan.timed.0)?;
+    out.set_item("idle_ns", plan.idle.0)?;
     out.set_item("writes_until_time", plan.writes_until_time)?;
     Ok(out)
 }

@@ -28,7 +28,7 @@ def command(
     from pslc.errors import refusal
     from pslc.formats import Hints
     from pslc.recording import Recording
-    from pslc.report import terminal
+    from pslc.report import terminal, view
 
     if files[0].is_dir():
         if len(files) > 1:
@@ -37,7 +37,7 @@ def command(
         if as_json:
             print(json.dumps(recording.document(), indent=1))
         else:
-            terminal.show(recording)
+            terminal.show(view.of_recording(recording))
         return
     size = units.size(capacity, "--capacity") if capacity else None
     foreign, findings = _read(files, Hints(x, y, skip_bad), size)
@@ -45,7 +45,7 @@ def command(
         found = {"name": foreign.name, "findings": findings, "doubts": findings["doubts"], "jobs": foreign.jobs}
         print(json.dumps(found | {"bad_lines": foreign.bad_lines}, indent=1))
     else:
-        terminal.show_foreign(foreign, findings)
+        terminal.show(view.of_foreign(foreign, findings))
 
 
 def _read(files: list[Path], hints: "Hints", capacity: int | None) -> tuple["Foreign", dict[str, Any]]:

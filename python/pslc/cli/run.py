@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pslc.campaign import Order
     from pslc.plan import Plan
     from pslc.progress import Bar
     from pslc.recording import Recording
 
 REAL = "Real drives"
+SUITE = "Suites"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -30,13 +32,33 @@ class OutputFormat(StrEnum):
 
 def command(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="A suite (pslc suites) or an fio job file.", metavar="SUITE|FILE.fio")],
-    on: Annotated[str, typer.Option(help="sim:NAME[,key=value...], a file, or a block device.", metavar="TARGET")],
+    what: Annotated[
+        str | None, typer.Argument(help="A suite (pslc suites), all, or an fio job file.", metavar="SUITE|FILE.fio")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(help="sim:NAME[,key=value...], a file, or a block device.", metavar="TARGET")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of every random choice.", min=0, max=2**64 - 1)] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
     output_format: Annotated[OutputFormat, typer.Option(help="fio: fio's JSON.")] = OutputFormat.NORMAL,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A sample; it says what it leaves out.", rich_help_panel=SUITE)
+    ] = False,
+    region: Annotated[
+        str | None, typer.Option(help="Stay within it.", metavar="10GB-50GB", rich_help_panel=SUITE)
+    ] = None,
+    fill_first: Annotated[
+        str | None, typer.Option(help="Write that much of the drive before.", metavar="50%", rich_help_panel=SUITE)
+    ] = None,
+    idle: Annotated[
+        str | None, typer.Option(help="Leave the drive alone before.", metavar="5min", rich_help_panel=SUITE)
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="So many times.", min=1, max=100, rich_help_panel=SUITE)] = 1,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with a run that was interrupted.", metavar="RUN", rich_help_panel=SUITE)
+    ] = None,
     size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB", rich_help_panel=REAL)] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Overwrite a file that exists.", rich_help_panel=REAL)] = False,
     destroy_data: Annotated[
@@ -54,52 +76,70 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
+    from pslc import campaign, units
+    from pslc.errors import refusal
+    from pslc.place import Scope
+    from pslc.target import RealOptions
+
     options = _overrides(context.args)
     if as_json:
         output_format = OutputFormat.JSON
-    folder = save
-    if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
-        slug = f"{Path(what).stem}-{Path(on.partition(':')[2].partition(',')[0] or on).stem}"
-        folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
-    if folder is not None:
-        _check(folder)
-    from pslc import units
-    from pslc.progress import Bar
-    from pslc.runner import DeclinedError, run
-    from pslc.target import RealOptions
-
     real = RealOptions(units.size(size, "--size") if size else None, reuse, destroy_data, wipe_signatures)
-    with Bar(what) as bar:
+    scope = Scope(
+        quick,
+        units.region(region, "--region") if region else None,
+        units.percent(fill_first, "--fill-first") if fill_first else 0,
+        units.seconds(idle, "--idle") if idle else 0.0,
+    )
+    if resume is not None:
+        if what or on or options or scope != Scope() or save or repeat > 1:
+            raise refusal("--resume goes on with a run as it was begun", f"pslc run --resume {resume}, and no more")
+        order = campaign.unfinished(resume, real)
+    elif what is None or on is None:
+        raise refusal("what shall be run on which drive?", "pslc run fill --on sim:aldrin-pro-2tb")
+    else:
+        order = campaign.Order(what, on, seed, options, scope, real, repeat)
+    folder = resume or save
+    if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
+        slug = f"{Path(order.what).stem}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
+        folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
+    if folder is not None and resume is None:
+        _check(folder)
+    recordings = _run(order, folder, dry_run, yes)
+    if folder is not None:
+        _save(order, recordings, folder, report=not no_report)
+    _print(order, recordings, output_format)
+    if folder is not None:
+        where = "" if no_report else f", pictures: {folder / 'report.html'}"
+        typer.echo(f"recording: {folder}{where}", err=True)
+    last = recordings[-1]
+    if last.error:
+        raise refusal(f"the run ended early: {last.error}", _next_step(last.error, folder))
+    if last.interrupted:
+        kept = f"; what was recorded is in {folder}" if folder else ""
+        more = f"\nto go on: pslc run --resume {folder}" if folder and last.steps else ""
+        typer.echo(f"interrupted after {last.drive_time_s:.1f} s of drive time{kept}{more}", err=True)
+        raise typer.Exit(130)
+
+
+def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list[Recording]":
+    from pslc import campaign
+    from pslc.progress import Bar
+    from pslc.runner import DeclinedError
+
+    with Bar(order.what) as bar:
         # A kill that can be heard ends a run as Ctrl-C does: what was measured is kept.
         for heard in (signal.SIGINT, signal.SIGTERM):
             signal.signal(heard, lambda *_: bar.interrupt())
         try:
-            recording = run(
-                what,
-                on=on,
-                seed=seed,
-                options=options,
-                real=real,
+            return campaign.run(
+                order,
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
-                keep=partial(_keep, folder) if folder else None,
+                keep=partial(_keep, order, folder) if folder else None,
             )
         except DeclinedError:
             raise typer.Exit(0 if dry_run else 2) from None
-    if folder is not None:
-        _save(recording, folder, report=not no_report)
-    _print(recording, output_format)
-    if folder is not None:
-        where = "" if no_report else f", pictures: {folder / 'report.html'}"
-        typer.echo(f"recording: {folder}{where}", err=True)
-    if recording.error:
-        from pslc.errors import refusal
-
-        raise refusal(f"the run ended early: {recording.error}", _next_step(recording.error, folder))
-    if recording.interrupted:
-        kept = f"; what was recorded is in {folder}" if folder else ""
-        typer.echo(f"interrupted after {recording.drive_time_s:.1f} s of drive time{kept}", err=True)
-        raise typer.Exit(130)
 
 
 def _next_step(error: str, folder: Path | None) -> str:
@@ -123,10 +163,11 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
     return wanted
 
 
-def _keep(folder: Path, so_far: "Recording") -> None:
-    """A recording that anyone can open even if the run is killed now."""
-    so_far.error = so_far.error or "the run has not ended"
-    so_far.save(folder)
+def _keep(order: "Order", folder: Path, so_far: "list[Recording]") -> None:
+    """Recordings that anyone can open, and that can be resumed, even if the run is killed now."""
+    last = so_far[-1]
+    last.error = last.error or "the run has not ended"
+    _save(order, so_far, folder, report=False)
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:
@@ -153,27 +194,35 @@ def _check(folder: Path) -> None:
         raise refusal(f"{parent} is no folder", "give --save a folder that can be made")
 
 
-def _print(recording: "Recording", output_format: OutputFormat) -> None:
+def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat) -> None:
+    documents = recordings if order.what == "all" else recordings[:1]
     if output_format is OutputFormat.JSON:
-        print(json.dumps(recording.document(), indent=1))
+        found = [recording.document() for recording in documents]
+        print(json.dumps(found if order.what == "all" else found[0], indent=1))
     elif output_format is OutputFormat.FIO:
         from pslc.report import fio
 
-        print(json.dumps(fio.document(recording), indent=2))
+        print(json.dumps(fio.document(documents[0]), indent=2))
     else:
-        from pslc.report import terminal
+        from pslc.report import terminal, view
 
-        terminal.show(recording)
+        if order.what == "all":
+            terminal.show_all([view.of_recording(recording) for recording in documents])
+        else:
+            terminal.show(view.of_recording(documents[0]))
 
 
-def _save(recording: "Recording", folder: Path, report: bool) -> None:
+def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
+    from pslc import campaign
     from pslc.errors import refusal
 
     try:
-        recording.save(folder)
+        for recording, where in zip(recordings, campaign.folders(order, folder), strict=False):
+            recording.save(where)
         if report:
             from pslc.report import page
 
-            page.write(recording, folder / "report.html")
+            write = page.write_all if order.what == "all" else lambda found, path: page.write(found[0], path)
+            write(recordings, folder / "report.html")
     except OSError as error:
         raise refusal(f"{folder}: {error.strerror}", "give --save a folder that can be written") from None

@@ -1,23 +1,33 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, doubts."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import numpy as np
-from numpy.typing import NDArray
 
+from pslc import suites
 from pslc.comparison import Row
-from pslc.recording import Columns, Recording
-from pslc.report import words
+from pslc.recording import Recording
+from pslc.report import curves, tables, words
+from pslc.report.picture import Band, Line, Picture
+from pslc.report.view import of_recording
 
-Floats = NDArray[np.float64]
 Figure = dict[str, Any]
 """A figure of Plotly: `id`, `title`, `data`, `layout`."""
 
-SMOOTH = 24
-"""Bins over which write amplification is taken: one superblock is many bins."""
+STYLES: dict[str, dict[str, Any]] = {
+    "line": {"mode": "lines"},
+    "dotted": {"mode": "lines", "line": {"dash": "dot"}},
+    "filled": {"mode": "lines", "fill": "tozeroy"},
+    "points": {"mode": "lines+markers"},
+}
+KEY_PICTURES = 2
+"""Of each suite on the page of a catalogue."""
+WIDE = 0.05
+"""The share of a picture's width from which on there is room for the word of a band."""
 
 
 def write(recording: Recording, path: Path) -> None:
@@ -27,25 +37,50 @@ def write(recording: Recording, path: Path) -> None:
 
 def render(recording: Recording) -> str:
     """The page of a recording."""
+    view = of_recording(recording)
     return (
         _environment()
         .get_template("run.html.jinja")
         .render(
-            title=f"{recording.suite} on {recording.drive}",
+            title=view.title,
             recording=recording,
-            findings=recording.findings,
-            sentences=words.sentences(recording.findings),
-            figures=figures(recording),
+            view=view,
+            jobs=tables.of_jobs(recording.jobs),
+            figures=[figure(picture) for picture in view.pictures if picture.lines],
             provenance=dict(recording.provenance),
             plotly=_plotly(),
         )
     )
 
 
+def write_all(recordings: list[Recording], path: Path) -> None:
+    """Write a page of a whole catalogue to `path`: a section a suite, its pictures and tables below its findings."""
+    views = [of_recording(recording) for recording in recordings]
+    drawn = [
+        [figure(replace(picture, name=f"{recording.suite}-{picture.name}")) for picture in view.pictures[:KEY_PICTURES]]
+        for recording, view in zip(recordings, views, strict=True)
+    ]
+    first = recordings[0]
+    text = (
+        _environment()
+        .get_template("catalogue.html.jinja")
+        .render(
+            title=f"{first.drive}: every test",
+            first=first,
+            sections=list(zip(recordings, views, drawn, strict=True)),
+            figures=[one for several in drawn for one in several],
+            plotly=_plotly(),
+        )
+    )
+    path.write_text(text, encoding="utf-8")
+
+
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(size=words.size, speed=words.speed, span=words.span, quantity=words.quantity)
+    environment.filters.update(
+        question=suites.question, size=words.size, speed=words.speed, span=words.span, quantity=words.quantity
+    )
     return environment
 
 
@@ -59,142 +94,66 @@ def _plotly() -> str:
 
 def write_comparison(recordings: list[Recording], names: list[str], rows: list[Row], path: Path) -> None:
     """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture."""
-    by_bytes = [
-        _line(_written(r.bytes), _speeds(r, r.bytes, "write"), name) for r, name in zip(recordings, names, strict=True)
-    ]
+    pairs = list(zip(recordings, names, strict=True))
+    by_bytes = [Line(name, *curves.speeds(r, r.bytes, "write")) for r, name in pairs if r.written_bytes]
     by_time = [
-        _line(_minutes(r), _speeds(r, r.time, kind), f"{name} {kind}")
-        for r, name in zip(recordings, names, strict=True)
+        Line(f"{name} {kind}", curves.minutes(r), curves.speeds(r, r.time, kind)[1])
+        for r, name in pairs
         for kind in ("read", "write")
         if r.time[f"{kind}_bytes"].any()
     ]
     pictures = [
-        _figure("speed-bytes", "Speed against GB written", by_bytes, "GB written", "MB/s"),
-        _figure("speed-time", "Speed against time", by_time, "minutes", "MB/s"),
+        Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", by_bytes),
+        Picture("speed-time", "Speed against time", "minutes", "MB/s", by_time),
     ]
     text = (
         _environment()
         .get_template("comparison.html.jinja")
-        .render(names=names, recordings=recordings, rows=rows, figures=pictures, plotly=_plotly(), title="Comparison")
+        .render(
+            names=names,
+            recordings=recordings,
+            rows=rows,
+            figures=[figure(picture) for picture in pictures],
+            plotly=_plotly(),
+            title="Comparison",
+        )
     )
     path.write_text(text, encoding="utf-8")
 
 
-def figures(recording: Recording) -> list[Figure]:
-    """The pictures: those against bytes only where something was written."""
-    found = []
-    if recording.written_bytes:
-        found.append(_speed_by_bytes(recording))
-    found.append(_speed_by_time(recording))
-    if recording.written_bytes and recording.is_simulated:
-        found += [_occupancy(recording), _free(recording), _amplification(recording)]
-    found.append(_latency(recording))
-    return found
+def figure(picture: Picture) -> Figure:
+    """A picture as Plotly draws it."""
+    lines = [_line(line) for line in picture.lines]
+    end = max((band.end for band in picture.bands), default=0.0)
+    shapes = [_shade(band) for band in picture.bands[1::2]]
+    notes = [_note(band) for band in picture.bands if band.end - band.start > WIDE * end]
+    layout = {"xaxis": _axis(picture.x, picture.log_x), "yaxis": _axis(picture.y, picture.log_y)}
+    layout |= {"showlegend": len(lines) > 1, "shapes": shapes, "annotations": notes}
+    return {"id": picture.name, "title": picture.title, "data": lines, "layout": layout}
 
 
-def _figure(name: str, title: str, data: list[dict[str, Any]], x: str, y: str, **layout: Any) -> Figure:
-    axes = {
-        "xaxis": {"title": {"text": x}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": y}, "rangemode": "tozero"},
-    }
-    return {"id": name, "title": title, "data": data, "layout": axes | {"showlegend": len(data) > 1} | layout}
+def _axis(title: str, log: bool) -> dict[str, Any]:
+    if log:
+        return {"title": {"text": title}, "type": "log", "exponentformat": "power"}
+    return {"title": {"text": title}, "rangemode": "tozero"}
 
 
-def _line(x: Floats, y: Floats, name: str, **more: Any) -> dict[str, Any]:
-    return {"type": "scatter", "mode": "lines", "name": name, "x": _short(x), "y": _short(y)} | more
+def _line(line: Line) -> dict[str, Any]:
+    x, y = line.points
+    some = np.isfinite(x) & np.isfinite(y)
+    return {"type": "scatter", "name": line.name, "x": _short(x[some]), "y": _short(y[some]), **STYLES[line.style]}
 
 
-def _short(values: Floats) -> list[float]:
+def _short(values: curves.Floats) -> list[float]:
     """Five digits: what a screen shows, in a third of the bytes."""
     return [float(f"{value:.5g}") for value in values]
 
 
-def _written(series: Columns) -> Floats:
-    return np.cumsum(series["write_bytes"], dtype=np.float64) / 1e9
+def _shade(band: Band) -> dict[str, Any]:
+    where = {"type": "rect", "yref": "paper", "x0": band.start, "x1": band.end, "y0": 0, "y1": 1}
+    return where | {"line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.12)", "layer": "below"}
 
 
-def _speeds(recording: Recording, series: Columns, kind: str) -> Floats:
-    """MB/s of each bin."""
-    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
-    seconds = np.maximum(np.diff(ends), 1.0) / 1e9
-    return series[f"{kind}_bytes"] / seconds / 1e6
-
-
-def _speed_by_bytes(recording: Recording) -> Figure:
-    series, findings = recording.bytes, recording.findings
-    shapes = []
-    for number, phase in enumerate(findings["phases"]):
-        if number % 2:
-            x0, x1 = phase["from_bytes"] / 1e9, phase["to_bytes"] / 1e9
-            shapes.append({"type": "rect", "yref": "paper", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "line": {"width": 0},
-                           "fillcolor": "rgba(128,128,128,0.12)", "layer": "below"})  # fmt: skip
-    notes = [
-        {
-            "x": (phase["from_bytes"] + phase["to_bytes"]) / 2e9,
-            "y": phase["bytes_per_s"] / 1e6,
-            "text": f"{phase['cause']} {phase['bytes_per_s'] / 1e6:.0f}",
-            "showarrow": False,
-            "yshift": 12,
-        }
-        for phase in findings["phases"]
-        if phase["to_bytes"] - phase["from_bytes"] > 0.05 * recording.written_bytes
-    ]
-    line = _line(_written(series), _speeds(recording, series, "write"), "write")
-    title = "Speed against GB written"
-    return _figure("speed-bytes", title, [line], "GB written", "MB/s", shapes=shapes, annotations=notes)
-
-
-def _minutes(recording: Recording) -> Floats:
-    return (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 60e9
-
-
-def _speed_by_time(recording: Recording) -> Figure:
-    lines = [
-        _line(_minutes(recording), _speeds(recording, recording.time, kind), kind)
-        for kind in ("read", "write", "trim")
-        if recording.time[f"{kind}_bytes"].any()
-    ]
-    return _figure("speed-time", "Speed against time", lines, "minutes", "MB/s")
-
-
-def _occupancy(recording: Recording) -> Figure:
-    series = recording.bytes
-    held = _line(_written(series), series["slc_valid_bytes"] / 1e9, "data in the cache", fill="tozeroy")
-    limit = _line(_written(series), series["cache_limit_bytes"] / 1e9, "its limit now", line={"dash": "dot"})
-    return _figure("occupancy", "What the SLC cache holds", [held, limit], "GB written", "GB")
-
-
-def _free(recording: Recording) -> Figure:
-    series = recording.bytes
-    lines = [
-        _line(_written(series), series[f"{name}_superblocks"].astype(np.float64), word)
-        for name, word in (("free", "free"), ("slc", "used as pSLC"))
-    ]
-    return _figure("free", "Superblocks", lines, "GB written", "superblocks")
-
-
-def _amplification(recording: Recording) -> Figure:
-    series = recording.bytes
-    programmed = (series["slc_programmed_bytes_total"] + series["native_programmed_bytes_total"]).astype(np.float64)
-    host = series["host_write_bytes_total"].astype(np.float64)
-    start_programmed, start_host = programmed[0], host[0] - float(series["write_bytes"][0])
-    back = np.maximum(np.arange(len(host)) - SMOOTH, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        now = np.nan_to_num((programmed - programmed[back]) / (host - host[back]))
-        overall = (programmed - start_programmed) / (host - start_host)
-    keep = slice(min(SMOOTH, len(host) - 1), None)
-    x = _written(series)[keep]
-    lines = [_line(x, now[keep], "now"), _line(x, overall[keep], "since the start", line={"dash": "dot"})]
-    title = "Write amplification: bytes programmed for each byte written"
-    return _figure("amplification", title, lines, "GB written", "bytes per byte")
-
-
-def _latency(recording: Recording) -> Figure:
-    series = recording.time
-    count = series["reads"] + series["writes"] + series["trims"]
-    some = count > 0
-    mean = series["lat_sum_ns"][some] / count[some] / 1e6
-    x = _minutes(recording)[some]
-    lines = [_line(x, mean, "mean"), _line(x, series["lat_max_ns"][some] / 1e6, "longest", line={"width": 1})]
-    axis = {"title": {"text": "ms"}, "type": "log", "exponentformat": "power"}
-    return _figure("latency", "Latency of requests", lines, "minutes", "ms", yaxis=axis)
+def _note(band: Band) -> dict[str, Any]:
+    middle = (band.start + band.end) / 2
+    return {"x": middle, "y": band.y, "text": band.word, "showarrow": False, "yshift": 12}

@@ -1,38 +1,71 @@
-"""Suites: one file a test. Its docstring begins with the question it asks; `jobs` says what it does to a drive, as an
-fio job file; `findings` says what came of it. A new suite is a new file here and nothing else."""
+"""Suites: one file a test. Its docstring begins with the question it asks, then says whose test it is. A new suite is a
+new file here, a section in docs/suites.md, and nothing else.
+
+    steps      what it does: job files, one after the other; each may follow from what the one before it measured
+    findings   what came of it, in base units
+    sentences, tables, pictures   the same for people
+"""
+
+from __future__ import annotations
 
 import pkgutil
+from collections.abc import Generator
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pslc.recording import Recording
-from pslc.target import Target
+if TYPE_CHECKING:
+    from pslc.place import Place
+    from pslc.recording import Recording
+    from pslc.report.picture import Picture, Table
+
+Steps = Generator[str, "Recording | None", None]
+"""Job files. What comes back for each is its recording, or None when nobody runs it: then the suite goes on with what
+it would expect, so that its steps can be shown beforehand."""
 
 
 class Suite(Protocol):
     """What a suite's module has."""
 
     __doc__: str
+    QUICK: str
+    """What `--quick` leaves out, in a sentence."""
 
     @staticmethod
-    def jobs(target: Target) -> str:
-        """The text of an fio job file."""
+    def steps(place: Place) -> Steps:
+        """The steps, as fio job files. A step writes what it reads: after an interruption it is the first to run."""
 
     @staticmethod
     def findings(recording: Recording) -> dict[str, Any]:
-        """What the recording says, in base units, by name."""
+        """What the recording says, in base units, by name; `doubts` among them."""
+
+    @staticmethod
+    def sentences(findings: dict[str, Any]) -> list[str]:
+        """The findings in words, the most important first."""
+
+    @staticmethod
+    def tables(findings: dict[str, Any]) -> list[Table]:
+        """The findings in rows."""
+
+    @staticmethod
+    def pictures(recording: Recording) -> list[Picture]:
+        """The one that answers the question first."""
 
 
 def names() -> list[str]:
-    """The suites there are, in alphabetical order."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """The suites there are, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
 def load(name: str) -> Suite:
     """A suite by its name, one of `names()`."""
-    return cast(Suite, import_module(f"{__name__}.{name}"))
+    return cast(Suite, import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 
 def question(name: str) -> str:
     """What a suite asks, in a sentence."""
     return load(name).__doc__.splitlines()[0]
+
+
+def expected(name: str, place: Place) -> list[str]:
+    """The steps of a suite as it would take them if everything came as expected."""
+    return list(load(name).steps(place))

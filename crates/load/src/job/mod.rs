@@ -75,7 +75,13 @@ pub struct Job {
     /// Reporting group: jobs of one group are reported as one under `group_reporting`.
     pub group: u32,
     pub rw: Pattern,
+    /// The largest request of each kind.
     pub bs: ByKind<u32>,
+    /// Sizes and their shares in percent, where requests are not all of one size; else empty.
+    pub bssplit: ByKind<Vec<(u32, u32)>>,
+    /// Each block that was read is written here, so many bytes after the beginning of the target plus its place in the
+    /// region: a copy. fio has no such option.
+    pub copy_to: Option<u64>,
     pub offset: u64,
     /// Bytes of the region.
     pub size: u64,

@@ -2,7 +2,7 @@
 
 use pslc_ssd::Nanos;
 
-use super::values::{by_kind, count, distribution, flag, pattern, size, time};
+use super::values::{block, block_split, by_kind, count, distribution, flag, pattern, size, time};
 use super::{ByKind, Data, Distribution, Job, Mix, Pattern, Sync};
 
 /// What an option's row does with its value.
@@ -27,6 +27,8 @@ pub struct Draft {
     pub offset: Option<String>,
     pub offset_increment: Option<String>,
     pub bs: Option<String>,
+    pub bssplit: Option<String>,
+    pub copy_to: Option<String>,
     pub rate: Option<String>,
     pub capacity: u64,
 }
@@ -41,6 +43,8 @@ const MICROSECOND: Nanos = Nanos::from_micros(1);
 pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["rw", "readwrite"], Obey(|d, v| Ok(d.job.rw = pattern(v)?))),
     (&["bs", "blocksize"], Obey(|d, v| Ok(d.bs = Some(v.into())))),
+    (&["bssplit"], Obey(|d, v| Ok(d.bssplit = Some(v.into())))),
+    (&["copy_to"], Obey(|d, v| Ok(d.copy_to = Some(v.into())))),
     (&["size"], Obey(|d, v| Ok(d.size = Some(v.into())))),
     (&["io_size", "io_limit"], Obey(|d, v| Ok(d.io_size = Some(v.into())))),
     (&["offset"], Obey(|d, v| Ok(d.offset = Some(v.into())))),
@@ -144,6 +148,8 @@ impl Draft {
             group: 0,
             rw: Pattern { random: false, mix: Mix::Read, run: 1 },
             bs: ByKind { read: 4096, write: 4096, trim: 4096 },
+            bssplit: ByKind::default(),
+            copy_to: None,
             offset: 0,
             size: 0,
             io_size: 0,
@@ -181,6 +187,8 @@ impl Draft {
             offset: None,
             offset_increment: None,
             bs: None,
+            bssplit: None,
+            copy_to: None,
             rate: None,
             capacity,
         }
@@ -195,11 +203,17 @@ impl Draft {
         };
         let job = &mut self.job;
         if let Some(text) = &self.bs {
-            let one = |text: &str| match size(text, 0, kb_base)? {
-                n if n % 512 == 0 && (512..=1 << 30).contains(&n) => Ok(n as u32),
-                n => Err(format!("{n} bytes; a multiple of 512 from 512 to 1g")),
+            job.bs = by_kind(text, job.bs, |text| block(text, kb_base)).map_err(|what| ("bs", what))?;
+        }
+        if let Some(text) = &self.bssplit {
+            job.bssplit = block_split(text, kb_base).map_err(|what| ("bssplit", what))?;
+            let most = |split: &[(u32, u32)], bs| split.iter().map(|(size, _)| *size).max().unwrap_or(bs);
+            let (split, bs) = (&job.bssplit, job.bs);
+            job.bs = ByKind {
+                read: most(&split.read, bs.read),
+                write: most(&split.write, bs.write),
+                trim: most(&split.trim, bs.trim),
             };
-            job.bs = by_kind(text, job.bs, one).map_err(|what| ("bs", what))?;
         }
         if let Some(text) = &self.rate {
             let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
@@ -232,6 +246,19 @@ impl Draft {
             Some(0) | None => job.size.saturating_mul(job.loops as u64),
             Some(bytes) => bytes.saturating_mul(job.loops as u64),
         };
+        job.copy_to = read("copy_to", &self.copy_to, capacity)?;
+        if let Some(to) = job.copy_to {
+            let end = to.saturating_add(last - job.offset).saturating_add(job.size);
+            if end > capacity {
+                return Err((
+                    "copy_to",
+                    format!("the copy ends at {end}, past the {capacity} of the target"),
+                ));
+            }
+            if job.rw.mix != Mix::Read {
+                return Err(("copy_to", "only what is read is copied; rw=read or rw=randread".into()));
+            }
+        }
         if job.time_based && job.runtime.is_none() {
             return Err(("time_based", "there is no runtime".into()));
         }

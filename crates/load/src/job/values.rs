@@ -41,6 +41,51 @@ pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, String> {
 /// Of no use beyond, and far from the end of the clock.
 const LONGEST: Nanos = Nanos::from_secs(1000 * 86_400);
 
+/// The size of a request.
+pub fn block(text: &str, kb_base: u64) -> Result<u32, String> {
+    match size(text, 0, kb_base)? {
+        n if n % 512 == 0 && (512..=1 << 30).contains(&n) => Ok(n as u32),
+        n => Err(format!("{n} bytes; a multiple of 512 from 512 to 1g")),
+    }
+}
+
+/// `4k/60:64k/40`: sizes and shares in percent, also one list each for reads, writes and trims. Sizes without a share
+/// divide evenly what the others leave.
+pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, String> {
+    let list = |text: &str| {
+        let mut found: Vec<(u32, Option<u32>)> = Vec::new();
+        for part in text.split(':') {
+            let (bs, share) = part.split_once('/').unwrap_or((part, ""));
+            let share = if share.is_empty() { None } else { Some(count(share, 0, 100)? as u32) };
+            found.push((block(bs.trim(), kb_base)?, share));
+        }
+        let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
+        let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
+        if said > 100 || (open == 0 && said < 100) {
+            return Err(format!("\"{text}\" has shares of {said} percent; 100 in sum"));
+        }
+        let mut rest = 100 - said;
+        let mut left = open;
+        Ok(found
+            .into_iter()
+            .map(|(bs, share)| {
+                let share = share.unwrap_or_else(|| {
+                    let part = rest / left;
+                    (rest, left) = (rest - part, left - 1);
+                    part
+                });
+                (bs, share)
+            })
+            .collect::<Vec<_>>())
+    };
+    let lists = text.split(',').map(|text| list(text.trim())).collect::<Result<Vec<_>, _>>()?;
+    let at = |kind: usize| lists[kind.min(lists.len() - 1)].clone();
+    match lists.len() {
+        1..=3 => Ok(ByKind { read: at(0), write: at(1), trim: at(2) }),
+        _ => Err(format!("\"{text}\" has more than three lists: reads, writes, trims")),
+    }
+}
+
 /// A time; a bare number is in `unit`.
 pub fn time(text: &str, unit: Nanos) -> Result<Nanos, String> {
     let wrong = || format!("\"{text}\" is no time; 30s, 5m, 500ms or 20us");

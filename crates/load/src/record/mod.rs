@@ -46,6 +46,8 @@ pub struct Recording {
 const FIRST_BIN: Nanos = Nanos::from_millis(1);
 /// Bins of bytes when the total is known.
 const BYTE_BINS: u64 = 2048;
+/// The narrowest bin of bytes.
+const FINEST: u64 = 4096;
 
 /// Takes completions in the order of time.
 #[derive(Clone)]
@@ -62,7 +64,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// `total_bytes` is 0 where it is not known; `largest` is the longest request.
     pub fn new<T: Target>(target: &mut T, units: Vec<Unit>, total_bytes: u64, largest: u32) -> Recorder {
-        let width = (total_bytes / BYTE_BINS).max(largest as u64).max(1 << 20);
+        let width = (total_bytes / BYTE_BINS).max(largest as u64).max(FINEST);
         let start = target.now();
         let mut before = vec![0; target.columns().len()];
         target.sample(&mut before);

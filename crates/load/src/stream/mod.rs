@@ -30,6 +30,9 @@ pub struct Stream {
     mix: Mix,
     mix_read: u32,
     bs: ByKind<u32>,
+    split: Option<Box<Split>>,
+    /// Where a copy begins.
+    copy_to: Option<u64>,
     sync: bool,
     base: u64,
     size: u64,
@@ -52,6 +55,33 @@ pub struct Stream {
     due: VecDeque<Request>,
 }
 
+/// Requests of several sizes.
+#[derive(Clone, Debug)]
+struct Split {
+    sizes: ByKind<Vec<(u32, u32)>>,
+    /// The smallest of all, to which random offsets are aligned.
+    smallest: u64,
+    draws: Pcg64Mcg,
+}
+
+impl Split {
+    fn draw(&mut self, op: Op) -> u32 {
+        let sizes = match op {
+            Op::Read => &self.sizes.read,
+            Op::Trim => &self.sizes.trim,
+            _ => &self.sizes.write,
+        };
+        let mut left = below(&mut self.draws, 100) as u32;
+        for (size, share) in sizes {
+            match left.checked_sub(*share) {
+                Some(rest) => left = rest,
+                None => return *size,
+            }
+        }
+        unreachable!("the shares are 100 in sum")
+    }
+}
+
 /// A generator of its own for each purpose, so that one more draw here changes nothing there.
 fn generator(seed: u64, job: u64, clone: u64, purpose: u64) -> Pcg64Mcg {
     let mut state = seed;
@@ -72,7 +102,13 @@ impl Stream {
         let mut offsets = generator(seed, number, clone, 0);
         let bs = job.bs;
         let block = bs.read.min(bs.write).min(bs.trim) as u64;
-        let uniform_size = bs.read == bs.write && bs.write == bs.trim;
+        let split = (!job.bssplit.read.is_empty()).then(|| {
+            let sizes = job.bssplit.clone();
+            let all = [&sizes.read, &sizes.write, &sizes.trim].into_iter().flatten();
+            let smallest = all.map(|(size, _)| *size as u64).min().expect("it is not empty");
+            Box::new(Split { sizes, smallest, draws: generator(seed, number, clone, 2) })
+        });
+        let uniform_size = bs.read == bs.write && bs.write == bs.trim && split.is_none();
         let blocks = (job.size / block).max(1);
         let order = match (job.rw.random, job.distribution) {
             (false, _) => Order::Sequential,
@@ -86,6 +122,8 @@ impl Stream {
             mix: job.rw.mix,
             mix_read: job.rwmixread,
             bs,
+            split,
+            copy_to: job.copy_to.map(|to| to + clone * job.offset_increment),
             sync: job.sync.is_some(),
             base: job.offset + clone * job.offset_increment,
             size: job.size,
@@ -109,7 +147,7 @@ impl Stream {
         let largest = self.bs.read.max(self.bs.write).max(self.bs.trim) as u64;
         let by_count = self.count_left.map_or(u64::MAX, |count| count.saturating_mul(largest));
         let bytes = self.bytes_left.unwrap_or(0).min(by_count);
-        if self.mix == Mix::TrimWrite {
+        if self.mix == Mix::TrimWrite || self.copy_to.is_some() {
             2 * bytes
         } else {
             bytes
@@ -155,7 +193,12 @@ impl Stream {
                     / bs
                     * bs
             }
-            _ => below(&mut self.offsets, blocks) * bs,
+            _ => match &self.split {
+                None => below(&mut self.offsets, blocks) * bs,
+                Some(split) => {
+                    below(&mut self.offsets, (self.size - bs) / split.smallest + 1) * split.smallest
+                }
+            },
         }
     }
 
@@ -184,10 +227,11 @@ impl Iterator for Stream {
             return None;
         }
         let op = self.next_op();
-        let bs = match op {
-            Op::Read => self.bs.read,
-            Op::Trim => self.bs.trim,
-            _ => self.bs.write,
+        let bs = match (&mut self.split, op) {
+            (Some(split), _) => split.draw(op),
+            (None, Op::Read) => self.bs.read,
+            (None, Op::Trim) => self.bs.trim,
+            (None, _) => self.bs.write,
         };
         let at = self.next_offset(bs as u64);
         let mut len = (bs as u64).min(self.size - at);
@@ -203,6 +247,9 @@ impl Iterator for Stream {
         let request = Request { op, offset: self.base + at, len: len as u32, fua };
         if self.mix == Mix::TrimWrite {
             self.due.push_back(Request { op: Op::Write, fua: self.sync, ..request });
+        }
+        if let Some(to) = self.copy_to {
+            self.due.push_back(Request { op: Op::Write, offset: to + at, fua: self.sync, ..request });
         }
         if self.fsync > 0 && op != Op::Read {
             self.since_fsync += 1;

@@ -1,0 +1,156 @@
+"""Several runs as one: a suite repeated, the whole catalogue, and what an interruption left undone. On disk:
+
+a suite            its recording in the folder
+a suite repeated   the first in the folder, the others in repeat-2, repeat-3 and so on
+all                each suite in a folder of its name, and one report.html above them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pslc import suites
+from pslc.errors import refusal
+from pslc.place import Scope, find_place, preparation
+from pslc.plan import plan
+from pslc.recording import Recording
+from pslc.runner import Confirm, DeclinedError, Progress
+from pslc.runner import run as run_one
+from pslc.target import RealOptions, find_target
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `done` are
+    recordings of it that an interruption left, the last of them perhaps unfinished."""
+
+    what: str
+    on: str
+    seed: int = 0
+    options: Sequence[tuple[str, str]] = ()
+    scope: Scope = Scope()  # noqa: RUF009 - it is frozen
+    real: RealOptions | None = None
+    repeat: int = 1
+    done: Sequence[Recording] = ()
+
+    @property
+    def runs(self) -> list[tuple[str, int]]:
+        """Suite or job file, and seed, of each run."""
+        if self.what == ALL:
+            return [(name, self.seed) for name in suites.names()]
+        return [(self.what, (self.seed + number) % 2**64) for number in range(self.repeat)]
+
+
+def run(
+    order: Order,
+    *,
+    progress: Progress | None = None,
+    confirm: Confirm | None = None,
+    keep: Callable[[list[Recording]], None] | None = None,
+) -> list[Recording]:
+    """The recordings of an order; it ends with a run that failed or was interrupted.
+
+    Args:
+        keep: called now and then with the recordings so far.
+
+    Raises:
+        PslcError: the target, a suite or the job file cannot be used.
+        DeclinedError: `confirm` returned False.
+    """
+    if order.what == ALL and confirm is not None:
+        _confirm_all(order, confirm)
+    finished: list[Recording] = []
+    for number, (what, seed) in enumerate(order.runs):
+        left = order.done[number] if number < len(order.done) else None
+        if left is not None and not left.interrupted and not left.error:
+            finished.append(left)
+            continue
+        made = run_one(
+            what,
+            on=order.on,
+            seed=seed,
+            options=order.options,
+            scope=order.scope,
+            real=order.real,
+            progress=progress,
+            # Asked once.
+            confirm=confirm if number == 0 and order.what != ALL else None,
+            keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
+            done=left,
+        )
+        finished.append(made)
+        if made.interrupted or made.error:
+            break
+    if order.repeat > 1:
+        finished[0].findings["repeats"] = spread(finished)
+    return finished
+
+
+def _confirm_all(order: Order, confirm: Confirm) -> None:
+    target = find_target(order.on, order.real)
+    if not target.is_real:
+        return
+    place = find_place(target, order.scope)
+    steps = [
+        text for name in suites.names() for text in (preparation(place, order.scope), *suites.expected(name, place))
+    ]
+    if not confirm(plan(target, [text for text in steps if text], "all.fio", list(order.options))):
+        raise DeclinedError
+
+
+def spread(recordings: Sequence[Recording]) -> dict[str, Any]:
+    """`n`, and of each finding that is one number its `mean`, `min`, `max` and `stddev` over the runs that have it."""
+    found: dict[str, Any] = {"n": len(recordings)}
+    for name in recordings[0].findings:
+        values = [recording.findings.get(name) for recording in recordings]
+        numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+        if numbers:
+            of = np.array(numbers)
+            deviation = float(of.std(ddof=1)) if len(of) > 1 else 0.0
+            found[name] = {
+                "mean": float(of.mean()),
+                "min": float(of.min()),
+                "max": float(of.max()),
+                "stddev": deviation,
+            }
+    return found
+
+
+def folders(order: Order, folder: Path) -> list[Path]:
+    """Where the recordings of an order are, or are to be put."""
+    if order.what == ALL:
+        return [folder / name for name, _ in order.runs]
+    return [folder] + [folder / f"repeat-{number}" for number in range(2, order.repeat + 1)]
+
+
+def unfinished(folder: Path, real: RealOptions) -> Order:
+    """What a run that was interrupted still has to do.
+
+    Raises:
+        PslcError: there is no such run, or it is finished.
+    """
+    if (folder / "run.json").exists():
+        left = [Recording.load(folder)]
+        what = left[0].suite
+    else:
+        left = [Recording.load(folder / name) for name in suites.names() if (folder / name / "run.json").exists()]
+        if not left:
+            raise refusal(f"{folder} holds no run", "give the folder that the interrupted run named")
+        what = ALL
+    last = left[-1]
+    whole = what != ALL or len(left) == len(suites.names())
+    if whole and not last.interrupted and not last.error:
+        raise refusal(f"the run in {folder} is finished", "pslc analyze shows it")
+    first = left[0]
+    if first.suite not in suites.names():
+        raise refusal(f"{first.suite} is a job file", "only suites go on where they were; run it again")
+    if not first.is_simulated and not Path(first.target).is_block_device() and real == RealOptions():
+        real = replace(real, size=first.capacity_bytes)
+    return Order(what, first.target, first.seed, first.overrides, Scope.of(first.scope), real, done=left)

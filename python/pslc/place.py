@@ -1,0 +1,122 @@
+"""Where a suite works, and how thoroughly: a part of a drive, and the words of jobs on it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from pslc.errors import refusal
+from pslc.report import words
+from pslc.target import Target
+
+MIB: Final = 1 << 20
+PAGE: Final = 4096
+LEAST: Final = 4 * MIB
+"""Bytes without which no suite can say anything."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What all suites understand.
+
+    Attributes:
+        quick: a sample, as the suite's `QUICK` says.
+        region: bytes of the drive to stay within, from and to; None: all of it.
+        fill_first: percent of the drive, from its beginning, that is written before; the suite works behind it.
+        idle_s: seconds for which the drive is left alone before the suite.
+    """
+
+    quick: bool = False
+    region: tuple[int, int] | None = None
+    fill_first: int = 0
+    idle_s: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """For run.json."""
+        return asdict(self) | {"region": list(self.region) if self.region else None}
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Scope:
+        """What `document` gave."""
+        region = document["region"]
+        return cls(**(document | {"region": tuple(region) if region else None}))
+
+
+@dataclass(frozen=True)
+class Place:
+    """The part of a drive that a suite may use: `size` bytes from `offset`, which is at a whole MiB."""
+
+    target: Target
+    offset: int
+    size: int
+    quick: bool = False
+
+    def share(self, part: float) -> int:
+        """That part of its bytes, in whole MiB."""
+        return int(self.size * part) // MIB * MIB
+
+    def job(
+        self,
+        name: str,
+        *,
+        rw: str,
+        offset: int = 0,
+        size: int | None = None,
+        pause: float = 0.0,
+        alongside: bool = False,
+        seconds: float | None = None,
+        **options: Any,
+    ) -> str:
+        """A section of a job file.
+
+        Args:
+            offset, size: bytes within the place; all of what is behind `offset` if no size is given.
+            pause: seconds for which the drive is left alone before.
+            alongside: it begins with the job before, not after it.
+            seconds: it goes on for that long, however often it goes round.
+            options: fio's, True for a flag.
+        """
+        size = self.size - offset if size is None else size
+        lines = [f"[{name}]"] if alongside else [f"[{name}]", "stonewall"]
+        lines += [f"rw={rw}", f"offset={self.offset + offset}", f"size={size}"]
+        lines += ["direct=1"] if self.target.is_real and "direct" not in options else []
+        lines += [f"startdelay={round(pause * 1e6)}us"] if pause else []
+        lines += ["time_based", f"runtime={round(seconds * 1e6)}us"] if seconds is not None else []
+        lines += [option if value is True else f"{option}={value}" for option, value in options.items()]
+        return "\n".join(lines) + "\n"
+
+    def write(self, name: str, size: int, **options: Any) -> str:
+        """A sequential write that keeps any drive busy."""
+        return self.job(name, rw="write", size=size, **({"bs": "1m", "iodepth": 32} | options))
+
+    def trim(self, name: str = "trim", **options: Any) -> str:
+        """The drive forgets what the place holds; a drive that takes that for a while is left alone after it."""
+        return self.job(name, rw="trim", bs="64m" if self.size >= 64 * MIB else "1m", **options)
+
+
+def find_place(target: Target, scope: Scope) -> Place:
+    """The part of `target` that the scope leaves.
+
+    Raises:
+        PslcError: it is too small, or not on the drive.
+    """
+    start, end = scope.region or (target.capacity_bytes * scope.fill_first // 100, target.capacity_bytes)
+    start, end = -(-start // MIB) * MIB, end // PAGE * PAGE
+    if end > target.capacity_bytes:
+        raise refusal(f"the region ends at {words.size(end)}, the drive at {words.size(target.capacity_bytes)}",
+                      "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
+    if end - start < LEAST:
+        raise refusal(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
+    return Place(target, start, end - start, scope.quick)
+
+
+def preparation(place: Place, scope: Scope) -> str:
+    """What is done to the drive before the suite begins, as a job file; empty if nothing."""
+    text = ""
+    if scope.fill_first:
+        whole = Place(place.target, 0, place.target.capacity_bytes * scope.fill_first // 100 // MIB * MIB)
+        text += whole.write("fill-first", whole.size)
+    if scope.idle_s:
+        # The shortest request there is, after the pause.
+        text += place.job("idle", rw="trim", bs="4k", number_ios=1, pause=scope.idle_s)
+    return text

@@ -1,0 +1,115 @@
+"""The pictures that any recording has: its speed, its latencies, and what a simulated drive did inside."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.findings import write_curve
+from pslc.recording import Columns, Recording
+from pslc.report.picture import Band, Line, Picture
+
+Floats = NDArray[np.float64]
+
+SMOOTH = 24
+"""Bins over which write amplification is taken: one superblock is many bins."""
+
+
+def of_writes(recording: Recording, phases: list[dict[str, Any]]) -> list[Picture]:
+    """Speed against bytes with its phases, and every other curve."""
+    found = [speed_by_bytes(recording, phases)] if recording.written_bytes else []
+    return found + of_any(recording)
+
+
+def of_any(recording: Recording) -> list[Picture]:
+    """Everything but the speed against bytes; those against bytes only where something was written."""
+    found = [speed_by_time(recording)]
+    if recording.written_bytes and recording.is_simulated:
+        found += [_occupancy(recording), _free(recording), _amplification(recording)]
+    return [*found, _latency(recording)]
+
+
+def speed_by_bytes(recording: Recording, phases: list[dict[str, Any]]) -> Picture:
+    """MB/s against GB written, with the phases as bands."""
+    bands = [
+        Band(
+            phase["from_bytes"] / 1e9,
+            phase["to_bytes"] / 1e9,
+            f"{phase['cause']} {phase['bytes_per_s'] / 1e6:.0f}",
+            phase["bytes_per_s"] / 1e6,
+        )
+        for phase in phases
+    ]
+    curve = write_curve(recording)
+    lines = [Line("write", curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)] if curve else []
+    return Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", lines, bands=bands)
+
+
+def speed_by_time(recording: Recording) -> Picture:
+    """MB/s against minutes, a line for each kind of request."""
+    lines = [
+        Line(kind, minutes(recording), speeds(recording, recording.time, kind)[1])
+        for kind in ("read", "write", "trim")
+        if recording.time[f"{kind}_bytes"].any()
+    ]
+    return Picture("speed-time", "Speed against time", "minutes", "MB/s", lines)
+
+
+def minutes(recording: Recording) -> Floats:
+    """Since the start of the run, at the end of each bin of time."""
+    return (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 60e9
+
+
+def speeds(recording: Recording, series: Columns, kind: str) -> tuple[Floats, Floats]:
+    """GB written until the end of each bin, and MB/s within it."""
+    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
+    seconds = np.maximum(np.diff(ends), 1.0) / 1e9
+    return _written(series), series[f"{kind}_bytes"] / seconds / 1e6
+
+
+def _written(series: Columns) -> Floats:
+    return np.cumsum(series["write_bytes"], dtype=np.float64) / 1e9
+
+
+def _occupancy(recording: Recording) -> Picture:
+    series = recording.bytes
+    held = Line("data in the cache", _written(series), series["slc_valid_bytes"] / 1e9, "filled")
+    limit = Line("its limit now", _written(series), series["cache_limit_bytes"] / 1e9, "dotted")
+    return Picture("occupancy", "What the SLC cache holds", "GB written", "GB", [held, limit])
+
+
+def _free(recording: Recording) -> Picture:
+    series = recording.bytes
+    lines = [
+        Line(word, _written(series), series[f"{name}_superblocks"].astype(np.float64))
+        for name, word in (("free", "free"), ("slc", "used as pSLC"))
+    ]
+    return Picture("free", "Superblocks", "GB written", "superblocks", lines)
+
+
+def _amplification(recording: Recording) -> Picture:
+    series = recording.bytes
+    programmed = (series["slc_programmed_bytes_total"] + series["native_programmed_bytes_total"]).astype(np.float64)
+    host = series["host_write_bytes_total"].astype(np.float64)
+    before = recording.before
+    start_host = float(before["host_write_bytes_total"])
+    start_programmed = float(before["slc_programmed_bytes_total"] + before["native_programmed_bytes_total"])
+    back = np.maximum(np.arange(len(host)) - SMOOTH, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        now = np.nan_to_num((programmed - programmed[back]) / (host - host[back]), posinf=0.0)
+        overall = np.nan_to_num((programmed - start_programmed) / (host - start_host), posinf=0.0)
+    keep = slice(min(SMOOTH, len(host) - 1), None)
+    x = _written(series)[keep]
+    lines = [Line("now", x, now[keep]), Line("since the start", x, overall[keep], "dotted")]
+    title = "Write amplification: bytes programmed for each byte written"
+    return Picture("amplification", title, "GB written", "bytes per byte", lines)
+
+
+def _latency(recording: Recording) -> Picture:
+    series = recording.time
+    count = series["reads"] + series["writes"] + series["trims"]
+    some = count > 0
+    mean = series["lat_sum_ns"][some] / count[some] / 1e6
+    x = minutes(recording)[some]
+    lines = [Line("mean", x, mean), Line("longest", x, series["lat_max_ns"][some] / 1e6)]
+    return Picture("latency", "Latency of requests", "minutes", "ms", lines, log_y=True)

@@ -1,0 +1,50 @@
+"""The tables that any recording has."""
+
+from typing import Any
+
+from pslc.report import words
+from pslc.report.picture import Table
+
+
+def of_writes(findings: dict[str, Any]) -> list[Table]:
+    """The phases, if there are any; see `pslc.findings.of_writes`."""
+    rows = [
+        [
+            str(number),
+            words.size(phase["from_bytes"]),
+            words.size(phase["to_bytes"]),
+            words.speed(phase["bytes_per_s"]),
+            phase["cause"],
+            phase["because"].partition(": ")[0],
+        ]
+        for number, phase in enumerate(findings["phases"], 1)
+    ]
+    columns = ("phase", "from", "to", "speed", "cause", "why")
+    return [Table("Phases", columns, rows, words=("cause", "why"))] if rows else []
+
+
+def of_jobs(jobs: list[dict[str, Any]]) -> Table:
+    """Each job with its speed and latencies."""
+    columns = ("job", "kind", "moved", "speed", "IOPS", "mean", "median", "99 %", "99.9 %")
+    rows = []
+    for job in jobs:
+        for kind in ("read", "write", "trim"):
+            done = job[kind]
+            if done["total_ios"]:
+                seconds = max(done["runtime_ns"], 1) / 1e9
+                latency, at = done["lat_ns"], done["lat_ns"]["percentile"]
+                row = [job["name"], kind, words.size(done["io_bytes"]), words.speed(done["io_bytes"] / seconds)]
+                row += [f"{done['total_ios'] / seconds:.0f}", words.span(latency["mean"] / 1e9)]
+                row += [words.span(at[p] / 1e9) for p in ("50.000000", "99.000000", "99.900000")]
+                rows.append(row)
+    return Table("Jobs", columns, rows, words=("job", "kind"))
+
+
+def of_repeats(repeats: dict[str, Any]) -> Table:
+    """The spread of the findings over several runs; see `pslc.campaign.spread`."""
+    rows = [
+        [name, *(f"{of[word]:.5g}" for word in ("mean", "min", "max", "stddev"))]
+        for name, of in repeats.items()
+        if name != "n"
+    ]
+    return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))

@@ -1,0 +1,90 @@
+"""What a report shows, made once for the terminal and the page: sentences, tables, pictures, doubts, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pslc import suites
+from pslc.analysis import Curve
+from pslc.formats import Foreign
+from pslc.recording import Recording
+from pslc.report import curves, tables, words
+from pslc.report.picture import Line, Picture, Table
+
+
+@dataclass(frozen=True)
+class View:
+    """A recording, ours or another program's, in words and pictures; the first picture is the one that matters most.
+
+    Attributes:
+        took: how much was moved in which time.
+    """
+
+    title: str
+    took: str
+    sentences: list[str]
+    tables: list[Table]
+    pictures: list[Picture]
+    doubts: list[str]
+    notes: list[str]
+
+
+def of_recording(recording: Recording) -> View:
+    """A recording as its suite shows it; that of a job file by its writes."""
+    took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
+    if recording.is_simulated:
+        took += f" of drive time, simulated in {words.span(recording.wall_s)}"
+    findings = recording.findings
+    if recording.suite in suites.names():
+        suite = suites.load(recording.suite)
+        said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
+    else:
+        said, shown = words.sentences(findings), tables.of_writes(findings)
+        pictures = curves.of_writes(recording, findings["phases"])
+        if not findings["phases"]:
+            pictures.sort(key=lambda picture: picture.name == "speed-bytes")
+        if len(recording.jobs) > 1 or not findings["phases"]:
+            shown.append(tables.of_jobs(recording.jobs))
+    if "repeats" in findings:
+        shown.insert(0, tables.of_repeats(findings["repeats"]))
+    notes = recording.notes
+    if recording.scope.get("quick"):
+        notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
+    return View(
+        title=f"{recording.suite} on {recording.drive}",
+        took=took,
+        sentences=said,
+        tables=shown,
+        pictures=pictures,
+        doubts=findings["doubts"],
+        notes=notes,
+    )
+
+
+def of_foreign(foreign: Foreign, findings: dict[str, Any]) -> View:
+    """What another program recorded."""
+    curve = foreign.curve
+    return View(
+        title=foreign.name,
+        took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
+        sentences=words.sentences(findings),
+        tables=tables.of_writes(findings) + ([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
+        pictures=[_speed(curve)] if curve and findings["phases"] else [],
+        doubts=findings["doubts"],
+        notes=[f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else [],
+    )
+
+
+def _moved(recording: Recording) -> str:
+    moved = [
+        f"{words.size(count)} {verb}"
+        for count, verb in ((recording.written_bytes, "written"), (recording.read_bytes, "read"))
+        if count
+    ]
+    return " and ".join(moved) or "nothing moved"
+
+
+def _speed(curve: Curve) -> Picture:
+    line = Line("write", curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)
+    return Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", [line])
