@@ -1,0 +1,107 @@
+"""What suites have in common: looking at one job of a recording, finding the cache, telling fast writes from slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis import Curve, cache_end, find_phases
+from pslc.findings import write_curve
+from pslc.recording import Recording
+
+CLIFF = 1.25
+"""How much faster than the rest a beginning must be to be called a cache."""
+
+
+def jobs(recording: Recording) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and latencies of each job."""
+    for job in recording.jobs:
+        yield job["name"], job
+
+
+def seconds(job: dict[str, Any]) -> float:
+    """How long it took."""
+    return max(int(job["elapsed_ns"]), 1) / 1e9
+
+
+def speed(job: dict[str, Any], kind: str) -> float:
+    """Bytes a second of a kind, `read` or `write`."""
+    return float(job[kind]["io_bytes"] / seconds(job))
+
+
+def rate(job: dict[str, Any], kind: str) -> float:
+    """Requests a second of a kind."""
+    return float(job[kind]["total_ios"] / seconds(job))
+
+
+def latency(job: dict[str, Any], kind: str, percent: float | None = None) -> float:
+    """Seconds: the mean, or what so many percent of the requests took at most; 0 without requests."""
+    done = job[kind]["lat_ns"]
+    at = done["mean"] if percent is None else done["percentile"].get(f"{percent:.6f}", 0)
+    return float(at) / 1e9
+
+
+def idle(job: dict[str, Any]) -> float:
+    """Seconds for which the drive was left alone before it."""
+    return float(job["options"].get("startdelay", "0us").removesuffix("us")) / 1e6
+
+
+def curve(part: Recording) -> Curve | None:
+    """Time against what a step wrote, without the pause before its first job; None when it wrote nothing."""
+    first = int(part.jobs[0]["start_ns"]) if part.jobs else part.start_ns
+    found = write_curve(part)
+    if found is None:
+        return None
+    late = (first - part.start_ns) / 1e9
+    wait = found.seconds.copy()
+    wait[0] = max(wait[0] - late, 1e-9)
+    return Curve(found.edges_bytes, wait)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache as a write showed it.
+
+    Attributes:
+        bytes, low, high: how much went in, and the 90 % interval.
+        fast, slow: bytes a second before and after its end.
+    """
+
+    bytes: float
+    low: float
+    high: float
+    fast: float
+    slow: float
+
+    def fast_bytes(self, of: Curve) -> float:
+        """Bytes at the beginning of another write that were as fast.
+
+        The border is where the sum of the logarithms of speed over the middle of `fast` and `slow` is largest, which
+        is its most likely place when both sides scatter alike.
+        """
+        over = np.log(of.bytes_per_s) - 0.5 * (np.log(self.fast) + np.log(self.slow))
+        gain = np.concatenate([[0.0], np.cumsum(over * of.widths)])
+        return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
+
+
+def cache(of: Curve | None, seed: int = 0) -> Cache | None:
+    """The cache that a write came to the end of; None when there was no such end."""
+    if of is None:
+        return None
+    phases = find_phases(of)
+    end = cache_end(of, phases, seed=seed)
+    if end is None or not end.seen_end:
+        return None
+    after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
+    fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
+    return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s) if fast > CLIFF * after.bytes_per_s else None
+
+
+def over_time(recording: Recording, kind: str, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Seconds since the start, and the running sum of a column (`write_bytes`, `writes`) until then."""
+    ends = (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
+    return np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[of.format(kind)], dtype=np.float64)]
