@@ -101,7 +101,7 @@ def cache(of: Curve | None, seed: int = 0) -> Cache | None:
     return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s) if fast > CLIFF * after.bytes_per_s else None
 
 
-def over_time(recording: Recording, kind: str, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Seconds since the start, and the running sum of a column (`write_bytes`, `writes`) until then."""
     ends = (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
-    return np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[of.format(kind)], dtype=np.float64)]
+    return np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[column], dtype=np.float64)]

@@ -1,0 +1,114 @@
+"""Is rewriting a region smaller than the cache accelerated, when what is written in all exceeds the cache?
+
+The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache are written round and round until four
+times the cache was written to each; before each the drive is trimmed and rests.
+"""
+
+from typing import Any
+
+from pslc.measure import Cache, cache, curve
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.suites import Steps
+
+QUICK = "three regions, each written until twice the cache was"
+RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+QUICK_RATIOS = (0.25, 0.5, 2.0)
+TIMES, QUICK_TIMES = 4.0, 2.0
+REST_S = 60.0
+FAST, SLOW = 0.8, 0.25
+"""Shares of the way from slow to fast above which a rewrite is accelerated, and below which it is not."""
+
+
+def steps(place: Place) -> Steps:
+    """Find the cache, then a step a region."""
+    part = yield place.write("find-cache", place.share(0.6))
+    found = cache(curve(part)) if part else Cache(place.size / 10, 0, 0, 2e9, 5e8)
+    if found is None:
+        return
+    total = int((QUICK_TIMES if place.quick else TIMES) * found.bytes) // MIB * MIB
+    for ratio in QUICK_RATIOS if place.quick else RATIOS:
+        region = min(max(int(ratio * found.bytes) // MIB * MIB, MIB), place.share(1.0))
+        yield place.trim()
+        yield place.write(f"region-{ratio:g}", region, io_size=total, pause=REST_S)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `cache_bytes`: on the empty drive
+    - `overwrite`: of each region `region_bytes`, `of_cache`, `written_bytes`, `bytes_per_s` over the last half of it,
+      `accelerated` (0 as slow as past the cache, 1 as fast as in it) and `verdict`: `accelerated`, `partly`, `not`
+    - `verdict`: of the regions of half the cache or less, all together
+    """
+    parts = {part.jobs[0]["name"]: part for part in recording.parts if part.jobs}
+    level = cache(curve(parts["find-cache"])) if "find-cache" in parts else None
+    found: dict[str, Any] = {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": []}
+    if level is None:
+        found["doubts"] = ["there is no cliff, so no region is smaller than the cache"]
+        return found
+    rows = []
+    for name, part in parts.items():
+        of = curve(part)
+        if name.startswith("region-") and of is not None:
+            half = of.total_bytes / 2
+            late = float(of.total_seconds - of.seconds_at(of.edges_bytes[:1] + half)[0])
+            speed = half / late
+            share = (speed - level.slow) / (level.fast - level.slow)
+            rows.append(
+                {
+                    "region_bytes": int(part.jobs[0]["options"]["size"]),
+                    "of_cache": float(name.removeprefix("region-")),
+                    "written_bytes": round(of.total_bytes),
+                    "bytes_per_s": speed,
+                    "accelerated": share,
+                    "verdict": _verdict(share),
+                }
+            )
+    small = {row["verdict"] for row in rows if row["of_cache"] <= 0.5}
+    verdict = small.pop() if len(small) == 1 else "partly" if small else None
+    return found | {"cache_bytes": round(level.bytes), "overwrite": rows, "verdict": verdict}
+
+
+def _verdict(share: float) -> str:
+    return "accelerated" if share >= FAST else "partly" if share > SLOW else "not"
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The verdict."""
+    if findings["verdict"] is None:
+        return []
+    words_of = {
+        "accelerated": "Yes: rewriting a region smaller than the cache stays as fast as the cache",
+        "partly": "In part: rewriting a region smaller than the cache is faster than past the cache, or only for some regions",
+        "not": "No: rewriting a region smaller than the cache is as slow as any write past it",
+    }
+    return [f"{words_of[findings['verdict']]}. The cache holds {words.size(findings['cache_bytes'])}."]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a region."""
+    columns = ("region", "of the cache", "written", "speed at the end", "verdict")
+    rows = [
+        [
+            words.size(row["region_bytes"]),
+            f"{row['of_cache']:g}",
+            words.size(row["written_bytes"]),
+            words.speed(row["bytes_per_s"]),
+            row["verdict"],
+        ]
+        for row in findings["overwrite"]
+    ]
+    return [Table("Regions", columns, rows, words=("verdict",))] if rows else []
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed against what was written, a line a region."""
+    lines = []
+    for part in recording.parts:
+        of = curve(part)
+        if part.jobs and part.jobs[0]["name"].startswith("region-") and of is not None:
+            name = f"{part.jobs[0]['name'].removeprefix('region-')} of the cache"
+            lines.append(Line(name, of.edges_bytes[1:] / 1e9, of.bytes_per_s / 1e6))
+    title = "Rewriting a region"
+    return [Picture("overwrite", title, "GB written", "MB/s", lines), *curves.of_any(recording)]

@@ -1,0 +1,73 @@
+"""What is left of the cache when the drive is full? Fill it, let it rest, and write all of it again.
+
+AnandTech's second pass, with five minutes of rest in between.
+"""
+
+from typing import Any
+
+from pslc.findings import of_writes
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, tables as common, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.suites import Steps
+
+QUICK = "the second pass ends after a quarter of the drive"
+REST_S = 300.0
+
+
+def steps(place: Place) -> Steps:
+    """Two passes; the first belongs to the second, so that both are made again after an interruption."""
+    yield place.write("fill", place.size)
+    yield place.write("again", place.share(0.25) if place.quick else place.size, pause=REST_S)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """Both passes.
+
+    - those of `pslc.findings.of_writes`, of the second pass
+    - `first_pass`: the same of the first
+    - `cache_share`: the cache of the second pass over that of the first; null where one has no end
+    """
+    first, *rest = recording.parts
+    second = of_writes(_rested(rest[0])) if rest else of_writes(first) | {"cache_bytes": None}
+    one = of_writes(first)
+    share = second["cache_bytes"] / one["cache_bytes"] if second["cache_bytes"] and one["cache_bytes"] else None
+    doubts = [doubt for doubt in second["doubts"] if not rest or "was written" not in doubt]
+    return second | {"first_pass": one, "cache_share": share, "doubts": doubts}
+
+
+def _rested(part: Recording) -> Recording:
+    """The pass without the pause before it."""
+    from dataclasses import replace
+
+    return replace(part, start_ns=part.jobs[0]["start_ns"]) if part.jobs else part
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The second pass beside the first."""
+    one = findings["first_pass"]
+    said = []
+    if findings["cache_share"] is not None:
+        first, second = (words.size(pass_["cache_bytes"]) for pass_ in (one, findings))
+        said.append(f"On the full drive the cache holds {second}, on the empty one {first}.")
+    elif one["cache_bytes"] is not None:
+        said.append(f"On the full drive there is no cliff; on the empty one the cache holds {words.size(one['cache_bytes'])}.")
+    mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
+    if mean and before:
+        said.append(f"The second pass was written at {words.speed(mean)} on average, the first at {words.speed(before)}.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The phases of the second pass."""
+    return common.of_writes(findings)
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Both passes against GB written."""
+    lines = []
+    for name, part in zip(("empty drive", "full drive"), recording.parts, strict=False):
+        lines += [Line(name, line.x, line.y) for line in curves.speed_by_bytes(_rested(part), []).lines]
+    title = "Both passes"
+    return [Picture("speed-bytes", title, "GB written", "MB/s", lines), *curves.of_any(recording)]

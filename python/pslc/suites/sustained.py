@@ -1,0 +1,69 @@
+"""What is left after half an hour of writing without a pause? Sequential writes round the drive.
+
+Iometer's sustained write: 1 MiB, all of it sequential, 32 under way, as long as reviewers let it run.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.findings import of_writes
+from pslc.measure import sums
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, tables as common, words
+from pslc.report.picture import Picture, Table
+from pslc.suites import Steps
+
+QUICK = "3 minutes instead of 30"
+MINUTES, QUICK_MINUTES = 30, 3
+LAST = 1 / 6
+"""The share of the time that is the end of it."""
+
+
+def steps(place: Place) -> Steps:
+    """One job."""
+    minutes = QUICK_MINUTES if place.quick else MINUTES
+    yield place.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """The cache, and what is left.
+
+    - those of `pslc.findings.of_writes`; each phase has `from_s` and `to_s` as well
+    - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
+      their mean
+    """
+    found = of_writes(recording)
+    seconds, written = sums(recording, "write_bytes")
+    for phase in found["phases"]:
+        at = np.interp([phase["from_bytes"], phase["to_bytes"]], written, seconds)
+        phase |= {"from_s": float(at[0]), "to_s": float(at[1])}
+    end = float(seconds[-1])
+    tenths = np.diff(np.interp(np.linspace((1 - LAST) * end, end, 11), seconds, written)) / (LAST * end / 10)
+    found["steady_bytes_per_s"] = float(tenths.mean())
+    found["steady_spread"] = float((tenths.max() - tenths.min()) / tenths.mean()) if tenths.mean() else 0.0
+    return found
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """What is left, then what was before."""
+    steady = f"At the end {words.speed(findings['steady_bytes_per_s'])} are left"
+    return [f"{steady}, within {100 * findings['steady_spread']:.0f} %.", *words.sentences(findings)]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The phases, by time and by bytes."""
+    rows = [
+        [words.span(p["from_s"]), words.span(p["to_s"]), words.speed(p["bytes_per_s"]), p["cause"]]
+        for p in findings["phases"]
+    ]
+    times = Table("Phases over time", ("from", "to", "speed", "cause"), rows, words=("cause",))
+    return [times, *common.of_writes(findings)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed against time."""
+    speed = curves.speed_by_bytes(recording, recording.findings["phases"])
+    first, *rest = curves.of_any(recording)
+    return [first, speed, *rest]
