@@ -79,7 +79,7 @@ class Place:
         size = self.size - offset if size is None else size
         lines = [f"[{name}]"] if alongside else [f"[{name}]", "stonewall"]
         lines += [f"rw={rw}", f"offset={self.offset + offset}", f"size={size}"]
-        lines += ["direct=1"] if self.target.is_real and "direct" not in options else []
+        lines += ["direct=1"] if "direct" not in options else []
         lines += [f"startdelay={round(pause * 1e6)}us"] if pause else []
         lines += ["time_based", f"runtime={round(seconds * 1e6)}us"] if seconds is not None else []
         lines += [option if value is True else f"{option}={value}" for option, value in options.items()]

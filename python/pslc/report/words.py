@@ -50,6 +50,18 @@ def quantity(value: float, unit: str) -> str:
     return span(value) if unit == "s" else f"{_three(value)} {unit}"
 
 
+def count(number: float) -> str:
+    """`819 303`, `17.3`."""
+    if abs(number) >= 100:
+        return f"{number:,.0f}".replace(",", " ")
+    return f"{number:g}" if float(number).is_integer() else _three(number)
+
+
+def share(part: float) -> str:
+    """`12.5 %`."""
+    return f"{_three(100 * part)} %"
+
+
 def _three(number: float) -> str:
     """Three digits at least, and all of those before the point."""
     digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2

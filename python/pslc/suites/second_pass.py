@@ -3,6 +3,7 @@
 AnandTech's second pass, with five minutes of rest in between.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from pslc.findings import of_writes
@@ -39,9 +40,8 @@ def findings(recording: Recording) -> dict[str, Any]:
 
 def _rested(part: Recording) -> Recording:
     """The pass without the pause before it."""
-    from dataclasses import replace
-
-    return replace(part, start_ns=part.jobs[0]["start_ns"]) if part.jobs else part
+    jobs = [job | {"options": {k: v for k, v in job["options"].items() if k != "startdelay"}} for job in part.jobs]
+    return replace(part, start_ns=jobs[0]["start_ns"], jobs=jobs) if jobs else part
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:

@@ -1,0 +1,104 @@
+"""How much of its map does the controller hold? Latency of random reads against the span they are spread over.
+
+The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of its
+map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.measure import jobs, latency
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "every second span, half as many reads"
+SMALLEST = 64 * MIB
+PER_OCTAVE = 2
+READS = 4000
+ENTRY = 4 * MIB
+"""Bytes that a page of the map maps: reads that warm a span touch each of these several times."""
+WARM_TIMES = 6
+MOST_WARM = 2_000_000
+REST_S = 600.0
+STEP = 1.1
+"""Above this ratio of latencies there is a knee."""
+
+
+def steps(place: Place) -> Steps:
+    """Everything is written and left to settle; then each span."""
+    text = place.write("lay-out", place.size)
+    octaves = int(np.log2(place.size / SMALLEST)) if place.size > SMALLEST else 0
+    every = 1 if place.quick else PER_OCTAVE
+    sizes = [SMALLEST * 2 ** (n / every) for n in range(octaves * every + 1)]
+    first = True
+    for span in [int(size) // MIB * MIB for size in sizes if size < place.share(0.9)] + [place.share(1.0)]:
+        warm = min(WARM_TIMES * span // ENTRY + 1000, MOST_WARM)
+        common = {"rw": "randread", "bs": "4k", "size": span, "norandommap": True, "loops": 10_000}
+        text += place.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
+        text += place.job(f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if place.quick else READS, **common)
+        first = False
+    yield text
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `range_sweep`: `span_bytes`, `mean_s`, `median_s`, `p99_s`
+    - `hit_s`, `miss_s`: mean latency while the map is held, and what a look at the rest of it adds
+    - `mapped_bytes`: the span whose map the controller holds; null when there is no knee
+
+    Reads at random over a span S of which M is mapped miss the map with probability 1 - M/S, so the mean is
+    hit + miss (1 - M/S) beyond M: M is where this fits best.
+    """
+    rows = []
+    for name, job in jobs(recording):
+        if name.startswith("span-"):
+            row = {"span_bytes": int(job["options"]["size"]), "mean_s": latency(job, "read")}
+            rows.append(row | {"median_s": latency(job, "read", 50), "p99_s": latency(job, "read", 99)})
+    found: dict[str, Any] = {"range_sweep": rows, "hit_s": None, "miss_s": None, "mapped_bytes": None, "doubts": []}
+    if len(rows) < 3:
+        found["doubts"] = ["there are too few spans to find a knee: give the suite more of the drive"]
+        return found
+    spans, means = (np.array([row[key] for row in rows], dtype=float) for key in ("span_bytes", "mean_s"))
+    found["hit_s"] = float(means[0])
+    if means[-1] < STEP * means[0]:
+        return found
+    best = np.inf
+    for mapped in np.geomspace(spans[0], spans[-1], 600):
+        missed = np.maximum(0.0, 1 - mapped / spans)
+        design = np.stack([np.ones_like(missed), missed], axis=1)
+        (hit, miss), *_ = np.linalg.lstsq(design / means[:, None], np.ones_like(means), rcond=None)
+        error = float((((design @ np.array([hit, miss])) / means - 1) ** 2).sum())
+        if error < best and miss > 0:
+            best = error
+            found |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
+    return found
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The knee, or none."""
+    if findings["hit_s"] is None:
+        return []
+    if findings["mapped_bytes"] is None:
+        return [f"A random read takes {words.span(findings['hit_s'])} however wide the span: all of the map is at hand."]
+    held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
+    return [f"The map of {held} is at hand, where a read takes {words.span(findings['hit_s'])}; beyond, up to {miss} more."]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a span."""
+    columns = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
+    columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
+    return [of_rows("Spans", findings["range_sweep"], columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Latency against span."""
+    rows = recording.findings["range_sweep"]
+    spans = [row["span_bytes"] / 1e9 for row in rows]
+    lines = [Line(word, spans, [row[f"{word}_s"] * 1e6 for row in rows], "points") for word in ("mean", "median")]
+    title = "Random reads against span"
+    return [Picture("spans", title, "GB spanned", "us", lines if rows else [], log_x=True), *curves.of_any(recording)]
