@@ -105,3 +105,13 @@ def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArra
     """Seconds since the start, and the running sum of a column (`write_bytes`, `writes`) until then."""
     ends = (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
     return np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[column], dtype=np.float64)]
+
+
+def snia_steady(rounds: NDArray[np.float64]) -> bool:
+    """SNIA's rule over the last five rounds: they lie within 20 % of their mean, and the straight line through them
+    rises or falls by 10 % of it at most."""
+    last = rounds[-5:]
+    if len(last) < 5 or not last.mean():
+        return False
+    slope = float(np.polyfit(np.arange(5.0), last, 1)[0])
+    return bool(np.ptp(last) <= 0.2 * last.mean() and abs(slope) * 4 <= 0.1 * last.mean())

@@ -74,11 +74,14 @@ class Place:
             pause: seconds for which the drive is left alone before.
             alongside: it begins with the job before, not after it.
             seconds: it goes on for that long, however often it goes round.
-            options: fio's, True for a flag.
+            options: fio's, True for a flag; and `copy_to`, where each block that was read is written, within the
+                place.
         """
         size = self.size - offset if size is None else size
         lines = [f"[{name}]"] if alongside else [f"[{name}]", "stonewall"]
         lines += [f"rw={rw}", f"offset={self.offset + offset}", f"size={size}"]
+        if "copy_to" in options:
+            options["copy_to"] += self.offset
         lines += ["direct=1"] if "direct" not in options else []
         lines += [f"startdelay={round(pause * 1e6)}us"] if pause else []
         lines += ["time_based", f"runtime={round(seconds * 1e6)}us"] if seconds is not None else []

@@ -25,6 +25,8 @@ ENTRY = 4 * MIB
 WARM_TIMES = 6
 MOST_WARM = 2_000_000
 REST_S = 600.0
+REACH = 8
+"""Times the span at which latency rises; as far the knee is fitted."""
 STEP = 1.1
 """Above this ratio of latencies there is a knee."""
 
@@ -66,6 +68,9 @@ def findings(recording: Recording) -> dict[str, Any]:
     found["hit_s"] = float(means[0])
     if means[-1] < STEP * means[0]:
         return found
+    # Beyond, other things may begin, such as reads of cells that are slower to read.
+    rise = spans[int(np.argmax(means >= STEP * means[0]))]
+    spans, means = spans[spans <= REACH * rise], means[spans <= REACH * rise]
     best = np.inf
     for mapped in np.geomspace(spans[0], spans[-1], 600):
         missed = np.maximum(0.0, 1 - mapped / spans)

@@ -1,0 +1,24 @@
+"""Tables of reads and writes in MB/s, as the classic benchmarks show them."""
+
+from typing import Any
+
+from pslc.report import words
+from pslc.report.picture import Picture, Table
+from pslc.report.picture import Line
+from pslc.report.tables import of_rows
+
+
+def table(title: str, rows: list[dict[str, Any]], more: list[tuple[str, str, Any]] | None = None) -> Table:
+    """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
+    columns = [("test", "test", str), ("read", "read_bytes_per_s", words.speed), ("write", "write_bytes_per_s", words.speed)]
+    return of_rows(title, rows, [*columns, *(more or [])])
+
+
+def bars(name: str, title: str, rows: list[dict[str, Any]]) -> Picture:
+    """Reads and writes, row by row."""
+    lines = []
+    for kind in ("read", "write"):
+        some = [(at, row[f"{kind}_bytes_per_s"]) for at, row in enumerate(rows, 1) if row[f"{kind}_bytes_per_s"]]
+        if some:
+            lines.append(Line(kind, [at for at, _ in some], [speed / 1e6 for _, speed in some], "points"))
+    return Picture(name, title, "row of the table", "MB/s", lines, log_y=True)

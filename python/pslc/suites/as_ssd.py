@@ -1,0 +1,105 @@
+"""What would AS SSD show? Its rows, scores and copies, by its formula.
+
+AS-SSD-compatible: 1 GB in blocks of 16 MB; 4 KiB at random over 1 GB, one at a time and by 64 threads with 16 MB each; the
+time of a 4 KiB read anywhere on the drive, and of a 512 B write within 1 GB (4 KiB where the target takes no less). Scores
+are in MB/s: reading seq/10 + 4K + 64, writing the same, in all 0.15 seq write + 0.1 seq read + 2 x 4K read + 4K write + 64
+write + 1.5 x 64 read. Its copies are two large files, many small ones, and a mix, through the page cache.
+"""
+
+from typing import Any
+
+from pslc import classic
+from pslc.measure import jobs, latency, seconds, speed
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "a tenth of the data"
+GB = 1000 * 10**6 // MIB * MIB
+THREADS, EACH = 64, 16 * MIB
+ACCESSES = 1000
+COPIES = {"ISO": (GB, ""), "Program": (GB // 2, ":2"), "Game": (GB, ":16")}
+"""Bytes, and blocks of 256 KiB to a file."""
+
+
+def steps(place: Place) -> Steps:
+    """The rows in the order of the program, then the copies."""
+    size = min(GB // 10 // MIB * MIB if place.quick else GB, place.share(0.3))
+    each = max(min(EACH, size // THREADS), 4096 * 16) // 4096 * 4096
+    small = "4k" if place.target.is_real else "512"
+    text = place.write("test-file", place.share(1.0) if place.size < 4 * size else 4 * size)
+    text += place.job("seq-read", rw="read", bs="16m", size=size) + place.job("seq-write", rw="write", bs="16m", size=size)
+    for kind in ("read", "write"):
+        text += place.job(f"4k-{kind}", rw=f"rand{kind}", bs="4k", size=size)
+    for kind in ("read", "write"):
+        text += place.job(f"64-{kind}", rw=f"rand{kind}", bs="4k", size=each, offset_increment=each, numjobs=THREADS,
+                          group_reporting=True)  # fmt: skip
+    count = ACCESSES // 10 if place.quick else ACCESSES
+    # All over what was written: a read of nothing would read no flash.
+    stroke = place.share(1.0) if place.size < 4 * size else 4 * size
+    text += place.job("access-read", rw="randread", bs="4k", size=stroke, number_ios=count, norandommap=True)
+    text += place.job("access-write", rw="randwrite", bs=small, size=size, number_ios=count, norandommap=True)
+    yield text
+    room = place.share(0.45)
+    for name, (of, run) in COPIES.items():
+        count = max(min(of * size // GB, room) // MIB * MIB, MIB)
+        rand = "rand" if run else ""
+        common = {"bs": "256k", "size": count, "direct": 0}
+        source = place.job(f"source-{name}", rw=f"{rand}write{run}", end_fsync=1, **common)
+        yield source + place.job(f"copy-{name}", rw=f"{rand}read{run}", iodepth=2, copy_to=room, pause=1.0, **common)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `as_ssd`: of each `test` (`Seq`, `4K`, `4K-64Thrd`) `read_bytes_per_s`, `write_bytes_per_s`
+    - `access_read_s`, `access_write_s`
+    - `read_score`, `write_score`, `total_score`
+    - `copies`: `test`, `seconds`, `bytes_per_s`
+    """
+    done = dict(jobs(recording))
+    rows = []
+    for test, name in (("Seq", "seq"), ("4K", "4k"), ("4K-64Thrd", "64")):
+        pair = [done.get(f"{name}-{kind}") for kind in ("read", "write")]
+        read, write = (speed(job, kind) if job else 0.0 for job, kind in zip(pair, ("read", "write"), strict=True))
+        rows.append({"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write})
+    (seq_r, seq_w), (four_r, four_w), (many_r, many_w) = (
+        (row["read_bytes_per_s"] / 1e6, row["write_bytes_per_s"] / 1e6) for row in rows
+    )
+    total = 0.15 * seq_w + 0.1 * seq_r + 2 * four_r + four_w + many_w + 1.5 * many_r
+    copies = [
+        {"test": name, "seconds": seconds(done[f"copy-{name}"]), "bytes_per_s": speed(done[f"copy-{name}"], "write")}
+        for name in COPIES
+        if f"copy-{name}" in done
+    ]
+    return {
+        "as_ssd": rows,
+        "access_read_s": latency(done["access-read"], "read") if "access-read" in done else None,
+        "access_write_s": latency(done["access-write"], "write") if "access-write" in done else None,
+        "read_score": round(0.1 * seq_r + four_r + many_r),
+        "write_score": round(0.1 * seq_w + four_w + many_w),
+        "total_score": round(total),
+        "copies": copies,
+        "doubts": [],
+    }
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The scores."""
+    scores = [findings[f"{name}_score"] for name in ("read", "write", "total")]
+    return ["AS-SSD-compatible scores: {} read, {} write, {} in all.".format(*scores)]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The familiar rows, and the copies."""
+    columns = [("copy", "test", str), ("time", "seconds", words.span), ("speed", "bytes_per_s", words.speed)]
+    access = [words.span(findings[f"access_{kind}_s"] or 0.0) for kind in ("read", "write")]
+    first = classic.table("AS-SSD-compatible", findings["as_ssd"])
+    first = Table(first.title, first.columns, [*first.rows, ["Access time", *access]], first.words)
+    return [first, of_rows("Copies", findings["copies"], columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """The rows."""
+    return [classic.bars("as-ssd", "AS-SSD-compatible", recording.findings["as_ssd"]), *curves.of_any(recording)]

@@ -1,0 +1,72 @@
+"""What would ATTO show? Speed against the size of a request, from 512 bytes to 64 MB.
+
+ATTO-compatible: a file of 256 MB, written then read in sequence at each size, four requests under way, past the page cache.
+Sizes below 4 KiB are left out where the target takes none.
+"""
+
+from typing import Any
+
+from pslc import classic
+from pslc.measure import jobs, speed
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.suites import Steps
+
+QUICK = "every second size, a file of 64 MB"
+SIZES = [512 << n for n in range(18)]
+FILE, QUICK_FILE = 256 * MIB, 64 * MIB
+
+
+def steps(place: Place) -> Steps:
+    """Each size, written and read."""
+    size = min(QUICK_FILE if place.quick else FILE, place.share(1.0))
+    least = 4096 if place.target.is_real else 512
+    text = place.write("test-file", size)
+    for bs in [bs for bs in SIZES if least <= bs <= size][:: 2 if place.quick else 1]:
+        for kind in ("write", "read"):
+            text += place.job(f"{kind}-{bs}", rw=kind, bs=bs, iodepth=4, size=size)
+    yield text
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `atto`: of each `request_bytes` `write_bytes_per_s`, `read_bytes_per_s`; `test` is the size in words"""
+    rows: dict[int, dict[str, Any]] = {}
+    for name, job in jobs(recording):
+        kind, _, bs = name.partition("-")
+        if kind in ("read", "write"):
+            size = int(bs)
+            of = f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < MIB else f"{size >> 20} MiB"
+            row = rows.setdefault(size, {"test": of, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None})
+            row[f"{kind}_bytes_per_s"] = speed(job, kind)
+    return {"atto": list(rows.values()), "doubts": []}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The most, and from which size on it is nearly that."""
+    said = []
+    for kind in ("write", "read"):
+        some = [row for row in findings["atto"] if row[f"{kind}_bytes_per_s"]]
+        if some:
+            most = max(row[f"{kind}_bytes_per_s"] for row in some)
+            enough = next(row["test"] for row in some if row[f"{kind}_bytes_per_s"] >= 0.9 * most)
+            said.append(f"ATTO-compatible {kind}: {words.speed(most)} at most, 90 % of it from {enough} on.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a size."""
+    return [classic.table("ATTO-compatible", findings["atto"])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed against size."""
+    rows = recording.findings["atto"]
+    lines = [
+        Line(kind, [row["request_bytes"] / 1024 for row in rows if row[f"{kind}_bytes_per_s"]],
+             [row[f"{kind}_bytes_per_s"] / 1e6 for row in rows if row[f"{kind}_bytes_per_s"]], "points")
+        for kind in ("write", "read")
+    ]  # fmt: skip
+    title = "Speed against size of requests"
+    return [Picture("atto", title, "KiB a request", "MB/s", lines, log_x=True), *curves.of_any(recording)]

@@ -1,0 +1,106 @@
+"""What would CrystalDiskMark show? Its table, by its rules.
+
+CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads; of each test one run
+that does not count, then three of 5 s, of which the best MB/s and the lowest mean latency count; 5 s of pause between
+tests. NVMe drives get its NVMe profile, others its default. IOPS are MB/s over the size of a request. Rounds of 5 s over
+1 GiB rewrite it again and again, so this is a cyclic overwrite.
+"""
+
+from typing import Any
+
+from pslc import classic
+from pslc.measure import jobs, latency, speed
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Picture, Table
+from pslc.suites import Steps
+
+QUICK = "one run of 0.5 s instead of the best of three of 5 s"
+FILE = 1 << 30
+SECONDS, QUICK_SECONDS, PAUSE_S = 5.0, 0.5, 5.0
+RUNS = 3
+Test = tuple[str, str, str, int, int]
+DEFAULT: tuple[Test, ...] = (
+    ("SEQ1M Q8T1", "", "1m", 8, 1),
+    ("SEQ1M Q1T1", "", "1m", 1, 1),
+    ("RND4K Q32T1", "rand", "4k", 32, 1),
+    ("RND4K Q1T1", "rand", "4k", 1, 1),
+)
+NVME: tuple[Test, ...] = (
+    ("SEQ1M Q8T1", "", "1m", 8, 1),
+    ("SEQ128K Q32T1", "", "128k", 32, 1),
+    ("RND4K Q32T16", "rand", "4k", 32, 16),
+    ("RND4K Q1T1", "rand", "4k", 1, 1),
+)
+KINDS = {"read": ("read", {}), "write": ("write", {}), "mix": ("rw", {"rwmixread": 70})}
+SATA_BYTES_PER_S = 700e6
+
+
+def is_nvme(facts: dict[str, Any]) -> bool:
+    """By the link of a simulated drive, by the name of a real one."""
+    device = facts.get("device") or {}
+    return facts.get("link_bytes_per_s", 0) > SATA_BYTES_PER_S or str(device.get("name", "")).startswith("nvme")
+
+
+def steps(place: Place) -> Steps:
+    """The file, then the tests."""
+    size = min(FILE, place.share(1.0))
+    text = place.write("test-file", size)
+    runs = (1,) if place.quick else range(RUNS + 1)
+    for kind, (word, mixed) in KINDS.items():
+        for test, random, bs, depth, threads in NVME if is_nvme(place.target.facts) else DEFAULT:
+            for run in runs:
+                options: dict[str, Any] = {"numjobs": threads, "group_reporting": True, **mixed}
+                options |= {"norandommap": True} if random else {}
+                rw = f"{random}{word}" if word != "rw" or random else "rw"
+                pause = PAUSE_S if run == runs[0] else 0.0
+                seconds = QUICK_SECONDS if place.quick else SECONDS
+                text += place.job(f"{kind} {test} run {run}", rw=rw, bs=bs, iodepth=depth, size=size, seconds=seconds,
+                                  pause=pause, **options)  # fmt: skip
+    yield text
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`, the
+      lowest `read_mean_s` and `write_mean_s`, and `read_iops`, `write_iops`
+    """
+    table: dict[str, dict[str, Any]] = {}
+    for name, job in jobs(recording):
+        kind, _, rest = name.partition(" ")
+        test, _, run = rest.partition(" run ")
+        if kind not in KINDS or run == "0":
+            continue
+        row = table.setdefault(test, {"test": test} | {f"{k}_bytes_per_s": 0.0 for k in KINDS})
+        moved = sum(speed(job, of) for of in ("read", "write"))
+        row[f"{kind}_bytes_per_s"] = max(row[f"{kind}_bytes_per_s"], moved)
+        if kind != "mix":
+            row[f"{kind}_mean_s"] = min(row.get(f"{kind}_mean_s", float("inf")), latency(job, kind))
+            row[f"{kind}_iops"] = row[f"{kind}_bytes_per_s"] / _block(test)
+    return {"cdm": list(table.values()), "doubts": []}
+
+
+def _block(test: str) -> int:
+    size = test.split()[0].removeprefix("SEQ").removeprefix("RND")
+    return int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}[size[-1]]
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The first row and the last."""
+    rows = findings["cdm"]
+    return [f"CrystalDiskMark-compatible {row['test']}: {words.speed(row['read_bytes_per_s'])} read, "
+            f"{words.speed(row['write_bytes_per_s'])} written." for row in (rows[:1] + rows[-1:])]  # fmt: skip
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The familiar rows."""
+    more = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
+    more += [("write IOPS", "write_iops", words.count), ("read takes", "read_mean_s", words.span)]
+    rows = [{"read_iops": None, "write_iops": None, "read_mean_s": None} | row for row in findings["cdm"]]
+    return [classic.table("CrystalDiskMark-compatible", rows, more)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """The rows."""
+    rows = recording.findings["cdm"]
+    return [classic.bars("cdm", "CrystalDiskMark-compatible", rows), *curves.of_any(recording)]

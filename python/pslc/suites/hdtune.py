@@ -1,0 +1,86 @@
+"""How fast is each place of the drive? The surface written and read from end to end, one request at a time.
+
+HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal stretches,
+and the time of a 4 KiB read anywhere.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.measure import jobs, latency, speed
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "the first tenth of the surface"
+STRETCHES = 200
+ACCESSES = 2000
+
+
+def steps(place: Place) -> Steps:
+    """Written, then read."""
+    size = place.share(0.1 if place.quick else 1.0)
+    yield place.write("surface-write", size, iodepth=1)
+    access = place.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True, loops=1000)
+    yield place.job("surface-read", rw="read", bs="1m", size=size) + access
+
+
+def _stretches(recording: Recording, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """GB, and bytes a second of each stretch."""
+    part = next((p for p in recording.parts if p.jobs and p.jobs[0]["name"] == f"surface-{kind}"), None)
+    if part is None:
+        return np.zeros(0), np.zeros(0)
+    job = part.jobs[0]
+    series = part.bytes
+    seconds = np.r_[0.0, (series["end_ns"].astype(np.float64) - part.start_ns) / 1e9]
+    done = np.r_[0.0, np.cumsum(series[f"{kind}_bytes"], dtype=np.float64)]
+    keep = np.r_[True, np.diff(done) > 0]
+    total = job[kind]["io_bytes"]
+    edges = np.linspace(0, total, min(STRETCHES, int(keep.sum()) - 1 or 1) + 1)
+    return edges[1:] / 1e9, np.diff(edges) / np.maximum(np.diff(np.interp(edges, done[keep], seconds[keep])), 1e-9)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `hdtune`: of `test` (`read`, `write`) `least_bytes_per_s`, `most_bytes_per_s`, `mean_bytes_per_s`
+    - `access_s`: mean time of a 4 KiB read anywhere
+    """
+    done = dict(jobs(recording))
+    rows = []
+    for kind in ("write", "read"):
+        _, speeds = _stretches(recording, kind)
+        if len(speeds) and f"surface-{kind}" in done:
+            row = {"test": kind, "least_bytes_per_s": float(speeds.min()), "most_bytes_per_s": float(speeds.max())}
+            rows.append(row | {"mean_bytes_per_s": speed(done[f"surface-{kind}"], kind)})
+    access = latency(done["access"], "read") if "access" in done else None
+    return {"hdtune": rows, "access_s": access, "doubts": []}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """Least, most and mean."""
+    said = [
+        f"HD-Tune-compatible {row['test']}: {words.speed(row['mean_bytes_per_s'])} on average, "
+        f"{words.speed(row['least_bytes_per_s'])} to {words.speed(row['most_bytes_per_s'])}."
+        for row in findings["hdtune"]
+    ]
+    return [*said, f"A read anywhere takes {words.span(findings['access_s'])}."] if findings["access_s"] else said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The familiar figures."""
+    columns = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
+    columns += [("maximum", "most_bytes_per_s", words.speed), ("average", "mean_bytes_per_s", words.speed)]
+    return [of_rows("HD-Tune-compatible", findings["hdtune"], columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed against position."""
+    lines = []
+    for kind in ("write", "read"):
+        at, speeds = _stretches(recording, kind)
+        if len(at):
+            lines.append(Line(kind, at, speeds / 1e6))
+    return [Picture("surface", "The surface", "GB from the beginning", "MB/s", lines), *curves.of_any(recording)]

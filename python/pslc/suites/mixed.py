@@ -1,0 +1,100 @@
+"""How long do reads take while the drive writes, and while it moves its cache? The QLC paradox.
+
+Random 4 KiB reads one by one: on the idle drive, beside a write into the cache, beside a write past it while the drive
+moves data, and right after. As AS SSD sees it: reads must wait for the block that holds the data, writes go anywhere, so
+a drive in motion may write small blocks much faster than it reads them.
+"""
+
+from typing import Any
+
+from pslc.measure import cache, curve, jobs, latency, rate, speed
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "1 s of each instead of 5 s"
+SECONDS, QUICK_SECONDS = 5.0, 1.0
+REST_S = 600.0
+STATES = ("idle", "writing", "folding", "after")
+
+
+def steps(place: Place) -> Steps:
+    """Data to read, left to settle; each state; at last 4 KiB reads and writes in the state after, as AS SSD does."""
+    seconds = QUICK_SECONDS if place.quick else SECONDS
+    data = min(place.share(0.1), 8 << 30)
+    room = {"offset": data, "size": place.size - data}
+    read = {"rw": "randread", "bs": "4k", "iodepth": 1, "size": data, "norandommap": True, "seconds": seconds}
+    load = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
+    yield place.write("lay-out", data)
+    part = yield place.write("find-cache", place.share(0.6), offset=data, pause=REST_S) + place.trim("forget", **room)
+    found = cache(curve(part)) if part else None
+    past = int(1.05 * found.bytes) // MIB * MIB if found else place.share(0.3)
+    yield place.job("idle", pause=REST_S, **read)
+    yield place.job("writing", **read) + place.job("writing-load", alongside=True, **load, **room)
+    past = min(past, place.size - data - 64 * MIB)
+    behind = {"offset": data + past, "size": place.size - data - past}
+    text = place.write("fill-cache", past, offset=data)
+    text += place.job("folding", **read) + place.job("folding-load", alongside=True, **load, **behind)
+    text += place.job("after", **read)
+    for kind in ("read", "write"):
+        text += place.job(f"as-ssd-{kind}", **(read | {"rw": f"rand{kind}"}))
+    yield text
+
+
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `mixed`: of each `state` (`idle`, `writing`: into the cache, `folding`: past it, `after`) of the reads `iops`,
+      `mean_s`, `median_s`, `p99_s`, `p999_s`, and of the write beside them `load_bytes_per_s`
+    - `slower_folding`: mean while folding over that on the idle drive
+    - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
+    """
+    done = dict(jobs(recording))
+    rows = []
+    for state in STATES:
+        if state in done:
+            job, load = done[state], done.get(f"{state}-load")
+            row = {"state": state, "iops": rate(job, "read"), "mean_s": latency(job, "read")}
+            row |= {"median_s": latency(job, "read", 50), "p99_s": latency(job, "read", 99)}
+            row |= {"p999_s": latency(job, "read", 99.9), "load_bytes_per_s": speed(load, "write") if load else None}
+            rows.append(row)
+    by = {row["state"]: row for row in rows}
+    slower = by["folding"]["mean_s"] / by["idle"]["mean_s"] if {"folding", "idle"} <= set(by) else None
+    found: dict[str, Any] = {"mixed": rows, "slower_folding": slower, "doubts": []}
+    read, write = (speed(done[n], k) if (n := f"as-ssd-{k}") in done else None for k in ("read", "write"))
+    found |= {"as_ssd_read_bytes_per_s": read, "as_ssd_write_bytes_per_s": write}
+    return found | {"write_over_read": write / read if read and write else None}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The paradox, if there is one."""
+    said = []
+    by = {row["state"]: row for row in findings["mixed"]}
+    if findings["slower_folding"] is not None:
+        idle, folding = words.span(by["idle"]["mean_s"]), words.span(by["folding"]["mean_s"])
+        said.append(f"A read takes {idle} on the idle drive, and {folding} while it writes past its cache.")
+    if findings["write_over_read"] is not None:
+        times = findings["write_over_read"]
+        said.append(f"Right after, 4 KiB writes are {times:.1f} times as fast as 4 KiB reads.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a state."""
+    columns = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
+    columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]
+    return [of_rows("Reads", findings["mixed"], [*columns, ("beside a write of", "load_bytes_per_s", words.speed)])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Percentiles of read latency, a line a state."""
+    lines = []
+    for name, job in jobs(recording):
+        if name in STATES:
+            at = {float(p): ns / 1e3 for p, ns in job["read"]["lat_ns"]["percentile"].items()}
+            lines.append(Line(name, list(at), list(at.values()), "points"))
+    title = "Latency of reads"
+    return [Picture("percentiles", title, "percent of reads", "us", lines, log_y=True), *curves.of_any(recording)]

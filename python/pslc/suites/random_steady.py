@@ -1,0 +1,144 @@
+"""What is left of random writes in the long run? 4 KiB all over the drive, empty and full, and within 64 GiB.
+
+SNIA's write saturation test and the plots of reviewers. Rounds of a minute; SNIA's rule calls five rounds steady that
+differ little. A cache can pass it for a quarter of an hour, so the verdict is `steady` only when twice the raw capacity
+was written as well, and `plateau` before.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pslc.analysis import find_phases
+from pslc.measure import curve, snia_steady, sums
+from pslc.place import Place
+from pslc.recording import Recording, join
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "at most 30 s each, in rounds of 5 s"
+DEPTH = 16
+SPAN = 64 << 30
+CASES = {"fresh": 15.0, "span": 5.0, "filled": 10.0}
+"""Minutes at most: of the empty drive, of 64 GiB of it, of the full one."""
+ROUNDS_A_STEP = 5
+ROUND_S, QUICK_ROUND_S = 60.0, 5.0
+QUICK_ROUNDS = 6
+REST_S = 300.0
+RAW_TIMES = 2.0
+
+
+def steps(place: Place) -> Steps:
+    """Five rounds a step, until a case is steady or its time is over."""
+    seconds = QUICK_ROUND_S if place.quick else ROUND_S
+    raw = _raw(place.target.facts, place.target.capacity_bytes)
+    for case, minutes in CASES.items():
+        span = min(SPAN, place.share(1.0)) if case == "span" else place.share(1.0)
+        before = place.write("lay-out", place.size) if case == "filled" else place.trim()
+        left = QUICK_ROUNDS if place.quick else int(minutes * 60 / ROUND_S)
+        parts: list[Recording] = []
+        while left > 0:
+            count = min(ROUNDS_A_STEP, left) if left != ROUNDS_A_STEP + 1 else left
+            if not parts:
+                yield before
+            pause = REST_S if not parts else 0.0
+            job = place.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
+                            seconds=count * seconds, pause=pause)  # fmt: skip
+            part = yield job
+            left -= count
+            if part is not None:
+                parts.append(part)
+                if _verdict(_rounds(parts, seconds), sum(p.written_bytes for p in parts), raw) == "steady":
+                    break
+
+
+def _raw(facts: dict[str, Any], capacity: int) -> float:
+    return float(facts.get("native_raw_bytes") or capacity)
+
+
+def _rounds(parts: list[Recording], seconds: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Requests a second in each round."""
+    found: list[float] = []
+    for part in parts:
+        at, writes = sums(part, "writes")
+        start = (int(part.jobs[0]["start_ns"]) - part.start_ns) / 1e9
+        edges = start + np.arange(round((at[-1] - start) / seconds) + 1) * seconds
+        found += list(np.diff(np.interp(edges, at, writes)) / seconds)
+    return np.array(found)
+
+
+def _verdict(rounds: np.ndarray[Any, np.dtype[np.float64]], written: float, raw: float) -> str:
+    if not snia_steady(rounds):
+        return "unsteady"
+    return "steady" if written >= RAW_TIMES * raw else "plateau"
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `iops` (its last five rounds), `first_iops` (its first
+      second), `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw
+      capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
+    """
+    quick = bool(recording.scope.get("quick"))
+    seconds = QUICK_ROUND_S if quick else ROUND_S
+    raw = _raw(recording.facts, recording.capacity_bytes)
+    rows = []
+    for case in CASES:
+        parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]
+        if not parts:
+            continue
+        rounds = _rounds(parts, seconds)
+        written = sum(part.written_bytes for part in parts)
+        at, writes = sums(parts[0], "writes")
+        start = (int(parts[0].jobs[0]["start_ns"]) - parts[0].start_ns) / 1e9
+        first = float(np.diff(np.interp([start, start + 1.0], at, writes))[0])
+        row = {"case": case, "iops": float(rounds[-5:].mean()) if len(rounds) else 0.0, "first_iops": first}
+        row |= {"verdict": _verdict(rounds, written, raw), "snia_steady": snia_steady(rounds)}
+        row |= {"written_bytes": written, "raw_times": written / raw, "rounds": [float(r) for r in rounds]}
+        rows.append(row | {"plateaus": _plateaus(parts)})
+    return {"random_steady": rows, "doubts": []}
+
+
+def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
+    of = curve(join(parts))
+    if of is None:
+        return []
+    phases = find_phases(of)
+    ends = [0.0, *(float(of.seconds_at(np.array([phase.to_bytes]))[0]) for phase in phases)]
+    return [{"from_s": a, "to_s": b, "iops": phase.bytes_per_s / 4096}
+            for (a, b), phase in zip(pairwise(ends), phases, strict=True)]  # fmt: skip
+
+
+CALLED = {"fresh": "All over the empty drive", "span": "Within 64 GiB", "filled": "All over the full drive"}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """A sentence a case."""
+    said = []
+    for row in findings["random_steady"]:
+        plateaus = [f"{words.count(p['iops'])} until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
+        verdict = {"steady": "which is steady", "plateau": "a plateau, not steady", "unsteady": "and still changing"}
+        end = f"{words.count(row['iops'])} at the end, {verdict[row['verdict']]}"
+        said.append(f"{CALLED[row['case']]}: {', '.join(plateaus)} writes/s; {end}.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a case."""
+    columns = [("case", "case", str), ("first second", "first_iops", words.count), ("at the end", "iops", words.count)]
+    more = [("written", "written_bytes", words.size), ("of raw", "raw_times", words.share), ("verdict", "verdict", str)]
+    return [of_rows("Random writes a second", findings["random_steady"], [*columns, *more])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """IOPS against time, a line a case."""
+    lines = []
+    for case in CASES:
+        parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]
+        of = curve(join(parts)) if parts else None
+        if of is not None:
+            lines.append(Line(case, np.cumsum(of.seconds) / 60, of.bytes_per_s / 4096 / 1e3))
+    title = "Random writes over time"
+    return [Picture("random", title, "minutes", "thousand IOPS", lines, log_y=True), *curves.of_any(recording)]
