@@ -1,19 +1,94 @@
-"""`pslc suites`: the tests there are."""
+"""`pslc suites`: the tests there are, what they cost on a drive, and their jobs."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+DEFAULT = "sim:sn850-1tb"
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False) -> None:
-    """List the suites and what each asks."""
-    from pslc import suites
 
-    rows = [{"name": name, "question": suites.question(name)} for name in suites.names()]
-    if as_json:
-        print(json.dumps(rows, indent=1))
+def command(
+    action: Annotated[str | None, typer.Argument(help="show: print a suite.", metavar="[show]")] = None,
+    name: Annotated[str | None, typer.Argument(help="Of the suite.")] = None,
+    on: Annotated[str | None, typer.Option(help="Also what each costs on this target.", metavar="TARGET")] = None,
+    size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="As pslc run --quick does it.")] = False,
+    fio: Annotated[bool, typer.Option("--fio", help="With show: its jobs as an fio job file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """List the suites, or show one: pslc suites show NAME.
+
+    Steps that follow from measurements are shown as they are if everything comes as expected.
+    """
+    from pslc import suites, units
+    from pslc.errors import refusal
+    from pslc.place import Scope, find_place
+    from pslc.target import RealOptions, find_target
+
+    if action is None:
+        target = find_target(on, RealOptions(units.size(size, "--size") if size else None)) if on else None
+        rows = [_row(suite, target, quick) for suite in suites.names()]
+        if as_json:
+            print(json.dumps(rows, indent=1))
+        else:
+            _table(rows)
         return
-    width = max(len(row["name"]) for row in rows)
+    if action != "show" or name not in suites.names():
+        hint = f"pslc suites show NAME, one of {', '.join(suites.names())}"
+        raise refusal(f'"{action} {name or ""}" is not understood', hint)
+    place = find_place(find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick))
+    if fio:
+        from pslc.report.fio import job_file
+
+        print(job_file(suites.expected(name, place), place), end="")
+        return
+    suite = suites.load(name)
+    print(f"{name}: {suite.__doc__.strip()}\n\nWith --quick: {suite.QUICK}.\n")
+    print((suite.findings.__doc__ or "").strip())
+
+
+def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
+    from pslc import suites
+    from pslc.place import Scope, find_place
+    from pslc.plan import FAST, SLOW, cost
+
+    row: dict[str, Any] = {"name": name, "question": suites.question(name)}
+    if target is None:
+        return row
+    steps = suites.expected(name, find_place(target, Scope(quick)))
+    found = cost(steps, f"{name}.fio", [], target.capacity_bytes)
+    facts = target.facts
+    fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
+    slow = facts.get("native_write_bytes_per_s", 2 * SLOW) / 2
+    row |= {"write_bytes": found.write_bytes, "read_bytes": found.read_bytes, "steps": len(steps)}
+    row |= {"timed_s": found.timed_s, "idle_s": found.idle_s, "writes_until_time": found.writes_until_time}
+    return row | {"least_s": found.seconds(fast), "most_s": found.seconds(slow)}
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    from pslc.report import terminal, words
+
+    if "write_bytes" not in rows[0]:
+        width = max(len(row["name"]) for row in rows)
+        for row in rows:
+            print(f"{row['name']:{width}}  {row['question']}")
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("suite", "steps", "writes", "reads", "left alone", "takes"):
+        table.add_column(name, justify="left" if name == "suite" else "right", no_wrap=True)
     for row in rows:
-        print(f"{row['name']:{width}}  {row['question']}")
+        more = " +" if row["writes_until_time"] else ""
+        table.add_row(
+            row["name"],
+            str(row["steps"]),
+            f"{words.size(row['write_bytes'])}{more}",
+            words.size(row["read_bytes"]),
+            words.span(row["idle_s"]),
+            f"{words.span(row['least_s'])} to {words.span(row['most_s'])}",
+        )
+    out = terminal.console()
+    out.print(table)
+    out.print("+ and what is written until a time is over. Steps as expected; what is measured may change them.", style="dim")

@@ -2,10 +2,12 @@
 (CPU shares, page faults, submission latency) is 0."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pslc.place import Place
 from pslc.recording import Recording
 
 SAMPLE_NS = 500_000_000
@@ -121,3 +123,33 @@ def _samples(recording: Recording | None, kind: str) -> dict[str, Any]:
         "iops_stddev": float(iops.std()) if moved else 0.0,
         "iops_samples": len(iops) if moved else 0,
     }
+
+
+def job_file(steps: Sequence[str], place: Place) -> str:
+    """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace stand
+    for one."""
+    head = ["[global]", "filename=pslc.scratch", f"filesize={place.target.capacity_bytes}", "ioengine=io_uring", "thread"]
+    sections = [section for text in steps for section in _sections(text)]
+    return "\n\n".join(["\n".join(head), *(_without_copy(lines) for lines in sections)]) + "\n"
+
+
+def _sections(text: str) -> list[list[str]]:
+    found: list[list[str]] = []
+    for line in filter(None, text.splitlines()):
+        if line.startswith("["):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def _without_copy(lines: list[str]) -> str:
+    to = next((line.partition("=")[2] for line in lines if line.startswith("copy_to=")), None)
+    if to is None:
+        return "\n".join(lines)
+    number = sum(map(ord, lines[0]))
+    reader = [line for line in lines if not line.startswith(("copy_to=", "end_fsync"))]
+    writer = [line for line in lines if not line.startswith(("copy_to=", "stonewall", "offset="))]
+    writer[0] = f"{writer[0][:-1]} to]"
+    writer = [line.replace("read", "write") if line.startswith("rw=") else line for line in writer] + [f"offset={to}"]
+    pace = ["flow=1", f"flow_id={number}"]
+    return "\n".join(reader + pace) + "\n\n" + "\n".join(writer + pace)

@@ -1,0 +1,97 @@
+"""What would everyday work feel? Requests that look like those of booting, games and applications.
+
+A look-alike of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are ours, and
+no score of theirs is given: only the bandwidth while requests are under way and the mean time of access.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pslc.measure import jobs, latency, speed
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "a tenth of the requests"
+SPAN = 40 << 30
+PAUSE_S = 5.0
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """Percent of reads, sizes in fio's words, requests in sequence before the next place, depth, bytes moved."""
+
+    reads: int
+    bssplit: str
+    run: int
+    depth: int
+    bytes: float
+
+
+PROFILES = {
+    "boot": _Profile(85, "4k/45:16k/25:32k/15:64k/10:128k/5", 4, 4, 2e9),
+    "game-load": _Profile(98, "4k/10:16k/15:64k/25:128k/30:512k/20", 8, 4, 4e9),
+    "game-install": _Profile(10, "16k/5:128k/25:1m/70", 64, 4, 8e9),
+    "office": _Profile(60, "4k/60:16k/20:64k/15:128k/5", 2, 1, 5e8),
+    "creative": _Profile(65, "4k/15:32k/20:128k/35:1m/30", 16, 2, 4e9),
+    "project-load": _Profile(95, "4k/25:16k/25:128k/30:1m/20", 16, 2, 3e9),
+}
+
+
+def steps(place: Place) -> Steps:
+    """The data, then each application after a pause."""
+    span = min(SPAN, place.share(0.8))
+    scale = min(0.1 if place.quick else 1.0, span / SPAN * 4)
+    text = place.write("lay-out", span)
+    for name, profile in PROFILES.items():
+        options = {"bssplit": profile.bssplit, "iodepth": profile.depth, "rwmixread": profile.reads, "norandommap": True}
+        text += place.job(name, rw=f"randrw:{profile.run}", size=span, io_size=max(int(profile.bytes * scale), 4 * MIB),
+                          pause=PAUSE_S, **options)  # fmt: skip
+    yield text
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `apps`: of each `app` `bytes_per_s` (requests are always under way), `access_s` (mean over reads and writes),
+      `read_s`, `write_s`
+    - `mean_bytes_per_s`, `mean_access_s`: geometric means over them
+    """
+    rows = []
+    for name, job in jobs(recording):
+        if name in PROFILES:
+            counts = [job[kind]["total_ios"] for kind in ("read", "write")]
+            takes = [latency(job, kind) for kind in ("read", "write")]
+            mean = sum(n * t for n, t in zip(counts, takes, strict=True)) / max(sum(counts), 1)
+            row = {"app": name, "bytes_per_s": speed(job, "read") + speed(job, "write"), "access_s": mean}
+            rows.append(row | {"read_s": takes[0], "write_s": takes[1]})
+    means = {
+        f"mean_{key}": float(np.exp(np.mean(np.log([row[key] for row in rows])))) if rows else None
+        for key in ("bytes_per_s", "access_s")
+    }
+    return {"apps": rows, **means, "doubts": []}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The means."""
+    if findings["mean_bytes_per_s"] is None:
+        return []
+    mean = words.speed(findings["mean_bytes_per_s"])
+    said = f"A look-alike of everyday work moves {mean} and waits {words.span(findings['mean_access_s'])} a request."
+    return [said, "Its requests are ours, not a vendor's traces, so no vendor's score follows from it."]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row an application."""
+    columns = [("application", "app", str), ("bandwidth", "bytes_per_s", words.speed), ("access", "access_s", words.span)]
+    return [of_rows("Look-alikes", findings["apps"], [*columns, ("read", "read_s", words.span), ("write", "write_s", words.span)])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Bandwidth, row by row."""
+    rows = recording.findings["apps"]
+    line = Line("bandwidth", range(1, len(rows) + 1), [row["bytes_per_s"] / 1e6 for row in rows], "points")
+    return [Picture("apps", "Look-alikes", "row of the table", "MB/s", [line] if rows else []), *curves.of_any(recording)]

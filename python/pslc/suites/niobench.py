@@ -1,0 +1,119 @@
+"""What would NIOBench show? Medians of reading, writing and copying files, over 10, 20 and 50 iterations.
+
+NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native`: as the legacy program does
+it unbuffered: each iteration writes two files, reads them, copies them and deletes all four, always at the same place.
+`series`: as its successor: all files are written, then all copied, then all read. `asynchronous`: the same through the
+page cache, where writes do not wait for the drive and copies end with a flush.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.measure import jobs, seconds
+from pslc.place import MIB, Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "10 iterations only"
+FILE, BLOCK = 100 * MIB, "10m"
+ITERATIONS = (10, 20, 50)
+SCENARIOS = ("native", "series", "asynchronous")
+OPERATIONS = ("read", "write", "copy")
+
+
+def steps(place: Place) -> Steps:
+    """A step a scenario."""
+    count = ITERATIONS[0] if place.quick else ITERATIONS[-1]
+    size = min(FILE, place.share(1.0) // (2 * count + 2) // MIB * MIB)
+    if size < MIB:
+        count = max(place.share(1.0) // MIB // 2 - 1, 1)
+        size = MIB
+    yield _native(place, min(count, ITERATIONS[-1]), size)
+    for scenario in SCENARIOS[1:]:
+        yield place.trim() + _series(place, count, size, scenario)
+
+
+def _native(place: Place, count: int, size: int) -> str:
+    block = {"bs": BLOCK if size >= 10 * MIB else "1m"}
+    text = ""
+    for number in range(count):
+        text += place.job(f"native-write-{number}", rw="write", size=2 * size, **block)
+        text += place.job(f"native-read-{number}", rw="read", size=2 * size, **block)
+        text += place.job(f"native-copy-{number}", rw="read", size=2 * size, copy_to=2 * size, **block)
+        text += place.job(f"native-delete-{number}", rw="trim", size=4 * size, **block)
+    return text
+
+
+def _series(place: Place, count: int, size: int, scenario: str) -> str:
+    buffered = scenario == "asynchronous"
+    common = {"bs": BLOCK if size >= 10 * MIB else "1m", "size": size, "direct": 0 if buffered else 1}
+    text = ""
+    for number in range(count):
+        text += place.job(f"{scenario}-write-{number}", rw="write", offset=number * size, **common)
+    for number in range(count):
+        flush = {"end_fsync": 1} if buffered else {}
+        text += place.job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
+                          copy_to=(count + number) * size, **flush, **common)  # fmt: skip
+    for number in range(count):
+        text += place.job(f"{scenario}-read-{number}", rw="read", offset=number * size, **common)
+    return text
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `niobench`: of each `scenario`, `operation` and number of `iterations` (10, 20, 50) `median_bytes_per_s`,
+      `mean_bytes_per_s`, `min_bytes_per_s`, `max_bytes_per_s`; the median of an even number is the mean of the middle two
+    - `series`: bytes a second of each iteration, by scenario and operation
+    """
+    series: dict[str, dict[str, list[float]]] = {s: {o: [] for o in OPERATIONS} for s in SCENARIOS}
+    for name, job in jobs(recording):
+        scenario, operation, _ = name.split("-")if name.count("-") == 2 else ("", "", "")
+        if scenario in series and operation in OPERATIONS:
+            kind = "read" if operation == "read" else "write"
+            series[scenario][operation].append(job[kind]["io_bytes"] / seconds(job))
+    rows = []
+    for scenario, operations in series.items():
+        for operation, speeds in operations.items():
+            for count in sorted({min(count, len(speeds)) for count in ITERATIONS} - {0}):
+                some = np.array(speeds[:count])
+                row = {"scenario": scenario, "operation": operation, "iterations": count}
+                row |= {"median_bytes_per_s": float(np.median(some)), "mean_bytes_per_s": float(some.mean())}
+                rows.append(row | {"min_bytes_per_s": float(some.min()), "max_bytes_per_s": float(some.max())})
+    return {"niobench": rows, "series": series, "doubts": []}
+
+
+def _last(findings: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["scenario"], row["operation"]): row for row in findings["niobench"]}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """Medians of all iterations, a sentence a scenario."""
+    last = _last(findings)
+    said = []
+    for scenario in SCENARIOS:
+        if all((scenario, operation) in last for operation in OPERATIONS):
+            read, write, copy = (words.speed(last[scenario, o]["median_bytes_per_s"]) for o in OPERATIONS)
+            count = last[scenario, "read"]["iterations"]
+            said.append(f"NIOBench-compatible, {scenario}, medians of {count}: {read} read, {write} written, {copy} copied.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """Medians and extremes, all iterations first."""
+    columns = [("scenario", "scenario", str), ("operation", "operation", str), ("iterations", "iterations", words.count)]
+    columns += [(name, f"{name}_bytes_per_s", words.speed) for name in ("median", "mean", "min", "max")]
+    rows = sorted(findings["niobench"], key=lambda row: -row["iterations"])
+    return [of_rows("NIOBench-compatible", rows, columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed by iteration, `native` first."""
+    found = []
+    for scenario in SCENARIOS:
+        of = recording.findings["series"][scenario]
+        lines = [Line(o, range(1, len(of[o]) + 1), np.array(of[o]) / 1e6, "points") for o in OPERATIONS if of[o]]
+        found.append(Picture(f"series-{scenario}", f"By iteration, {scenario}", "iteration", "MB/s", lines))
+    return found + curves.of_any(recording)

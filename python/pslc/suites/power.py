@@ -1,0 +1,106 @@
+"""What does the drive draw, and what does a byte cost? Watts in each phase of work, and when nothing is asked of it.
+
+As reviewers with a meter measure: idle, writing into the cache and past it, reading in sequence and at random. Only a
+simulated drive has a meter in it; of a real one the speeds are told, and nothing is guessed.
+"""
+
+from typing import Any
+
+from pslc.measure import cache, curve, seconds
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "a fifth of the time of each"
+SECONDS = 10.0
+IDLE_S = 60.0
+ENERGY = "energy_nj_total"
+STATES = {
+    "idle": "left alone",
+    "write-cache": "writing into the cache",
+    "write-past": "writing past the cache",
+    "read": "reading in sequence",
+    "random-read": "reading 4 KiB at random",
+    "random-write": "writing 4 KiB at random",
+}
+
+
+def steps(place: Place) -> Steps:
+    """A step a state, so that each has an energy of its own."""
+    seconds_each = SECONDS / 5 if place.quick else SECONDS
+    part = yield place.write("find-cache", place.share(0.6))
+    found = cache(curve(part)) if part else None
+    yield place.trim() + place.job("settle", rw="trim", bs="4k", number_ios=1, pause=600.0)
+    # One short request at the end of the silence.
+    yield place.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
+    into = min(found.bytes * 0.8 if found else 1e9, 6e9 * seconds_each)
+    yield place.write("write-cache", max(int(into) >> 20 << 20, 1 << 20))
+    if found:
+        yield place.write("fill-cache", min(int(1.05 * found.bytes) >> 20 << 20, place.share(0.7)))
+    data, bs = place.share(0.5), {"bs": "1m", "iodepth": 32}
+    past = {"offset": place.share(0.7), "size": place.share(0.3), "seconds": seconds_each}
+    yield place.job("write-past", rw="write", **bs, **past)
+    yield place.write("lay-out", data) + place.job("rest", rw="read", bs="4k", number_ios=1, pause=600.0)
+    yield place.job("read", rw="read", size=data, seconds=seconds_each, **bs)
+    small = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": data, "seconds": seconds_each}
+    yield place.job("random-read", rw="randread", **small)
+    yield place.job("random-write", rw="randwrite", **small)
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `power`: of each `state` (`idle`, `write-cache`, `write-past`, `read`, `random-read`, `random-write`)
+      `bytes_per_s`, `watts`, `bytes_per_s_per_watt`, `joules_per_byte`; of the energy there is none on a real drive
+    - `idle_watts`, `most_watts`
+    """
+    known = ENERGY in recording.totals
+    rows = []
+    for part in recording.parts:
+        name = part.jobs[0]["name"] if part.jobs else ""
+        if name not in STATES:
+            continue
+        job = part.jobs[0]
+        moved = 0.0 if name == "idle" else float(job["read"]["io_bytes"] + job["write"]["io_bytes"])
+        took = part.drive_time_s if name == "idle" else seconds(job)
+        watts = (part.totals[ENERGY] - part.before[ENERGY]) / 1e9 / part.drive_time_s if known else None
+        row: dict[str, Any] = {"state": name, "bytes_per_s": moved / took, "watts": watts}
+        row["bytes_per_s_per_watt"] = moved / took / watts if watts and moved else None
+        rows.append(row | {"joules_per_byte": watts * took / moved if watts and moved else None})
+    watts_of = {row["state"]: row["watts"] for row in rows if row["watts"] is not None}
+    metered = bool(watts_of) and max(watts_of.values()) > 0
+    doubts = [] if metered else ["there is no meter: a real drive, or a profile without power, tells speeds only"]
+    most = max(watts_of.values()) if metered else None
+    return {"power": rows, "idle_watts": watts_of.get("idle") if metered else None, "most_watts": most, "doubts": doubts}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """Idle, most, and what a GB costs."""
+    if findings["most_watts"] is None:
+        return []
+    most = max(findings["power"], key=lambda row: row["watts"])
+    said = [f"It draws {_watts(findings['idle_watts'] or 0.0)} when left alone and {_watts(most['watts'])} at most, {STATES[most['state']]}."]
+    for row in findings["power"]:
+        if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
+            cost, per = row["joules_per_byte"] * 1e9, words.speed(row["bytes_per_s_per_watt"])
+            said.append(f"{STATES[row['state']].capitalize()} costs {cost:.2f} J a GB: {per} for a watt.")
+    return said
+
+
+def _watts(value: float) -> str:
+    return f"{value:.2f} W" if value >= 0.1 else f"{value * 1000:.0f} mW"
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a state."""
+    columns = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
+    columns += [("for a watt", "bytes_per_s_per_watt", words.speed), ("a GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J")]
+    return [of_rows("Power", findings["power"], columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Watts by state."""
+    rows = [row for row in recording.findings["power"] if row["watts"] is not None]
+    line = Line("power", range(1, len(rows) + 1), [row["watts"] for row in rows], "points")
+    return [Picture("power", "Power", "row of the table", "W", [line] if rows else []), *curves.of_any(recording)]

@@ -1,0 +1,191 @@
+"""What would SNIA's performance test for clients show? IOPS, throughput, latency, saturation and host idle recovery.
+
+SNIA-PTS-compatible, shortened: purge (the drive is trimmed), the drive written twice in sequence in blocks of 128 KiB,
+then rounds until the last five differ by 20 % of their mean at most and their fitted line by 10 %; 32 requests under
+way. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8 cycles
+where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written (it was, by the
+preparation).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.measure import jobs, latency, rate, snia_steady, speed
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
+MIXES, QUICK_MIXES = (100, 95, 65, 50, 35, 5, 0), (100, 65, 35, 0)
+SIZES, QUICK_SIZES = (1 << 20, 131072, 65536, 32768, 16384, 8192, 4096, 512), (131072, 8192, 4096)
+SECONDS, QUICK_SECONDS = 1.0, 0.2
+ROUNDS, QUICK_ROUNDS = 8, 5
+WSAT_ROUNDS, WSAT_SECONDS = 20, 3.0
+WAITS = (5, 10, 15, 25, 50)
+CYCLES, QUICK_CYCLES = 8, 3
+HIR_SECONDS = 5.0
+
+
+def steps(place: Place) -> Steps:
+    """Preparation, then a step a round; recovery on the drive as it then is, and saturation last."""
+    seconds = QUICK_SECONDS if place.quick else SECONDS
+    passes = place.write("prepare", place.size, bs="128k", loops=1 if place.quick else 2)
+    yield place.trim("purge") + passes
+    tracked: list[float] = []
+    for number in range(QUICK_ROUNDS if place.quick else ROUNDS):
+        part = yield _iops(place, number, seconds) + _throughput(place, number, seconds) + _latency(place, number, seconds)
+        if part is not None:
+            tracked += [rate(job, "write") for name, job in jobs(part) if name.startswith("iops ") and " 0/" in name
+                        and name.endswith(" 4096")]  # fmt: skip
+        if len(tracked) >= 5 and snia_steady(np.array(tracked)):
+            break
+    small = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "norandommap": True}
+    text = ""
+    for wait in WAITS:
+        for cycle in range(QUICK_CYCLES if place.quick else CYCLES):
+            text += place.job(f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0, **small)
+        text += place.job(f"baseline {wait}", seconds=HIR_SECONDS * seconds, **small)
+    yield text
+    text = place.trim("purge again")
+    for number in range(WSAT_ROUNDS):
+        text += place.job(f"wsat {number}", seconds=WSAT_SECONDS * seconds, **small)
+    yield text
+
+
+def _mix(read: int) -> dict[str, Any]:
+    if read in (0, 100):
+        return {"rw": "randread" if read else "randwrite"}
+    return {"rw": "randrw", "rwmixread": read}
+
+
+def _iops(place: Place, number: int, seconds: float) -> str:
+    text = ""
+    for read in QUICK_MIXES if place.quick else MIXES:
+        for bs in QUICK_SIZES if place.quick else SIZES:
+            if bs >= 4096 or not place.target.is_real:
+                text += place.job(f"iops {number} {read}/{100 - read} {bs}", bs=bs, iodepth=16, numjobs=2, norandommap=True,
+                                  group_reporting=True, seconds=seconds, **_mix(read))  # fmt: skip
+    return text
+
+
+def _throughput(place: Place, number: int, seconds: float) -> str:
+    return "".join(
+        place.job(f"tp {number} {kind} {bs}", rw=kind, bs=bs, iodepth=32, seconds=seconds)
+        for bs in (131072, 1 << 20)
+        for kind in ("read", "write")
+    )
+
+
+def _latency(place: Place, number: int, seconds: float) -> str:
+    sizes = [bs for bs in (512, 4096, 8192) if bs >= 4096 or not place.target.is_real]
+    return "".join(
+        place.job(f"lat {number} {read}/{100 - read} {bs}", bs=bs, norandommap=True, seconds=seconds, **_mix(read))
+        for read in (100, 65, 0)
+        for bs in sizes
+    )
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """Over the steady-state window, which is the last five rounds:
+
+    - `iops`: `read_percent`, `request_bytes`, `iops`; `throughput`: `kind`, `request_bytes`, `bytes_per_s`
+    - `latency`: `read_percent`, `request_bytes`, `mean_s`, `max_s`
+    - `rounds`, `steady`; `tracked_iops`: 4 KiB random writes of each round
+    - `wsat`: `iops` of each round after a purge
+    - `hir`: `wait_s`, `iops` with pauses (mean of the cycles but the first), `baseline_iops` right after, `gain`
+    """
+    table: dict[str, dict[tuple[Any, ...], list[dict[str, Any]]]] = {"iops": {}, "tp": {}, "lat": {}}
+    wsat: list[float] = []
+    hir: dict[int, dict[str, list[float]]] = {}
+    for name, job in jobs(recording):
+        test, *words_of = name.split()
+        if test in table:
+            table[test].setdefault((words_of[1], int(words_of[2])), []).append(job)
+        elif test == "wsat":
+            wsat.append(rate(job, "write"))
+        elif test == "hir":
+            of = hir.setdefault(int(words_of[0]), {"cycles": [], "baseline": []})
+            of["cycles"] += [rate(job, "write")] if int(words_of[1]) else []
+        elif test == "baseline":
+            hir[int(words_of[0])]["baseline"].append(rate(job, "write"))
+    tracked = [_both(job) for job in table["iops"].get(("0/100", 4096), [])]
+    found: dict[str, Any] = {"rounds": len(tracked), "steady": snia_steady(np.array(tracked)), "tracked_iops": tracked}
+    found["iops"] = [
+        {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "iops": _mean([_both(job) for job in done])}
+        for (mix, bs), done in table["iops"].items()
+    ]
+    found["throughput"] = [
+        {"kind": kind, "request_bytes": bs, "bytes_per_s": _mean([speed(job, kind) for job in done])}
+        for (kind, bs), done in table["tp"].items()
+    ]
+    found["latency"] = [
+        {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "mean_s": _mean([_takes(job) for job in done]),
+         "max_s": max(job[k]["lat_ns"]["max"] for job in done[-5:] for k in ("read", "write")) / 1e9}
+        for (mix, bs), done in table["lat"].items()
+    ]  # fmt: skip
+    found["wsat"] = wsat
+    found["hir"] = []
+    for wait, of in hir.items():
+        if of["cycles"] and of["baseline"]:
+            paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
+            found["hir"].append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)})
+    doubts = [] if found["steady"] else ["the rounds were not steady: the figures are of the last five all the same"]
+    return found | {"doubts": doubts}
+
+
+def _both(job: dict[str, Any]) -> float:
+    return rate(job, "read") + rate(job, "write")
+
+
+def _takes(job: dict[str, Any]) -> float:
+    counts = [job[kind]["total_ios"] for kind in ("read", "write")]
+    return sum(n * latency(job, kind) for n, kind in zip(counts, ("read", "write"), strict=True)) / max(sum(counts), 1)
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values[-5:]))
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """Steady or not, 4 KiB, and what pauses give."""
+    by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in findings["iops"]}
+    state = "steady" if findings["steady"] else "not steady"
+    said = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
+    if (100, 4096) in by and (0, 4096) in by:
+        said.append(f"4 KiB: {words.count(by[100, 4096])} reads or {words.count(by[0, 4096])} writes a second.")
+    if findings["hir"]:
+        best = max(findings["hir"], key=lambda row: row["gain"])
+        said.append(f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """IOPS as a matrix, then the others."""
+    rows = findings["iops"]
+    mixes = sorted({row["read_percent"] for row in rows}, reverse=True)
+    sizes = sorted({row["request_bytes"] for row in rows}, reverse=True)
+    by = {(row["read_percent"], row["request_bytes"]): words.count(row["iops"]) for row in rows}
+    cells = [[words.size(bs), *(by.get((mix, bs), "") for mix in mixes)] for bs in sizes]
+    matrix = Table("IOPS by share of reads", ["request", *(f"{mix} %" for mix in mixes)], cells)
+    size = ("request", "request_bytes", words.size)
+    throughput = of_rows("Throughput", findings["throughput"], [("kind", "kind", str), size, ("speed", "bytes_per_s", words.speed)])
+    reads = ("reads %", "read_percent", words.count)
+    takes = of_rows("Latency", findings["latency"], [reads, size, ("mean", "mean_s", words.span), ("longest", "max_s", words.span)])
+    waits = [("pause", "wait_s", words.span), ("IOPS", "iops", words.count), ("without", "baseline_iops", words.count)]
+    return [matrix, of_rows("Host idle recovery", findings["hir"], waits), throughput, takes]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Saturation, then the rounds."""
+    found = recording.findings
+    wsat = Line("4 KiB random writes", range(1, len(found["wsat"]) + 1), np.array(found["wsat"]) / 1e3, "points")
+    tracked = Line("4 KiB random writes", range(1, found["rounds"] + 1), np.array(found["tracked_iops"]) / 1e3, "points")
+    return [
+        Picture("wsat", "Write saturation", "round", "thousand IOPS", [wsat] if found["wsat"] else []),
+        Picture("rounds", "Rounds", "round", "thousand IOPS", [tracked] if found["rounds"] else []),
+        *curves.of_any(recording),
+    ]

@@ -1,0 +1,137 @@
+"""How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
+
+Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools. Temperatures
+of a real drive are known before and after the run only, since asking can wake it: there the steps of speed tell.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves, words
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import of_rows
+from pslc.suites import Steps
+
+QUICK = "3 minutes of each instead of 20"
+SECONDS, QUICK_SECONDS = 1200.0, 180.0
+STRESSES = ("write", "read")
+TEMPERATURE, LEVEL = "temperature_millicelsius", "throttle_level"
+REST_S = 900.0
+
+
+def steps(place: Place) -> Steps:
+    """A step a stress, each followed by as long a time of cooling."""
+    seconds = QUICK_SECONDS if place.quick else SECONDS
+    span = place.share(0.5)
+    yield place.write("lay-out", span)
+    for kind in STRESSES:
+        cool = place.job(f"cool-{kind}", rw="randread", bs="4k", thinktime="1s", size=span, norandommap=True, seconds=seconds)
+        yield place.job(f"stress-{kind}", rw=kind, bs="128k", iodepth=32, size=span, seconds=seconds,
+                        pause=0.0 if kind == "read" else REST_S) + cool
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first ten seconds,
+      `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
+      included); null where it was not throttled, or where no temperature is known
+    - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows
+    - `temperature_known`
+    """
+    known = TEMPERATURE in recording.time
+    rows = [_stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")]
+    cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
+    constants = _constants(cooled[-1]) if known and cooled else []
+    doubts = [] if known else ["a real drive is not asked for its temperature while it works: only speeds are told"]
+    return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
+
+
+def _stress(part: Recording, known: bool) -> dict[str, Any]:
+    job = part.jobs[0]
+    kind = job["name"].removeprefix("stress-")
+    series = part.time
+    ends = series["end_ns"].astype(np.float64)
+    inside = ends <= job["start_ns"] + job["elapsed_ns"]
+    seconds = (ends[inside] - part.start_ns) / 1e9
+    started = (int(job["start_ns"]) - part.start_ns) / 1e9
+    moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
+    row: dict[str, Any] = {"stress": kind, "start_c": None, "most_c": None}
+    first = float(np.interp(started + 10.0, seconds, moved)) / 10.0
+    row |= {"bytes_per_s": first, "throttled_after_s": None, "throttled_at_c": None, "throttled_bytes_per_s": None}
+    if not known:
+        return row
+    celsius = series[TEMPERATURE][inside] / 1000
+    row |= {"start_c": part.before[TEMPERATURE] / 1000, "most_c": float(celsius.max())}
+    throttled = np.flatnonzero(series[LEVEL][inside])
+    if throttled.size:
+        at = int(throttled[0])
+        after = float(seconds[at]) - started
+        left = float(seconds[-1] - seconds[at])
+        row |= {"throttled_after_s": after, "throttled_at_c": float(celsius[at])}
+        row |= {"throttled_bytes_per_s": float(moved[-1] - moved[at]) / left if left > 0 else None}
+    return row
+
+
+def _constants(part: Recording) -> list[float]:
+    """Seconds: the sum of two exponentials and a constant that fits the cooling best, slowest last."""
+    job = part.jobs[1]
+    ends = part.time["end_ns"].astype(np.float64)
+    inside = (ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])
+    if inside.sum() < 20:
+        return []
+    seconds, celsius = (ends[inside] - job["start_ns"]) / 1e9, part.time[TEMPERATURE][inside] / 1000
+    keep = np.linspace(0, len(seconds) - 1, min(len(seconds), 400)).astype(int)
+    seconds, celsius = seconds[keep], celsius[keep]
+    best, found = np.inf, []
+    grid = np.geomspace(2.0, 2.0 * float(seconds[-1]), 60)
+    for i, fast in enumerate(grid):
+        for slow in grid[i + 1 :]:
+            design = np.stack([np.exp(-seconds / fast), np.exp(-seconds / slow), np.ones_like(seconds)], axis=1)
+            weights, *_ = np.linalg.lstsq(design, celsius, rcond=None)
+            error = float(((design @ weights - celsius) ** 2).sum())
+            if error < best and weights[1] > 0:
+                best, found = error, [float(fast), float(slow)]
+    return found
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """A sentence a stress."""
+    said = []
+    for row in findings["thermal"]:
+        doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
+        speed = words.speed(row["bytes_per_s"])
+        if row["most_c"] is None:
+            said.append(f"{doing} begins with {speed}.")
+        elif row["throttled_after_s"] is None:
+            said.append(f"{doing} {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C; it does not throttle.")
+        else:
+            after, left = words.span(row["throttled_after_s"]), row["throttled_bytes_per_s"]
+            said.append(f"{doing} {speed} throttles it after {after}, at {row['throttled_at_c']:.0f} C; "
+                        f"{words.speed(left) if left else 'nothing'} is left.")  # fmt: skip
+    if findings["cooling_s"]:
+        fast, slow = (words.span(constant) for constant in findings["cooling_s"])
+        said.append(f"It cools with time constants of {fast} and {slow}.")
+    return said
+
+
+def _celsius(value: float) -> str:
+    return f"{value:.1f} C"
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a stress."""
+    columns = [("stress", "stress", str), ("speed", "bytes_per_s", words.speed), ("from", "start_c", _celsius)]
+    columns += [("to", "most_c", _celsius), ("throttled after", "throttled_after_s", words.span)]
+    more = [("at", "throttled_at_c", _celsius), ("then", "throttled_bytes_per_s", words.speed)]
+    return [of_rows("Heat", findings["thermal"], [*columns, *more])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Temperature, then speed."""
+    lines = []
+    if TEMPERATURE in recording.time:
+        lines.append(Line("chips", curves.minutes(recording), recording.time[TEMPERATURE] / 1000))
+    title = "Temperature"
+    return [Picture("temperature", title, "minutes", "C", lines), *curves.of_any(recording)]
