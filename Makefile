@@ -10,7 +10,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench bench-fio accuracy picture build clean tools
+.PHONY: help demo test check bench bench-fio bench-analysis accuracy picture build clean tools
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
@@ -18,6 +18,7 @@ help:
 	@echo "make check    formatting, lints and types"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
+	@echo "make bench-analysis  how often the analysis is right, on 1000 curves of each kind"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make clean    remove the environment and every build"
@@ -44,6 +45,9 @@ bench: build
 
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
+
+bench-analysis: build
+	$(BIN)/python -m benches.analysis
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py

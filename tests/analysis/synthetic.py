@@ -4,6 +4,7 @@ A trace is made at the resolution of a fine grid and then cut into bins, so that
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Trace:
     slow_start: float = 0.0  # bytes at a third of the speed
     drift: float = 0.0  # relative change over each phase after the first
     missing: float = 0.0  # share of the bin borders that were lost
+    part: float = 1.0  # of the drive that was written
     seed: int = 0
 
     def curve(self) -> Curve:
@@ -53,8 +55,14 @@ class Trace:
         return Curve(edges[kept], np.diff(whole[kept]))
 
     @property
-    def cache_bytes(self) -> float:
-        return self.ends[0]
+    def capacity_bytes(self) -> float:
+        return self.ends[-1] / self.part
+
+    @property
+    def cache_bytes(self) -> float | None:
+        """Where the speed first falls by a fifth or more; None where it never does."""
+        falls = (end for end, (a, b) in zip(self.ends, pairwise(self.speeds), strict=False) if b <= 0.8 * a)
+        return next(falls, None)
 
 
 def random_trace(seed: int) -> Trace:
@@ -101,4 +109,25 @@ def random_trace(seed: int) -> Trace:
     for change in changes:
         if rng.random() < 0.35:
             trace = replace(trace, **change)  # type: ignore[arg-type]
+    return trace
+
+
+def hard_trace(seed: int) -> Trace:
+    """As `random_trace`, and besides: no cliff, an end within the first phase, a rise before the cliff, and a first
+    16 GB at a third of the speed, which is much of a small drive."""
+    trace = random_trace(seed)
+    rng = np.random.default_rng([seed, 1])
+    kind = rng.choice(["plain", "flat", "part", "rise", "slow"], p=[0.6, 0.1, 0.1, 0.1, 0.1])
+    first = trace.ends[0]
+    if kind == "flat":
+        return replace(trace, speeds=trace.speeds[:1], ends=trace.ends[-1:], ripple_from=0)
+    if kind == "part":
+        short = replace(trace, speeds=trace.speeds[:1], ends=(max(first, 0.05 * trace.ends[-1]),), slow_start=0.0)
+        return replace(short, part=short.ends[0] / trace.ends[-1], ripple_from=0)
+    if kind == "rise" and first > 0.04 * trace.ends[-1]:
+        slower = trace.speeds[0] * float(rng.uniform(0.3, 0.75))
+        early = first * float(rng.uniform(0.3, 0.7))
+        return replace(trace, speeds=(slower, *trace.speeds), ends=(early, *trace.ends), slow_start=0.0, ripple_from=2)
+    if kind == "slow" and first > 40 * GB:
+        return replace(trace, slow_start=16 * GB)
     return trace

@@ -1,15 +1,18 @@
 """The end of the cache: where, how well known, and when there is none."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from benches.analysis import Case, judge, shares, simulated_case, synthetic_case
 
 from pslc.analysis import CacheEnd, Curve, cache_end, find_phases
 
-from .synthetic import GB, Trace, random_trace
+from .synthetic import GB, Trace
 
 MB = 1e6
+SHALLOW = Trace(speeds=(5000 * MB, 3500 * MB), ends=(300 * GB, 1000 * GB))
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
 
 
@@ -18,17 +21,19 @@ def end_of(trace: Trace, *, seed: int = 0, capacity: float | None = None) -> Cac
     return cache_end(curve, find_phases(curve), seed=seed, capacity_bytes=capacity)
 
 
-def test_the_cliff_is_found_on_random_traces_and_the_interval_means_what_it_says() -> None:
-    errors, covered = [], []
-    for seed in range(400):
-        trace = random_trace(seed)
-        found = end_of(trace, seed=seed)
-        assert found is not None, seed
-        errors.append(abs(found.bytes - trace.cache_bytes) / trace.ends[-1])
-        covered.append(found.low <= trace.cache_bytes <= found.high)
-    assert np.mean(np.array(errors) <= 0.01) >= 0.98
-    assert np.mean(np.array(errors) > 0.05) <= 0.005
-    assert 0.85 <= np.mean(covered) <= 0.97
+@pytest.mark.parametrize(("make", "traces"), [(synthetic_case, 240), (simulated_case, 60)])
+def test_the_cliff_is_found_and_the_interval_means_what_it_says(make: Callable[[int], Case], traces: int) -> None:
+    close, gross, covered, _ = shares(judge(make, range(traces)))
+    assert close >= 0.98
+    assert gross <= 0.005
+    assert 0.85 <= covered <= 0.97
+
+
+def test_what_the_dram_took_in_is_no_cache() -> None:
+    buffered = Trace((5000 * MB, 2000 * MB, 500 * MB), (1.5 * GB, 200 * GB, 1000 * GB))
+    found = end_of(buffered)
+    assert found is not None
+    assert found.bytes == pytest.approx(200 * GB, rel=1e-3)
 
 
 def test_a_flat_drive_has_no_cliff() -> None:
@@ -75,14 +80,14 @@ def test_a_cliff_that_is_a_slope_ends_the_cache_where_the_first_phase_ends() -> 
 def test_noise_widens_the_interval() -> None:
     widths = []
     for noise in (0.01, 0.1):
-        found = end_of(replace(FALL, noise=noise))
+        found = end_of(replace(SHALLOW, noise=noise))
         assert found is not None
         widths.append(found.high - found.low)
     assert widths[1] > 3 * widths[0]
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
-    noisy = replace(FALL, noise=0.1)
+    noisy = replace(SHALLOW, noise=0.1)
     assert end_of(noisy, seed=7) == end_of(noisy, seed=7)
     assert end_of(noisy, seed=7) != end_of(noisy, seed=8)
 

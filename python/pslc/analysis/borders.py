@@ -24,6 +24,8 @@ REACH: Final = 0.02
 """How far from the first answer the border is looked for, as a share of the bins."""
 LEVEL_REACH: Final = 0.05
 """How far from the border a side's level is taken, as a share of the bins."""
+RESOLUTION: Final = 0.25
+"""Bins within which no border is known: a drive takes in what its queue and its buffer hold before it slows down."""
 LEAST_SCATTER: Final = 0.005
 """Relative scatter no side is held to be below: real drives are not metronomes."""
 
@@ -70,6 +72,7 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     found = float(np.interp(place, np.arange(window.size), window))
     errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
     fewest, most = np.quantile(errors, (0.05, 0.95))
+    fewest, most = min(fewest, -RESOLUTION), max(most, RESOLUTION)
     low = min(found, _position(window, place - most))
     high = max(found, _position(window, place - fewest))
     return Border(found, max(low, after), min(high, before))

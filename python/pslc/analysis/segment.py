@@ -27,6 +27,8 @@ FEWEST_CELLS: Final = 4
 """Nor is anything a phase that a straddled border alone could make."""
 SHORT_CACHE: Final = 0.025
 """A first phase shorter than this share is looked for on its own."""
+BUFFER: Final = 0.002
+"""A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
 SLOW_START: Final = 0.03
 """A first phase shorter than this and slower than the next is the drive waking up."""
 EXCURSION: Final = 0.015
@@ -170,11 +172,12 @@ def _ripple(calm: Floats, ends: list[int]) -> int | None:
 def _short_first_phase(level: Floats, until: int) -> int:
     """Cells in a first phase too short for the change points: all of it is above nearly all of what follows.
 
-    0 when there is none. At least two cells, so that one lucky sample is not a cache.
+    0 when there is none. At least two cells, so that one lucky sample is not a cache, and more than a buffer.
     """
+    shortest = max(2, math.ceil(BUFFER * level.size))
     longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
     best, found = 2 * MATERIAL, 0
-    for count in range(2, longest + 1):
+    for count in range(shortest, longest + 1):
         after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
         if after.size < 8:
             break
@@ -189,4 +192,4 @@ def _without_slow_start(calm: Floats, borders: list[int]) -> list[int]:
         return borders
     after = calm[borders[0] : borders[1] if len(borders) > 1 else None]
     slower = float(calm[: borders[0]].mean()) < float(after.mean())
-    return borders[1:] if slower else borders
+    return borders[1:] if slower or borders[0] < BUFFER * calm.size else borders

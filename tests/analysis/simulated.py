@@ -1,0 +1,170 @@
+"""Random simulated drives, small enough that a fill takes milliseconds, and what they know of their own cache.
+
+Sizes, cells, speeds, modes and policies are drawn; a superblock is 0.1 to 0.3 % of the drive, as on real ones.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc._native import SimDrive
+from pslc.analysis import Curve
+from pslc.recording import Columns
+
+FILL = "[fill]\nrw=write\nbs=512k\niodepth=16\nsize=100%\n"
+BRIEF = 0.005
+"""Shorter than this share of what was written is no state of a drive."""
+Floats = NDArray[np.float64]
+
+
+def profile(rng: np.random.Generator, scale: float = 1.0) -> str:
+    """A profile of 40 to 160 GB, times `scale`, as TOML."""
+    dies, planes, bits = int(rng.choice([2, 4, 8])), int(rng.choice([1, 2, 4])), int(rng.choice([3, 3, 3, 4]))
+    capacity = float(rng.uniform(40e9, 160e9)) * scale
+    row = dies * planes * 16384
+    pages = bits * max(4, round(float(rng.uniform(0.001, 0.003)) * capacity / row / bits))
+    native, slc = row * pages, row * pages // bits
+    spare = float(rng.uniform(0.03, 0.12))
+    program = float(rng.uniform(150, 600))
+    # bits pages are programmed at once, so this is the ratio of speeds
+    native_program = bits * program / float(rng.uniform(0.2, 0.6) if bits == 3 else rng.uniform(0.1, 0.3))
+    mode = str(rng.choice(["dynamic-slc", "static-slc", "hybrid-slc", "pure-xlc", "pure-slc"],
+                          p=[0.52, 0.25, 0.1, 0.1, 0.03]))  # fmt: skip
+    policy = str(rng.choice(["direct-then-fold", "direct-while-folding", "fold"], p=[0.45, 0.3, 0.25]))
+    reuse = (
+        "as-freed" if policy == "fold" else str(rng.choice(["as-freed", "when-empty", "after-idle"], p=[0.1, 0.3, 0.6]))
+    )
+    static = float(rng.uniform(0.004, 0.06)) * capacity if mode in ("static-slc", "hybrid-slc") else 0.0
+    dynamic = float(rng.uniform(0.03, 0.85)) * capacity / bits if mode in ("dynamic-slc", "hybrid-slc") else 0.0
+    blocks = int(np.ceil((1 + spare) * capacity / native + static / slc)) + 14
+    shrinks = rng.random() < 0.25
+    return f"""
+name = "random"
+capacity = "{round(capacity)}B"
+link = "{rng.choice(["sata600", "pcie3x4", "pcie3x1", "pcie1x1", "sata300"])}"
+
+[nand]
+channels = {int(rng.choice([1, 2])) if dies > 2 else 1}
+dies = {dies}
+planes = {planes}
+pages_per_block = {pages}
+blocks_per_plane = {blocks}
+page = "16KiB"
+bits_per_cell = {bits}
+bus = "{rng.choice([533, 800, 1200])}MT/s"
+
+[nand.slc]
+read = "30us"
+program = "{round(program)}us"
+erase = "5ms"
+
+[nand.native]
+read = "60us"
+program = "{round(native_program)}us"
+erase = "5ms"
+
+[nand.suspend]
+program = "20us"
+erase = "50us"
+limit = 8
+
+[controller]
+write_buffer = "{max(4, 2 * row * bits // 2**20 + 1)}MiB"
+cores = 4
+command = "{int(rng.integers(1, 6))}us"
+
+[ftl]
+reserve_superblocks = {int(rng.integers(3, 9))}
+
+[cache]
+mode = "{mode}"
+static = "{round(static)}B"
+dynamic = "{round(dynamic)}B"
+dynamic_least = "{round(0.1 * dynamic)}B"
+shrink_from = "{0 if shrinks else 100}%"
+shrink_to = "100%"
+when_full = "{policy}"
+host_share = "{round(float(rng.uniform(30, 80)))}%"
+fold_overhead = {rng.uniform(1.0, 4.0):.2f}
+reuse = "{reuse}"
+
+[cache.idle]
+threshold = "1s"
+"""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A fill of a drive: bins of equal bytes with the drive's counters, as in `Recording.bytes`."""
+
+    series: Columns
+    before: dict[str, int]
+    capacity_bytes: int
+
+    @property
+    def written(self) -> Floats:
+        """Bytes at the borders of the bins."""
+        return np.concatenate([[0.0], np.cumsum(self.series["write_bytes"], dtype=np.float64)])
+
+    @property
+    def seconds(self) -> Floats:
+        """Time at the borders of the bins."""
+        return np.concatenate([[0.0], self.series["end_ns"].astype(np.float64) / 1e9])
+
+    def change(self, counter: str) -> Floats:
+        """What a counter changed by within each bin."""
+        return np.diff(np.concatenate([[self.before[counter]], self.series[counter].astype(np.float64)]))
+
+
+def filled(seed: int) -> Fill:
+    """The fill of the random drive of a seed."""
+    drive = SimDrive("random.toml", profile(np.random.default_rng(seed)), {}, [])
+    done = drive.run(FILL, "fill.fio", [], seed)
+    series = {name: np.frombuffer(values, dtype="<u8") for name, values in done["series"]["bytes"].items()}
+    return Fill(series, done["before"], drive.capacity_bytes)
+
+
+def states(fill: Fill) -> tuple[list[float], list[float]]:
+    """What the cells did: borders in bytes of the host's data, the end among them, and the speed between them.
+
+    A bin is of one of three states: into pSLC, into native cells, or folding besides; a state that lasts less than
+    `BRIEF` belongs to the one before it. Within the bin of a border, what was moved or written natively tells where.
+    """
+    host = fill.change("host_to_slc_bytes_total") + fill.change("host_to_native_bytes_total")
+    placed = np.cumsum(host)
+    host = np.maximum(host, 1.0)
+    moved = (fill.change("folded_bytes_total") + fill.change("gc_bytes_total")) / host
+    native = fill.change("host_to_native_bytes_total") / host
+    state = np.where(moved > 0.1, 2, np.where(native > 0.5, 1, 0))
+    window = max(1, round(BRIEF * len(host)))
+    edges, borders = [0], []
+    for i in range(1, len(state) - window):
+        if state[i] != state[edges[-1]] and np.mean(state[i : i + window] == state[i]) > 0.5:
+            sign = (1.0 - native, native, moved)[state[i]]
+            share = min(1.0, sign[i] / np.median(sign[i + 1 : i + window]))
+            edges.append(i)
+            borders.append(float(placed[i] - share * host[i]))
+    edges.append(len(state))
+    speed = np.diff(fill.written) / np.diff(fill.seconds)
+    return [*borders, float(placed[-1])], [float(np.median(speed[a:b])) for a, b in pairwise(edges)]
+
+
+def measured(fill: Fill, rng: np.random.Generator) -> Curve:
+    """The curve as a tester would have it: noise of up to 10 %, and some samples missing."""
+    edges, seconds = fill.written, fill.seconds
+    good = np.concatenate([[True], (np.diff(edges) > 0) & (np.diff(seconds) > 0)])
+    edges, seconds = edges[good], np.concatenate([[0.0], np.diff(seconds[good])])[1:]
+    noise = float(rng.choice([0.0, 0.02, 0.05, 0.1]))
+    seconds = seconds * np.exp(rng.normal(0, noise, seconds.size))
+    missing = float(rng.choice([0.0, 0.0, 0.1]))
+    kept = np.concatenate([[True], rng.random(seconds.size - 1) >= missing, [True]])
+    whole = np.concatenate([[0.0], np.cumsum(seconds)])
+    return Curve(edges[kept], np.diff(whole[kept]))
+
+
+def cache_bytes(fill: Fill) -> float | None:
+    """Where the drive did something else than writing into pSLC, or into wherever it began, and fell by a fifth."""
+    borders, speeds = states(fill)
+    return next((end for end, (a, b) in zip(borders, pairwise(speeds), strict=False) if b <= 0.8 * a), None)
