@@ -38,7 +38,7 @@ def test_the_cliff_of_an_fio_log_is_found(averaged, command, tmp_path):
     findings = found(command, cliff(tmp_path / "a_bw.1.log", averaged=averaged))
     assert findings["cache_bytes"] == pytest.approx(40e9, rel=0.02)
     assert [phase["bytes_per_s"] for phase in findings["phases"]] == pytest.approx([2e9, 0.5e9], rel=0.02)
-    assert {phase["cause"] for phase in findings["phases"]} == {"unknown"}
+    assert [phase["cause"] for phase in findings["phases"]] == ["pslc", "direct"]
 
 
 @pytest.mark.parametrize("averaged", [False, True])

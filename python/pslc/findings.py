@@ -1,19 +1,33 @@
 """Findings of a recording: what the analysis says of its write curve."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from pslc.analysis import CacheEnd, Curve, Evidence, Phase, cache_end, doubts, find_phases, phase_cause
+from pslc.analysis import (
+    CacheEnd,
+    Curve,
+    Evidence,
+    Phase,
+    cache_end,
+    causes_from_outside,
+    doubts,
+    find_phases,
+    phase_cause,
+)
+from pslc.channels import changes_within, seen
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
 PACED = ("thinktime", "startdelay", "rate")
 """fio options by which the host, not the drive, decides when requests are made."""
 
+Explain = Callable[[Sequence[Phase]], list[Evidence]]
+"""Gives the cause of each phase."""
 
-def of_writes(recording: Recording) -> dict[str, Any]:
+
+def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
     """What the writes of a recording say.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
@@ -23,12 +37,20 @@ def of_writes(recording: Recording) -> dict[str, Any]:
       `drift`, `confidence` and `because`. Empty when the curve tells of more than the drive's own speed: when reads or
       trims are mixed in, or the host paused or kept to a rate.
     - `doubts`: what may be wrong with all this, and what to do about it.
+
+    The causes come from the drive's counters where it is simulated; with `outside` they do not even then.
     """
     curve = write_curve(recording)
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
+
+    def explain(phases: Sequence[Phase]) -> list[Evidence]:
+        if recording.is_simulated and not outside:
+            return [_evidence(recording, phase) for phase in phases]
+        return causes_from_outside(phases, seen(recording, phases))
+
     return of_curve(
         curve,
-        explain=lambda phase: _evidence(recording, phase),
+        explain=explain,
         capacity_bytes=recording.drive_bytes,
         seed=recording.seed,
         interrupted=recording.interrupted,
@@ -39,13 +61,13 @@ def of_writes(recording: Recording) -> dict[str, Any]:
 def of_curve(
     curve: Curve | None,
     *,
-    explain: Callable[[Phase], Evidence],
+    explain: Explain,
     capacity_bytes: int | None = None,
     seed: int = 0,
     interrupted: bool = False,
     phases_too: bool = True,
 ) -> dict[str, Any]:
-    """What a write curve says; see `of_writes`. `explain` gives the cause of a phase."""
+    """What a write curve says; see `of_writes`."""
     found: dict[str, Any] = {
         "cache_bytes": None,
         "cache_bytes_low": None,
@@ -62,7 +84,7 @@ def of_curve(
     phases = find_phases(curve)
     end = cache_end(curve, phases, seed=seed, capacity_bytes=capacity_bytes)
     found.update(_cache(end))
-    found["phases"] = [_phase(phase, explain(phase)) for phase in phases]
+    found["phases"] = [_phase(phase, why) for phase, why in zip(phases, explain(phases), strict=True)]
     found["doubts"] = doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)
     return found
 
@@ -119,18 +141,3 @@ def _phase(phase: Phase, evidence: Evidence) -> dict[str, Any]:
         "spread": phase.spread,
         "drift": phase.drift,
     }
-
-
-def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
-    """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
-    series = recording.bytes
-    written = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
-    found: dict[str, float] = {}
-    for name, before in recording.before.items():
-        column = np.concatenate([[float(before)], series[name].astype(np.float64)])
-        if name.endswith("_total"):
-            at = np.interp([from_bytes, to_bytes], written, column)
-            found[name] = float(at[1] - at[0])
-        else:
-            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written, column).mean())
-    return found

@@ -5,13 +5,15 @@ Sizes, cells, speeds, modes and policies are drawn; a superblock is 0.1 to 0.3 %
 
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
-from pslc.recording import Columns
+from pslc.recording import Columns, Recording
 
 FILL = "[fill]\nrw=write\nbs=512k\niodepth=16\nsize=100%\n"
 BRIEF = 0.005
@@ -31,7 +33,7 @@ def profile(rng: np.random.Generator, scale: float = 1.0) -> str:
     # bits pages are programmed at once, so this is the ratio of speeds
     native_program = bits * program / float(rng.uniform(0.2, 0.6) if bits == 3 else rng.uniform(0.1, 0.3))
     mode = str(rng.choice(["dynamic-slc", "static-slc", "hybrid-slc", "pure-xlc", "pure-slc"],
-                          p=[0.52, 0.25, 0.1, 0.1, 0.03]))  # fmt: skip
+                          p=[0.53, 0.26, 0.1, 0.1, 0.01]))  # fmt: skip
     policy = str(rng.choice(["direct-then-fold", "direct-while-folding", "fold"], p=[0.45, 0.3, 0.25]))
     reuse = (
         "as-freed" if policy == "fold" else str(rng.choice(["as-freed", "when-empty", "after-idle"], p=[0.1, 0.3, 0.6]))
@@ -73,7 +75,7 @@ limit = 8
 [controller]
 write_buffer = "{max(4, 2 * row * bits // 2**20 + 1)}MiB"
 cores = 4
-command = "{int(rng.integers(1, 6))}us"
+command = "{int(rng.integers(1, 13))}us"
 
 [ftl]
 reserve_superblocks = {int(rng.integers(3, 9))}
@@ -116,6 +118,33 @@ class Fill:
     def change(self, counter: str) -> Floats:
         """What a counter changed by within each bin."""
         return np.diff(np.concatenate([[self.before[counter]], self.series[counter].astype(np.float64)]))
+
+
+def job(rng: np.random.Generator) -> str:
+    """An fio job file: a fill, a part of one, one twice over, one with random writes behind it, or a host that writes
+    one request at a time."""
+    kind = rng.choice(["fill", "part", "twice", "random", "slow"], p=[0.5, 0.1, 0.13, 0.15, 0.12])
+    if kind == "slow":
+        return (
+            f"[slow]\nrw=write\nbs={rng.choice(['4k', '8k', '16k', '64k'])}\niodepth=1\nsize={rng.integers(20, 60)}%\n"
+        )
+    size = rng.integers(20, 80) if kind == "part" else 100
+    common = f"bs={rng.choice(['128k', '256k', '512k', '1m'])}\niodepth={rng.choice([8, 16, 32])}\n"
+    fill = f"[fill]\nrw=write\n{common}size={size}%\n"
+    if kind == "twice":
+        return f"{fill}[again]\nstonewall\nrw=write\n{common}size=100%\n"
+    if kind == "random":
+        return f"{fill}[random]\nstonewall\nrw=randwrite\nnorandommap\n{common}bs=32k\nsize=100%\n"
+    return fill
+
+
+def recording(seed: int, folder: Path) -> Recording:
+    """A random job on a random drive of 10 to 40 GB, whose profile is put into `folder`."""
+    rng = np.random.default_rng([seed, 7])
+    drive, jobs = folder / "random.toml", folder / "random.fio"
+    drive.write_text(profile(rng, 0.25))
+    jobs.write_text(job(rng))
+    return pslc.run(jobs, on=f"sim:{drive}", seed=seed)
 
 
 def filled(seed: int) -> Fill:
@@ -164,7 +193,12 @@ def measured(fill: Fill, rng: np.random.Generator) -> Curve:
     return Curve(edges[kept], np.diff(whole[kept]))
 
 
-def cache_bytes(fill: Fill) -> float | None:
-    """Where the drive did something else than writing into pSLC, or into wherever it began, and fell by a fifth."""
+def cache_bytes(fill: Fill) -> tuple[float | None, ...]:
+    """Where the speed fell by a fifth because the drive no longer wrote into pSLC alone, or wherever it began; None:
+    nowhere. Where a fall is of a fifth or so, and either answer is right, there are two."""
     borders, speeds = states(fill)
-    return next((end for end, (a, b) in zip(borders, pairwise(speeds), strict=False) if b <= 0.8 * a), None)
+    found = [
+        next((end for end, (a, b) in zip(borders, pairwise(speeds), strict=False) if b <= left * a), None)
+        for left in (0.85, 0.75)
+    ]
+    return tuple(dict.fromkeys(found))

@@ -3,6 +3,7 @@
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, phase_cause
 from pslc.analysis.doubts import Doubt, doubts
+from pslc.analysis.outside import Seen, causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.series import Curve
 
@@ -13,7 +14,9 @@ __all__ = [
     "Doubt",
     "Evidence",
     "Phase",
+    "Seen",
     "cache_end",
+    "causes_from_outside",
     "doubts",
     "find_phases",
     "phase_cause",

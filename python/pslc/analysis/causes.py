@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-CAUSES: Final = ("pslc", "direct", "fold", "native", "gc", "link", "host", "thermal", "unknown")
-"""Every cause there is. `thermal` is not concluded from counters alone: none of them tells a temperature."""
+CAUSES: Final = ("pslc", "direct", "fold", "native", "gc", "link", "host", "cpu", "page-cache", "thermal", "unknown")
+"""Every cause there is. Counters alone never tell of `thermal`, `cpu` and `page-cache`: a simulated drive has none."""
 
 NEEDED: Final = (
     "host_write_bytes_total",
@@ -28,7 +28,8 @@ MATERIAL: Final = 0.10
 """Moves below this share of the host's bytes do not set the speed."""
 LINK_FULL: Final = 0.97
 DIES_NOT_FULL: Final = 0.75
-IDLE: Final = 0.60
+DIES_SPARE: Final = 0.95
+"""When nothing waited, the dies may be nearly full: the host is what set the pace."""
 WAITING: Final = 0.05
 """Share of the time spent waiting for the write buffer above which the drive, not the host, was waited for."""
 HOLDS: Final = 0.05
@@ -129,8 +130,8 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
         ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
         return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
-    if s.link < IDLE and s.dies < IDLE and s.waited is not None and s.waited < WAITING:
-        margin = min(IDLE - max(s.link, s.dies), 4 * (WAITING - s.waited))
+    if s.link < LINK_FULL and s.dies < DIES_SPARE and s.waited is not None and s.waited < WAITING:
+        margin = min(DIES_SPARE - s.dies, 4 * (WAITING - s.waited))
         return Evidence("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
     return None
 

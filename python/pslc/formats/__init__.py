@@ -3,6 +3,7 @@ a file, and `read`, which makes a `Foreign` of one or several of them."""
 
 from __future__ import annotations
 
+import codecs
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,25 @@ class Hints:
     skip_bad: bool = False
 
 
+@dataclass(frozen=True)
+class Row:
+    """One figure of a program that tells only results.
+
+    Attributes:
+        test: what it is called there.
+        kind: `read`, `write`, `mixed` or `copy`.
+        bytes_per_s, iops, latency_s: None where it does not tell; the latency is a mean.
+        samples: bytes/s of every repetition, where it tells them; `bytes_per_s` is then their median.
+    """
+
+    test: str
+    kind: str
+    bytes_per_s: float | None = None
+    iops: float | None = None
+    latency_s: float | None = None
+    samples: tuple[float, ...] = ()
+
+
 @dataclass
 class Foreign:
     """What was read.
@@ -39,12 +59,16 @@ class Foreign:
         name: what it is called in a report.
         curve: time against bytes written; None when the data have no series.
         jobs: as in `Recording.jobs`, where the data tell of them.
+        rows: results that have no series.
+        notes: what to know of them, a sentence each.
         bad_lines: left out.
     """
 
     name: str
     curve: Curve | None
     jobs: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     bad_lines: int = 0
 
 
@@ -72,6 +96,53 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return _load(found.pop()).read(paths, hints)
 
 
+def text(path: Path) -> str:
+    """A file's text: UTF-8, or UTF-16 where a mark at its beginning says so, as programs on Windows write it.
+
+    Raises:
+        PslcError: it cannot be read.
+    """
+    try:
+        return _decoded(path.read_bytes())
+    except OSError as error:
+        raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
+
+
+def _decoded(data: bytes) -> str:
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig", errors="replace")
+
+
+def only(paths: Sequence[Path]) -> Path:
+    """The file of a format whose files each stand for themselves.
+
+    Raises:
+        PslcError: there are several.
+    """
+    if len(paths) > 1:
+        raise refusal(f"{len(paths)} files of results at once", "give one; they belong to runs of their own")
+    return paths[0]
+
+
+class Reader:
+    """Reads a file line by line; what cannot be read is an error with its place, or is counted."""
+
+    def __init__(self, path: Path, hints: Hints, expected: str) -> None:
+        """`expected` says what a line should be."""
+        self.path, self.skip_bad, self.expected, self.bad = path, hints.skip_bad, expected, 0
+
+    def refuse(self, number: int, line: str) -> None:
+        """Line `number`, from 1, is not what is expected.
+
+        Raises:
+            PslcError: unless bad lines are to be left out.
+        """
+        if not self.skip_bad:
+            hint = f"{self.expected} is expected; --skip-bad leaves such lines out"
+            raise refusal(f'{self.path}:{number}: "{line.strip()[:60]}" cannot be read', hint)
+        self.bad += 1
+
+
 def names() -> list[str]:
     """The formats there are, in alphabetical order."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
@@ -84,11 +155,14 @@ def _load(name: str) -> Format:
 def _format(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            head = file.read(HEAD).decode("utf-8", errors="replace")
+            head = _decoded(file.read(HEAD))
     except OSError as error:
         raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
     for name in names():
         if _load(name).matches(path, head):
             return name
-    hint = "known are fio's logs and JSON, and tables (CSV) with a line of column names; pslc's own are folders"
+    hint = (
+        "known are fio's logs and JSON, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and NIOBench, and "
+        "tables (CSV) with a line of column names; pslc's own are folders"
+    )
     raise refusal(f"{path} is of no known format", hint)

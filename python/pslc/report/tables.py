@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pslc.formats import Row
 from pslc.report import words
 from pslc.report.picture import Table
 
@@ -57,3 +58,19 @@ def of_rows(title: str, rows: Sequence[dict[str, Any]], columns: Sequence[tuple[
     """Rows of findings: name of the column, key of the finding, and how it is written. What is null stays empty."""
     cells = [["" if row[key] is None else show(row[key]) for _, key, show in columns] for row in rows]
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])
+
+
+def of_results(rows: list[Row]) -> Table:
+    """Results that have no series; of those measured several times the least and the most. No column is empty."""
+    columns: dict[str, list[str]] = {
+        "test": [row.test for row in rows],
+        "kind": [row.kind for row in rows],
+        "speed": ["" if row.bytes_per_s is None else words.speed(row.bytes_per_s) for row in rows],
+        "from": [words.speed(min(row.samples)) if row.samples else "" for row in rows],
+        "to": [words.speed(max(row.samples)) if row.samples else "" for row in rows],
+        "n": [str(len(row.samples) or "") for row in rows],
+        "IOPS": ["" if row.iops is None else f"{row.iops:.0f}" for row in rows],
+        "latency": ["" if row.latency_s is None else words.span(row.latency_s) for row in rows],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    return Table("Results", tuple(shown), list(zip(*shown.values(), strict=True)), words=("test", "kind"))

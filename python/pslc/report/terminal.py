@@ -26,7 +26,7 @@ MOST = 200
 MARKERS = ("braille", "+", "x", "o")
 COLOURS = {
     "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "link": "blue",
-    "host": "blue", "thermal": "magenta", "unknown": "white",
+    "host": "blue", "cpu": "blue", "page-cache": "blue", "thermal": "magenta", "unknown": "white",
 }  # fmt: skip
 
 

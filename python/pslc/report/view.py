@@ -65,14 +65,19 @@ def of_recording(recording: Recording) -> View:
 def of_foreign(foreign: Foreign, findings: dict[str, Any]) -> View:
     """What another program recorded."""
     curve = foreign.curve
+    bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     return View(
         title=foreign.name,
         took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
         sentences=words.sentences(findings),
-        tables=tables.of_writes(findings) + ([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
+        tables=[
+            *tables.of_writes(findings),
+            *([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
+            *([tables.of_results(foreign.rows)] if foreign.rows else []),
+        ],
         pictures=[_speed(curve)] if curve and findings["phases"] else [],
         doubts=findings["doubts"],
-        notes=[f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else [],
+        notes=[*foreign.notes, *bad],
     )
 
 

@@ -10,6 +10,8 @@ CAUSE = {
     "gc": "while garbage is collected",
     "link": "as fast as the link carries",
     "host": "as fast as the host asks",
+    "cpu": "as fast as the processor asks",
+    "page-cache": "into the memory of the host",
     "thermal": "throttled by heat",
 }
 """What each cause means, to follow a speed."""

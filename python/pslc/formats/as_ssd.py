@@ -1,0 +1,57 @@
+"""AS SSD Benchmark's text: blocks between rules, a title and a line for reading and one for writing:
+
+------------------------------
+4K-64Threads:
+------------------------------
+Read: 790.21 MB/s
+Write: 1066.48 MB/s
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints, Reader, Row, only, text
+
+VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
+
+
+def matches(path: Path, head: str) -> bool:
+    """Its first line names the program."""
+    del path
+    return head.lstrip().startswith("AS SSD Benchmark")
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The results of one file; its scores are left out: they follow from the others."""
+    path = only(paths)
+    reader = Reader(path, hints, "Read or Write with a figure in MB/s, iops or ms")
+    rows: list[Row] = []
+    title = ""
+    for number, whole in enumerate(text(path).splitlines(), 1):
+        line = whole.strip()
+        if line.startswith(("Read:", "Write:")):
+            if title == "Score":
+                continue
+            if row := _row(line, title):
+                rows.append(row)
+            else:
+                reader.refuse(number, line)
+        elif line and not line.startswith("-") and ": " not in line:
+            title = line.rstrip(":")
+    if not rows:
+        raise refusal(f"{path} holds no results", "copy the text after a run: Edit, Copy")
+    return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
+
+
+def _row(line: str, title: str) -> Row | None:
+    found = VALUE.match(line)
+    if found is None or found[3] is None:
+        return None
+    figure, kind = float(found[2].replace(",", ".")), found[1].lower()
+    if found[3] == "MB/s":
+        return Row(title, kind, bytes_per_s=1e6 * figure)
+    if found[3] == "iops":
+        return Row(title, kind, iops=figure)
+    return Row(title, kind, latency_s=figure / 1e3)

@@ -1,0 +1,83 @@
+"""The text of blkparse (blktrace), a line an event of a request:
+
+  8,0    3       11     0.009507758   697  C  WS 223490 + 56 [0]
+
+Taken are completions (C) of writes; in a trace without any, issues (D). The curve is that of the device.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pslc.analysis import Curve
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints, Reader
+
+EVENT = re.compile(
+    r"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<at>\d+\.\d+)\s+\d+\s+(?P<action>[A-Z]{1,2})\s+(?P<kind>[A-Z]+)"
+    r"(?:\s+(?P<sector>\d+) \+ (?P<sectors>\d+))?"
+)
+LOOKS = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s")
+SECTOR = 512
+STEPS = 4096
+"""Most bins of the curve: requests are joined."""
+
+
+def matches(path: Path, head: str) -> bool:
+    """A first line of device, CPU, number and seconds with nine digits."""
+    del path
+    return bool(LOOKS.match(head))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """Bytes written over time, all files together. What follows the events, blkparse's summary, is left out."""
+    done: dict[str, list[tuple[float, int]]] = {"C": [], "D": []}
+    devices: set[str] = set()
+    bad = 0
+    for path in paths:
+        bad += _collect(path, hints, done, devices)
+    if len(devices) > 1:
+        hint = "blktrace one of them: blktrace -d /dev/nvme0n1"
+        raise refusal(f"{paths[0]} is a trace of the devices {' and '.join(sorted(devices))}", hint)
+    action = "C" if done["C"] else "D"
+    events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)
+    notes = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
+    return Foreign(paths[0].name, _curve(events), notes=notes, bad_lines=bad)
+
+
+def _collect(path: Path, hints: Hints, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:
+    reader = Reader(path, hints, "device, CPU, number, seconds, process, action, RWBS, sector + count")
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                if line.startswith(("CPU", "Total", "Reads", "Throughput")):
+                    break
+                event = EVENT.match(line)
+                if event is None:
+                    # Messages of schedulers and notes of processes have no kind.
+                    if line.strip() and not re.match(r"\s*\d+,\d+\s.*\s(m|UT|U|P)\s", line):
+                        reader.refuse(number, line)
+                elif event["action"] in done and event["sectors"] and "W" in event["kind"]:
+                    devices.add(event["device"])
+                    done[event["action"]].append((float(event["at"]), SECTOR * int(event["sectors"])))
+    except OSError as error:
+        raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
+    return reader.bad
+
+
+def _curve(events: np.ndarray) -> Curve | None:
+    """At most `STEPS` bins of equal counts of requests, each of some length of time."""
+    if len(events) < 2:
+        return None
+    at, size = events[:, 0], events[:, 1]
+    written = np.concatenate([[0.0], np.cumsum(size)])
+    start = at[0] - (at[-1] - at[0]) / (len(at) - 1)
+    seconds = np.concatenate([[start], at])
+    picked = np.unique(np.linspace(0, len(at), min(len(at), STEPS) + 1).astype(np.intp))
+    keep = [0]
+    for i in picked[1:]:
+        if seconds[i] > seconds[keep[-1]] and written[i] > written[keep[-1]]:
+            keep.append(int(i))
+    return Curve(written[keep], np.diff(seconds[keep])) if len(keep) > 1 else None

@@ -1,0 +1,67 @@
+"""CrystalDiskMark's text (also KDiskMark's): sections [Read], [Write], [Mix], a line a test:
+
+SEQ    1MiB (Q=  8, T= 1):  5024.997 MB/s [   4792.2 IOPS] <  1667.96 us>
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints, Reader, Row, only, text
+
+TEST = re.compile(
+    r"\s*(?P<test>[A-Za-z].*?)\s*:\s*(?P<speed>[\d.]+) MB/s"
+    r"(?:\s*\[\s*(?P<iops>[\d.]+) IOPS\s*\])?(?:\s*<\s*(?P<us>[\d.]+) us>)?\s*$"
+)
+SECTION = re.compile(r"\s*\[(Read|Write|Mix)\]")
+KINDS = {"Read": "read", "Write": "write", "Mix": "mixed"}
+TOO_LOW = 1.024
+"""KDiskMark shows KiB/s over 1000 as MB/s."""
+
+
+def matches(path: Path, head: str) -> bool:
+    """It names the program in its first lines."""
+    del path
+    return bool(re.search(r"^\s*(CrystalDiskMark|KDiskMark)\b", head, flags=re.M))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The results of one file; a speed is the best of several runs (KDiskMark: their mean)."""
+    path = only(paths)
+    reader = Reader(path, hints, "a test such as SEQ 1MiB (Q= 8, T= 1): 5024.997 MB/s [4792.2 IOPS]")
+    content = text(path)
+    scale = TOO_LOW if "KDiskMark" in content else 1.0
+    rows: list[Row] = []
+    section = ""
+    for number, line in enumerate(content.splitlines(), 1):
+        if found := SECTION.match(line):
+            section = KINDS[found[1]]
+        elif "MB/s" in line and not line.startswith("*"):
+            if row := _row(line, section, scale):
+                rows.append(row)
+            else:
+                reader.refuse(number, line)
+    if not rows:
+        raise refusal(f"{path} holds no results", "save the text after a run: File, Save (text)")
+    notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
+    return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
+
+
+def _row(line: str, section: str, scale: float) -> Row | None:
+    found = TEST.match(line)
+    if found is None:
+        return None
+    words = found["test"].split()
+    # Old versions have one section, and name the kind in the line.
+    kind = section or next((word.lower() for word in words if word in ("Read", "Write")), "")
+    if not kind:
+        return None
+    test = re.sub(r"=\s+", "=", " ".join(word for word in words if word not in ("Read", "Write")))
+    return Row(
+        test,
+        kind,
+        scale * 1e6 * float(found["speed"]),
+        float(found["iops"]) if found["iops"] else None,
+        float(found["us"]) / 1e6 if found["us"] else None,
+    )

@@ -1,0 +1,61 @@
+"""Iometer's results (CSV): a block a test, which begins with 'Target Type and holds a row ALL for all managers:
+
+'Results
+'Target Type,Target Name,Access Specification Name,# Managers,...,IOps,Read IOps,Write IOps,MBps (Decimal),...
+ALL,All,128K Seq Write,1,1,1,4231.5,0,4231.5,...
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints, Reader, Row, only, text
+
+HEADER = "'Target Type"
+KINDS = {"read": "Read ", "write": "Write "}
+MIB = float(1 << 20)
+
+
+def matches(path: Path, head: str) -> bool:
+    """Iometer's own comments."""
+    del path
+    return HEADER in head or head.startswith("'Test Type,Test Description")
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The rows ALL of one file: reads and writes of each test apart."""
+    path = only(paths)
+    reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
+    rows: list[Row] = []
+    names: list[str] = []
+    for number, cells in enumerate(csv.reader(text(path).splitlines()), 1):
+        if cells and cells[0] == HEADER:
+            names = [name.strip() for name in cells]
+        elif names and cells and cells[0] == "ALL":
+            try:
+                rows += _rows(dict(zip(names, cells, strict=False)))
+            except (KeyError, ValueError):
+                reader.refuse(number, ",".join(cells))
+    if not rows:
+        raise refusal(
+            f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
+        )
+    return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
+
+
+def _rows(cells: dict[str, str]) -> Iterator[Row]:
+    test = cells["Access Specification Name"].strip() or "several specifications"
+    if cells.get("Queue Depth", "").strip():
+        test += f", queue {cells['Queue Depth'].strip()}"
+    for kind, word in KINDS.items():
+        iops = float(cells[f"{word}IOps"])
+        if iops > 0:
+            latency = float(cells[f"Average {word}Response Time"]) / 1e3
+            yield Row(test, kind, _speed(cells, word), iops, latency)
+
+
+def _speed(cells: dict[str, str], word: str) -> float:
+    """Old versions have one column, which is in MiB/s."""
+    decimal = cells.get(f"{word}MBps (Decimal)")
+    return 1e6 * float(decimal) if decimal is not None else MIB * float(cells[f"{word}MBps"])

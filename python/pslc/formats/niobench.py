@@ -1,0 +1,65 @@
+"""Reports of NIOBench, legacy (v0.5x, MBPS are MiB/s) and refactored (v0.03 and later, MBPS are 10^6 bytes a second): a
+line an iteration, M marks those that the median is taken from:
+
+ Read   Tag    Write  Tag    Copy   Tag                Iteration   Read       Write     Copy
+ 50,30         46,66         23,22  M                  2           102,26     97,27 M   42,47 M
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from pslc.errors import refusal
+from pslc.formats import Foreign, Hints, Reader, Row, only, text
+
+FIGURE = re.compile(r"(\d+[.,]\d+)(\s+M\b)?")
+KINDS = ("read", "write", "copy")
+MIB, MB = float(1 << 20), 1e6
+
+
+def matches(path: Path, head: str) -> bool:
+    """It names the program in its first lines."""
+    del path
+    return bool(re.search(r"^Java NIOBench v", head, flags=re.M))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """Each kind with all its iterations."""
+    path = only(paths)
+    lines = text(path).splitlines()
+    version = next(line for line in lines if line.startswith("Java NIOBench v")).split(" v")[1]
+    legacy = version.startswith("0.5")
+    reader = Reader(path, hints, f"{'' if legacy else 'a number and '}three speeds, read, write and copy,")
+    samples: list[list[float]] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        heading = re.match(r" (Iteration +Read|Read +Tag)\b", line)
+        if heading:
+            inside = True
+        elif inside and line.strip() and set(line.strip()) != {"-"}:
+            if line.strip().startswith("Median"):
+                break
+            figures = [float(found[1].replace(",", ".")) for found in FIGURE.finditer(line)]
+            if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
+                samples.append(figures)
+            else:
+                reader.refuse(number, line)
+    if not samples:
+        raise refusal(f"{path} holds no iterations", "save the report after the benchmark has ended")
+    scale = MIB if legacy else MB
+    options = dict(_options(lines))
+    test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"
+    rows = [_row(test, kind, [scale * figures[place] for figures in samples]) for place, kind in enumerate(KINDS)]
+    notes = ["the data were zeroes, which drives may compress or not store"] if options.get("Data") == "Zeroes" else []
+    return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
+
+
+def _options(lines: list[str]) -> list[tuple[str, str]]:
+    """`File   1024 MB` of the legacy table, `File             : 100 MB` of the newer one."""
+    found = (re.match(r" ?([A-Z][\w/ ]*?)\s*(?::| {2,})\s*(\S.*?)\s*$", line) for line in lines)
+    return [(match[1], match[2]) for match in found if match]
+
+
+def _row(test: str, kind: str, samples: list[float]) -> Row:
+    return Row(test, kind, bytes_per_s=median(samples), samples=tuple(samples))
