@@ -125,7 +125,8 @@ def _cache(end: CacheEnd | None) -> dict[str, Any]:
 def _evidence(recording: Recording, phase: Phase) -> Evidence:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
-    return phase_cause(changes, seconds=seconds, facts=recording.facts)
+    written = phase.to_bytes - phase.from_bytes
+    return phase_cause(changes, seconds=seconds, facts=recording.facts, written=written)
 
 
 def _phase(phase: Phase, evidence: Evidence) -> dict[str, Any]:

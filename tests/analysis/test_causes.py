@@ -1,9 +1,11 @@
 """The cause of a phase, from the counters of a simulated drive."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pslc
 from pslc.analysis import CAUSES, phase_cause
 from pslc.analysis.causes import NEEDED
 
@@ -25,6 +27,9 @@ def counters(**shares: float) -> dict[str, float]:
         "link_busy_ns_total": shares.get("link", 0.3) * seconds * 1e9,
         "die_busy_ns_total": shares.get("dies", 0.95) * seconds * 1e9 * 32,
         "buffer_wait_ns_total": shares.get("wait", 0.5) * seconds * 1e9,
+        "map_read_bytes_total": shares.get("map", 0.0) * host,
+        "throttle_level": shares.get("throttled", 0.0),
+        "temperature_millicelsius": 91_000.0,
     }
 
 
@@ -43,7 +48,12 @@ def counters(**shares: float) -> dict[str, float]:
         ("link", {"slc": 1.0, "link": 0.99, "dies": 0.4}),
         ("pslc", {"slc": 1.0, "link": 0.99, "dies": 0.9}),
         ("host", {"slc": 1.0, "link": 0.2, "dies": 0.3, "wait": 0.0}),
+        ("host", {"slc": 1.0, "link": 0.9, "dies": 0.9, "wait": 0.0}),
         ("pslc", {"slc": 1.0, "link": 0.2, "dies": 0.3, "wait": 0.8}),
+        ("map", {"slc": 1.0, "link": 0.1, "dies": 0.2, "wait": 0.0, "map": 1.0}),
+        ("pslc", {"slc": 1.0, "map": 1.0}),
+        ("thermal", {"slc": 1.0, "dies": 0.3, "throttled": 0.9}),
+        ("fold", {"slc": 1.0, "fold": 1.0, "throttled": 0.9}),
     ],
 )
 def test_the_cause_follows_from_the_counters(cause: str, shares: dict[str, float]) -> None:
@@ -83,6 +93,20 @@ def test_counters_that_contradict_themselves_give_unknown(shares: dict[str, floa
     found = phase_cause(counters(**shares), seconds=50.0, facts=FACTS)
     assert found.cause == "unknown"
     assert "contradict" in found.because
+
+
+def test_what_memory_took_in_is_told_by_what_did_not_reach_the_drive() -> None:
+    found = phase_cause(counters(slc=1.0), seconds=50.0, facts=FACTS, written=250 * GB)
+    assert found.cause == "page-cache"
+    assert found.because == "memory took in 250 GB while the drive got 100 GB: 5000 MB/s"
+    assert phase_cause(counters(slc=1.0), seconds=50.0, facts=FACTS, written=102 * GB).cause == "pslc"
+
+
+def test_random_writes_to_a_drive_without_dram_wait_for_its_map(tmp_path: Path) -> None:
+    job = tmp_path / "random.fio"
+    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=1\nio_size=100m\nsize=100%\n")
+    (phase,) = pslc.run(job, on="sim:su630-480gb").findings["phases"]
+    assert phase["cause"] == "map"
 
 
 def test_nothing_written_has_no_cause() -> None:

@@ -1,17 +1,20 @@
 """Why a phase has the speed it has, from what the counters of a simulated drive changed by within it.
 
-    host -> link -> [ pSLC  --fold-->  native ]        who waits for whom?
-                      ^ gc ^           ^ gc ^
+    host -> page cache -> link -> map -> [ pSLC  --fold-->  native ]        who waits for whom?
+                                           ^ gc ^           ^ gc ^
 
-First the question who limits (the link, the host itself), then what the cells were busy with.
+First the question who limits outside of the cells (memory, heat, the link, the map, the host itself), then what the
+cells were busy with.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-CAUSES: Final = ("pslc", "direct", "fold", "native", "gc", "link", "host", "cpu", "page-cache", "thermal", "unknown")
-"""Every cause there is. Counters alone never tell of `thermal`, `cpu` and `page-cache`: a simulated drive has none."""
+CAUSES: Final = (
+    "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "thermal", "unknown",
+)  # fmt: skip
+"""Every cause there is. The drive's counters never tell of `cpu`: it is the host's."""
 
 NEEDED: Final = (
     "host_write_bytes_total",
@@ -40,6 +43,12 @@ NOTHING: Final = 0.001
 
 SETTLED: Final = 1.0
 """Seconds from which on work under way at the borders of a stretch no longer matters."""
+TAKEN_IN: Final = 1.1
+"""Bytes written over those that reached the drive, above which memory took the rest."""
+MAP_READS: Final = 0.5
+"""Bytes of the map read for each byte written, above which its misses matter: a page of it for 8 KiB."""
+THROTTLED: Final = 0.1
+"""Share of the time throttled from which heat matters."""
 AHEAD: Final = 2.0
 """Folding is handed out by the superblock, seconds ahead: a short stretch may seem to keep the dies busy twice over."""
 
@@ -67,9 +76,14 @@ class _Shares:
     waited: float | None
     held: float
     limit: float
+    map_reads: float
+    throttled: float
+    celsius: float
 
 
-def phase_cause(deltas: Mapping[str, float], *, seconds: float, facts: Mapping[str, Any]) -> Evidence:
+def phase_cause(
+    deltas: Mapping[str, float], *, seconds: float, facts: Mapping[str, Any], written: float | None = None
+) -> Evidence:
     """Why a phase ran at its speed.
 
     Args:
@@ -78,12 +92,17 @@ def phase_cause(deltas: Mapping[str, float], *, seconds: float, facts: Mapping[s
         seconds: how long the phase took.
         facts: of the drive; `dies` is needed, `link_bytes_per_s` and the raw NAND speeds (`slc_write_bytes_per_s`,
             `native_write_bytes_per_s`) are quoted where they are known.
+        written: bytes that programs wrote meanwhile, where a page cache may hold some; None: those the drive got.
     """
     missing = [name for name in NEEDED if name not in deltas]
     if len(missing) == len(NEEDED) or "dies" not in facts:
         return _unknown("the drive does not tell what it does inside")
     if missing:
         return _unknown(f"the drive does not tell {', '.join(missing)}")
+    got = deltas["host_write_bytes_total"]
+    if written is not None and written > TAKEN_IN * got >= 0.0:
+        because = f"memory took in {_gb(written)} while the drive got {_gb(got)}: {written / seconds / 1e6:.0f} MB/s"
+        return Evidence("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
     shares = _shares(deltas, seconds, float(facts["dies"]))
     if isinstance(shares, str):
         return _unknown(shares)
@@ -114,6 +133,9 @@ def _shares(deltas: Mapping[str, float], seconds: float, dies: float) -> _Shares
         waited=None if wait is None else wait / (seconds * 1e9),
         held=deltas["slc_valid_bytes"],
         limit=deltas["cache_limit_bytes"],
+        map_reads=deltas.get("map_read_bytes_total", 0.0) / host,
+        throttled=min(deltas.get("throttle_level", 0.0), 1.0),
+        celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
     )
     programmed = shares.slc + shares.native
     if not 0.5 <= programmed <= 1.5:
@@ -125,13 +147,19 @@ def _shares(deltas: Mapping[str, float], seconds: float, dies: float) -> _Shares
 
 
 def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence | None:
-    """The link or the host, when the cells had time to spare."""
+    """Heat, the link, the map or the host, when the cells had time to spare."""
     busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
+    if s.throttled >= THROTTLED and s.dies < DIES_NOT_FULL:
+        because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
+        return Evidence("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
     if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
         ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
         return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
     if s.link < LINK_FULL and s.dies < DIES_SPARE and s.waited is not None and s.waited < WAITING:
         margin = min(DIES_SPARE - s.dies, 4 * (WAITING - s.waited))
+        if s.map_reads >= MAP_READS:
+            because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
+            return Evidence("map", _sure(margin / 0.2), f"{because}: {_rate(s, seconds)}")
         return Evidence("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
     return None
 

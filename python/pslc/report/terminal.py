@@ -25,7 +25,7 @@ MOST = 200
 """Points of a plot: a few for each column."""
 MARKERS = ("braille", "+", "x", "o")
 COLOURS = {
-    "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "link": "blue",
+    "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "map": "magenta", "link": "blue",
     "host": "blue", "cpu": "blue", "page-cache": "blue", "thermal": "magenta", "unknown": "white",
 }  # fmt: skip
 

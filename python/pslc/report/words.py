@@ -8,6 +8,7 @@ CAUSE = {
     "fold": "while the cache is folded into native cells",
     "native": "at the speed of the native cells, no cache left",
     "gc": "while garbage is collected",
+    "map": "while the map is looked up in the cells",
     "link": "as fast as the link carries",
     "host": "as fast as the host asks",
     "cpu": "as fast as the processor asks",
