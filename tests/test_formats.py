@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import formats
+from pslc import comparison, formats
 from pslc.formats import Hints
 from tests.conftest import fill
 
@@ -167,9 +167,56 @@ def test_recordings_are_compared_figure_by_figure(command, tmp_path):
     assert rows["phase 2"]["differs"] == [False, False, False]
     shown = command("compare", "a", "b", "-o", "page.html")
     assert "x1.9" in shown.stdout
+    assert "* differs from the first by more than the noise" in shown.stdout
+    assert "MB/s against GB written" in shown.stdout
     page = (tmp_path / "page.html").read_text()
     assert 'id="speed-bytes"' in page
     assert "Figures in another colour" in page
+
+
+def test_repeats_are_pooled_with_their_spread(command, tmp_path):
+    for seed in (1, 2):
+        pslc.run("fill", on="sim:pm871b-128gb", seed=seed).save(tmp_path / f"seed{seed}")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "other")
+    done = command("compare", "seed1", "other", "seed2", "--pool", "--json")
+    document = json.loads(done.stdout)
+    assert document["sides"] == [{"name": "seed1", "repeats": 2}, {"name": "other", "repeats": 1}]
+    cache = next(row for row in document["figures"] if row["name"] == "cache")
+    assert cache["values"][0] == pytest.approx(np.mean(cache["samples"][0]))
+    assert cache["low"][0] <= min(cache["samples"][0])
+    assert cache["high"][0] >= max(cache["samples"][0])
+    assert cache["differs"] == [False, True]
+    assert "(n = 2)" in command("compare", "seed1", "other", "seed2", "--pool").stdout
+
+
+def test_the_repeats_within_a_folder_belong_to_it(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    fill("sim:pm871b-128gb").save(tmp_path / "run" / "repeat-2")
+    fill("sim:pm871b-128gb").save(tmp_path / "other")
+    document = json.loads(command("compare", "run", "other", "--json").stdout)
+    assert [side["repeats"] for side in document["sides"]] == [2, 1]
+
+
+def test_a_mean_of_repeats_is_known_as_well_as_they_agree():
+    def figure(value):
+        return {"mean": ("B/s", comparison.Figure(value, value, value))}
+
+    (_, one) = comparison._pooled([figure(100.0), figure(104.0), figure(96.0)])["mean"]
+    assert one.value == 100
+    # Student's 2.92 times the deviation of 4 over the root of 3
+    assert one.high - one.value == pytest.approx(2.92 * 4 / 3**0.5)
+
+
+@pytest.mark.parametrize("align", ["bytes", "time"])
+def test_curves_are_laid_over_each_other_by_bytes_or_time(align, command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    rows = json.loads(command("compare", "a", "b", "--align", align, "--json").stdout)["figures"]
+    parts = [row for row in rows if " to " in row["name"]]
+    assert len(parts) == 10
+    # 3 GB more went in at 434 instead of 162 MB/s, all of it within the first tenth
+    assert parts[0]["ratios"][1] > 1.1
+    assert all(row["ratios"][1] == pytest.approx(1, abs=0.02) for row in parts[1:])
 
 
 def test_a_figure_out_of_tolerance_is_exit_code_1(command, tmp_path):

@@ -1,25 +1,41 @@
-"""Recordings beside each other: the same figures of each, their ratios to the first, and what is more than noise."""
+"""Recordings beside each other: the same figures of each, their ratios to the first, and what is more than noise.
+
+A side is one recording, or several of the same job on the same target: repeats, whose figures are pooled.
+"""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from pslc.analysis import Curve
 from pslc.errors import refusal
+from pslc.findings import write_curve
 from pslc.recording import Recording
 
+STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
+"""Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
+STRETCHES: Final = 10
+"""Parts of what all sides have in common, in which their speeds are compared."""
+UNITS: Final = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_s", "s"))
+"""Units of findings, by the ends of their names."""
+OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean"}
 NOISE: Final = 0.02
 """Relative difference below which two rates without an interval are the same."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with the interval it lies in; without one it is as wide as `NOISE`."""
+    """A number with the interval it lies in; without one it is as wide as `NOISE`. `samples` are of its repeats."""
 
     value: float
     low: float
     high: float
+    samples: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,7 @@ class Row:
             "values": [figure.value if figure else None for figure in self.figures],
             "low": [figure.low if figure else None for figure in self.figures],
             "high": [figure.high if figure else None for figure in self.figures],
+            "samples": [list(figure.samples) if figure else [] for figure in self.figures],
             "ratios": self.ratios,
             "differs": self.differs,
             "tolerance": self.tolerance,
@@ -68,16 +85,58 @@ class Row:
         }
 
 
-def compare(recordings: Sequence[Recording], limits: dict[str, float]) -> list[Row]:
-    """The figures that at least one of the recordings has, in order.
+@dataclass(frozen=True)
+class Side:
+    """What is compared: a recording with its repeats, the first of which is the one that is shown.
+
+    Attributes:
+        name: of the folder.
+    """
+
+    name: str
+    repeats: tuple[Recording, ...]
+
+    @property
+    def recording(self) -> Recording:
+        """The one that is shown."""
+        return self.repeats[0]
+
+
+def read_side(folder: Path) -> Side:
+    """A run folder; the repeats within it (`pslc run --repeat`) belong to it.
+
+    Raises:
+        PslcError: there is no recording in it.
+    """
+    inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
+    return Side(folder.name, tuple(Recording.load(at) for at in (folder, *(path.parent for path in inside))))
+
+
+def pooled(sides: Sequence[Side]) -> list[Side]:
+    """Sides of the same job on the same target made one, in order; it is called as its first."""
+    found: dict[tuple[str, str, str], Side] = {}
+    for side in sides:
+        one = side.recording
+        key = (one.target, one.job_file, repr(one.overrides))
+        before = found.get(key)
+        found[key] = Side(before.name, before.repeats + side.repeats) if before else side
+    return list(found.values())
+
+
+def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None = None) -> list[Row]:
+    """The figures that at least one of the sides has, in order.
 
     Args:
         limits: relative tolerances by name; `*` for every other figure.
+        align: `bytes` or `time`: also the speed of writing in each tenth of what all of them wrote, or took.
 
     Raises:
-        PslcError: a tolerance names a figure that there is not.
+        PslcError: a tolerance names a figure that there is not, or there is nothing to align.
     """
-    found = [_figures(recording) for recording in recordings]
+    found = [_pooled([_figures(recording) for recording in side.repeats]) for side in sides]
+    if align is not None:
+        for figures, more in zip(found, _aligned(sides, align), strict=True):
+            figures.update(more)
     names = list(dict.fromkeys(name for figures in found for name in figures))
     unknown = [name for name in limits if name != "*" and name not in names]
     if unknown:
@@ -96,15 +155,39 @@ def _apart(one: Figure | None, other: Figure | None) -> bool:
     return one.high < other.low or other.high < one.low
 
 
-def _figures(recording: Recording) -> dict[str, tuple[str, Figure]]:
+Figures = dict[str, tuple[str, Figure]]
+"""Unit and figure by name."""
+
+
+def _pooled(repeats: Sequence[Figures]) -> Figures:
+    """The means of the figures that all repeats have; alone, a figure is left as it is."""
+    first = repeats[0]
+    if len(repeats) == 1:
+        return first
+    names = [name for name in first if all(name in figures for figures in repeats)]
+    return {name: (first[name][0], _mean([figures[name][1] for figures in repeats])) for name in names}
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    """Mean with its 90 % interval: from the spread of the repeats, or from what each is known to if that is more."""
+    values = np.array([figure.value for figure in figures])
+    count = len(values)
+    spread = (STUDENT[count - 2] if count - 2 < len(STUDENT) else 1.7) * float(values.std(ddof=1)) / count**0.5
+    own = float(np.mean([(figure.high - figure.low) / 2 for figure in figures])) / count**0.5
+    mean, half = float(values.mean()), max(spread, own)
+    return Figure(mean, mean - half, mean + half, tuple(values.tolist()))
+
+
+def _figures(recording: Recording) -> Figures:
+    found: Figures = {}
     findings = recording.findings
-    found: dict[str, tuple[str, Figure]] = {}
-    if findings["cache_bytes"] is not None:
-        figure = Figure(findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"])
-        found["cache"] = ("B", figure)
-    if findings["fill_mean_bytes_per_s"]:
-        found["mean"] = ("B/s", _rate(findings["fill_mean_bytes_per_s"]))
-    for number, phase in enumerate(findings["phases"], 1):
+    for key, value in findings.items():
+        unit = next((unit for end, unit in UNITS if key.endswith(end)), None)
+        if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
+            figure = _rate(value) if low is None or high is None else Figure(value, low, high)
+            found[OWN_NAMES.get(key, key)] = (unit, figure)
+    for number, phase in enumerate(findings.get("phases", []), 1):
         found[f"phase {number}"] = ("B/s", _rate(phase["bytes_per_s"], phase["spread"]))
     for job in recording.jobs:
         for kind in ("read", "write"):
@@ -121,6 +204,32 @@ def _figures(recording: Recording) -> dict[str, tuple[str, Figure]]:
 def _rate(value: float, spread: float = 0.0) -> Figure:
     half = max(NOISE / 2, spread / 2) * value
     return Figure(value, value - half, value + half)
+
+
+def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
+    """The speed of each side in each of `STRETCHES` equal parts of the bytes, or the time, that all of them have."""
+    curves = [[write_curve(recording) for recording in side.repeats] for side in sides]
+    missing = [side.name for side, own in zip(sides, curves, strict=True) if None in own]
+    if missing:
+        raise refusal(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
+    known = [[curve for curve in own if curve is not None] for own in curves]
+    reach: Callable[[Curve], float] = (lambda c: c.total_bytes) if align == "bytes" else (lambda c: c.total_seconds)
+    edges = np.linspace(0.0, min(reach(curve) for own in known for curve in own), STRETCHES + 1)
+    if align == "bytes":
+        names = [f"{low / 1e9:.4g} to {high / 1e9:.4g} GB" for low, high in pairwise(edges)]
+    else:
+        names = [f"{low:.4g} to {high:.4g} s" for low, high in pairwise(edges)]
+    return [_pooled([_stretches(curve, align, edges, names) for curve in own]) for own in known]
+
+
+def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]) -> Figures:
+    start = curve.edges_bytes[0]
+    elapsed = np.concatenate([[0.0], np.cumsum(curve.seconds)])
+    if align == "bytes":
+        speeds = np.diff(edges) / np.diff(curve.seconds_at(start + edges))
+    else:
+        speeds = np.diff(np.interp(edges, elapsed, curve.edges_bytes)) / np.diff(edges)
+    return {name: ("B/s", _rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
 
 
 def read_tolerance(path: Path) -> dict[str, float]:

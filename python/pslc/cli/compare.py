@@ -1,10 +1,18 @@
 """`pslc compare`: several recordings beside each other."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Align(StrEnum):
+    """What curves are laid over each other by."""
+
+    BYTES = "bytes"
+    TIME = "time"
 
 
 def command(
@@ -13,30 +21,38 @@ def command(
         Path | None,
         typer.Option(help="TOML of allowed differences; beyond one, exit 1.", metavar="FILE"),
     ] = None,
+    pool: Annotated[bool, typer.Option("--pool", help="Runs of one job on one target are repeats.")] = False,
+    align: Annotated[
+        Align | None, typer.Option(help="Also the speed in each tenth of the bytes, or the time, that all have.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Page with all curves.", metavar="HTML")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Set recordings beside each other: figures, ratios, and which differ by more than the noise.
 
-    A tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
+    Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
+    tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
     from pslc import comparison
     from pslc.errors import refusal
-    from pslc.recording import Recording
     from pslc.report import terminal
 
     if len(runs) < 2:
         raise refusal("one recording alone", "give two or more run folders: pslc compare runs/a runs/b")
-    recordings = [Recording.load(run) for run in runs]
+    sides = [comparison.read_side(run) for run in runs]
+    if pool:
+        sides = comparison.pooled(sides)
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
-    rows = comparison.compare(recordings, limits)
+    rows = comparison.compare(sides, limits, align)
     if output is not None:
         from pslc.report import page
 
-        page.write_comparison(recordings, [run.name for run in runs], rows, output)
+        page.write_comparison(sides, rows, output)
     if as_json:
-        print(json.dumps({"runs": [str(run) for run in runs], "figures": [row.document() for row in rows]}, indent=1))
+        names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
+        figures = [row.document() for row in rows]
+        print(json.dumps({"runs": [str(run) for run in runs], "sides": names, "figures": figures}, indent=1))
     else:
-        terminal.show_comparison([run.name for run in runs], recordings, rows)
+        terminal.show_comparison(sides, rows)
     if any(row.out_of_tolerance for row in rows):
         raise typer.Exit(1)

@@ -1,10 +1,12 @@
 """The pictures that any recording has: its speed, its latencies, and what a simulated drive did inside."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.comparison import Side
 from pslc.findings import write_curve
 from pslc.recording import Columns, Recording
 from pslc.report.picture import Band, Line, Picture
@@ -53,6 +55,26 @@ def speed_by_time(recording: Recording) -> Picture:
         if recording.time[f"{kind}_bytes"].any()
     ]
     return Picture("speed-time", "Speed against time", "minutes", "MB/s", lines)
+
+
+def of_sides(sides: Sequence[Side]) -> list[Picture]:
+    """Every curve of a comparison, those of repeats too: by bytes, and by time."""
+    named = [
+        (f"{side.name} ({number})" if len(side.repeats) > 1 else side.name, recording)
+        for side in sides
+        for number, recording in enumerate(side.repeats, 1)
+    ]
+    by_bytes = [Line(name, *speeds(r, r.bytes, "write")) for name, r in named if r.written_bytes]
+    by_time = [
+        Line(f"{name} {kind}", minutes(r), speeds(r, r.time, kind)[1])
+        for name, r in named
+        for kind in ("read", "write")
+        if r.time[f"{kind}_bytes"].any()
+    ]
+    return [
+        Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", by_bytes),
+        Picture("speed-time", "Speed against time", "minutes", "MB/s", by_time),
+    ]
 
 
 def minutes(recording: Recording) -> Floats:

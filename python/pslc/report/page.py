@@ -9,7 +9,7 @@ import jinja2
 import numpy as np
 
 from pslc import suites
-from pslc.comparison import Row
+from pslc.comparison import Row, Side
 from pslc.recording import Recording
 from pslc.report import curves, tables, words
 from pslc.report.picture import Band, Line, Picture
@@ -92,28 +92,15 @@ def _plotly() -> str:
     return (Path(spec.origin).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
-def write_comparison(recordings: list[Recording], names: list[str], rows: list[Row], path: Path) -> None:
+def write_comparison(sides: list[Side], rows: list[Row], path: Path) -> None:
     """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture."""
-    pairs = list(zip(recordings, names, strict=True))
-    by_bytes = [Line(name, *curves.speeds(r, r.bytes, "write")) for r, name in pairs if r.written_bytes]
-    by_time = [
-        Line(f"{name} {kind}", curves.minutes(r), curves.speeds(r, r.time, kind)[1])
-        for r, name in pairs
-        for kind in ("read", "write")
-        if r.time[f"{kind}_bytes"].any()
-    ]
-    pictures = [
-        Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", by_bytes),
-        Picture("speed-time", "Speed against time", "minutes", "MB/s", by_time),
-    ]
     text = (
         _environment()
         .get_template("comparison.html.jinja")
         .render(
-            names=names,
-            recordings=recordings,
+            sides=sides,
             rows=rows,
-            figures=[figure(picture) for picture in pictures],
+            figures=[figure(picture) for picture in curves.of_sides(sides) if picture.lines],
             plotly=_plotly(),
             title="Comparison",
         )

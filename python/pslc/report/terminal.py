@@ -10,9 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from pslc.comparison import Row
-from pslc.recording import Recording
-from pslc.report import words
+from pslc.comparison import Row, Side
+from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
 from pslc.report.view import View
 
@@ -94,15 +93,20 @@ def _grid(table: Table, count: int) -> Grid:
     return grid
 
 
-def show_comparison(names: list[str], recordings: list[Recording], rows: list[Row]) -> None:
-    """Print figures beside each other; those that differ from the first by more than the noise stand out."""
+def show_comparison(sides: list[Side], rows: list[Row]) -> None:
+    """Print curves and figures beside each other; those that differ from the first by more than the noise stand out."""
     out = console()
-    for name, recording in zip(names, recordings, strict=True):
-        out.print(f"[bold]{name}[/]: {recording.suite} on {recording.drive}, {recording.target}", highlight=False)
+    for side in sides:
+        one, count = side.recording, len(side.repeats)
+        repeats = f" (n = {count})" if count > 1 else ""
+        out.print(f"[bold]{side.name}[/]: {one.suite} on {one.drive}, {one.target}{repeats}", highlight=False)
+    picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
+    if picture is not None:
+        out.print(_plot(picture, out.width))
     table = Grid(box=None, pad_edge=False, header_style="bold")
     table.add_column("figure", no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
+    for side in sides:
+        table.add_column(side.name, justify="right", overflow="fold")
     for row in rows:
         cells = []
         for figure, ratio, differs in zip(row.figures, row.ratios, row.differs, strict=True):
@@ -110,12 +114,16 @@ def show_comparison(names: list[str], recordings: list[Recording], rows: list[Ro
                 cells.append(Text("none", style="yellow"))
                 continue
             text = words.quantity(figure.value, row.unit)
+            if figure.samples:
+                text += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
             if ratio is not None and cells:
                 text += f"  x{ratio:.3f}"
-            cells.append(Text(text, style="bold yellow" if differs else ""))
+            cells.append(Text(f"{text} *" if differs else text, style="bold yellow" if differs else ""))
         mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
         table.add_row(Text(row.name) + mark, *cells)
     out.print(table)
+    if any(any(row.differs) for row in rows):
+        out.print(Text("* differs from the first by more than the noise", style="dim"))
 
 
 def _plot(picture: Picture, width: int) -> Text:
