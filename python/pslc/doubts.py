@@ -1,10 +1,11 @@
-"""What may have falsified a measurement on a real drive: a closed set, each with what to do about it. Doubts about the
-analysis of a curve are `pslc.analysis.doubts`."""
+"""What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
+about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
 
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
+from pslc.formats import Foreign
 from pslc.recording import Recording
 from pslc.report import words
 
@@ -22,6 +23,12 @@ class Doubt(StrEnum):
     PARTITION = "the partition begins at {start} bytes, which is no multiple of 1 MiB: make it anew"
     FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: say so, or free it"
     IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
+    NO_LINK = "{what} at {speed} is more than PCIe 5.0 x4 carries: it came from memory, measure with direct I/O"
+    UNWRITTEN = (
+        "job {job} read in {span} a request, faster than any flash: write all of the space first, and read past caches"
+    )
+    CLOCK = "the clock went back by {span} in {file}: leave the system's time alone while measuring, and repeat"
+    ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
@@ -29,12 +36,19 @@ class Doubt(StrEnum):
     OTHER_LOAD = "{count} requests of others were under way when it began: stop them and repeat"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
+    THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
     HEAT = "the drive was at {celsius:.0f} C at the end: cool it, or measure heat on purpose"
     UNKNOWN_DRIVE = "which drive is behind {path} is unknown, so its link, heat and cache are as well"
 
 
 COW = ("btrfs", "zfs", "bcachefs", "overlay", "fuse", "nfs", "nfs4", "cifs", "9p", "virtiofs")
 HOT = 70.0
+NO_LINK_BYTES_PER_S = 15.76e9
+"""PCIe 5.0 x4, its line code taken off."""
+NO_FLASH_S = 12e-6
+"""A read of one-bit cells takes 20 us and more, and the way there some more."""
+THERMAL = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
+"""Counters of NVMe's health log that rise when a drive is too hot."""
 
 
 def of_run(recording: Recording) -> list[str]:
@@ -45,14 +59,9 @@ def of_run(recording: Recording) -> list[str]:
 def _of_the_run(recording: Recording) -> Iterator[str]:
     if recording.error:
         yield Doubt.INCOMPLETE.format(why=recording.error)
+    yield from of_jobs(recording.jobs)
     smallest = None
     for job in recording.jobs:
-        options = job["options"]
-        if options.get("direct", "0") == "0" and options.get("buffered") != "0":
-            yield Doubt.PAGE_CACHE.format(job=job["name"])
-        for option in ("zero_buffers", "buffer_compress_percentage"):
-            if options.get(option, "0") != "0":
-                yield Doubt.COMPRESSIBLE.format(job=job["name"], option=option)
         for kind in ("read", "write"):
             done = job[kind]
             if done["total_ios"]:
@@ -63,14 +72,64 @@ def _of_the_run(recording: Recording) -> Iterator[str]:
     if block and smallest and smallest < block:
         yield Doubt.ALIGNMENT.format(bs=round(smallest), block=block)
     ceiling = link_bytes_per_s(device)
-    fastest = max((phase["bytes_per_s"] for phase in recording.findings["phases"]), default=0.0)
+    fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
     if ceiling is not None and fastest > ceiling:
         yield Doubt.IMPOSSIBLE.format(speed=words.speed(fastest), most=words.speed(ceiling))
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
-    celsius = (recording.facts.get("after") or {}).get("temperature_c")
+    yield from _of_heat(recording.facts.get("before") or {}, recording.facts.get("after") or {})
+
+
+def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
+    """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
+    for job in jobs:
+        options = job["options"]
+        if options.get("direct", "0") == "0" and options.get("buffered") != "0":
+            yield Doubt.PAGE_CACHE.format(job=job["name"])
+        for option in ("zero_buffers", "buffer_compress_percentage"):
+            if options.get(option, "0") != "0":
+                yield Doubt.COMPRESSIBLE.format(job=job["name"], option=option)
+        mean = job["read"]["lat_ns"]["mean"] / 1e9
+        if job["read"]["total_ios"] and "rand" in options.get("rw", "") and 0.0 < mean < NO_FLASH_S:
+            yield Doubt.UNWRITTEN.format(job=job["name"], span=words.span(mean))
+
+
+def of_foreign(foreign: Foreign) -> list[str]:
+    """The doubts about another program's data."""
+    found = list(of_jobs(foreign.jobs))
+    if foreign.zeroes:
+        found.append(Doubt.ZEROES)
+    if foreign.clock_back_s:
+        found.append(Doubt.CLOCK.format(span=words.span(foreign.clock_back_s), file=foreign.name))
+    speeds = {"a job": max(_speeds(foreign.jobs))}
+    speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
+    what = max(speeds, key=lambda name: speeds[name])
+    if speeds[what] > NO_LINK_BYTES_PER_S:
+        found.append(Doubt.NO_LINK.format(what=what, speed=words.speed(speeds[what])))
+    return found
+
+
+def _speeds(jobs: list[dict[str, Any]]) -> list[float]:
+    """Mean speeds of the jobs; 0 stands for none."""
+    kinds = [job[kind] for job in jobs for kind in ("read", "write") if job[kind]["total_ios"]]
+    return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
+
+
+def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    logs = [_health(moment.get("smart") or {}) for moment in (before, after)]
+    rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
+    risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
+    if risen:
+        yield Doubt.THROTTLED.format(what=", ".join(risen))
+    celsius = after.get("temperature_c")
     if celsius is not None and celsius >= HOT:
         yield Doubt.HEAT.format(celsius=celsius)
+
+
+def _health(smart: dict[str, Any]) -> dict[str, int]:
+    """NVMe's health log as smartctl or nvme-cli print it."""
+    log = smart.get("nvme_smart_health_information_log", smart)
+    return {name: log[name] for name in THERMAL if isinstance(log.get(name), int)}
 
 
 def link_bytes_per_s(device: dict[str, Any]) -> float | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pslc.analysis import Doubt, cache_end, doubts, find_phases
+from pslc.analysis import Curve, Doubt, cache_end, doubts, find_phases
 
 from .synthetic import GB, Trace
 
@@ -57,6 +57,17 @@ def test_a_phase_of_few_bins_is_doubted() -> None:
 
 def test_missing_samples_are_doubted() -> None:
     assert has(doubts_of(replace(FALL, missing=0.6)), Doubt.GAPS)
+
+
+def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
+    curve = FALL.curve()
+    seconds = curve.seconds.copy()
+    seconds[900] += 12.0
+    found = doubts(Curve(curve.edges_bytes, seconds), find_phases(curve))
+    assert [text for text in found if "nothing was done" in text] == [
+        "nothing was done for up to 12.3 s (1 such gaps): other load, heat, or a clock that jumped"
+    ]
+    assert not has(doubts_of(FALL), Doubt.STALLS)
 
 
 def test_an_unsteady_phase_is_doubted() -> None:

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from pslc.analysis.cache import WHOLE, CacheEnd
 from pslc.analysis.phases import Phase
 from pslc.analysis.segment import MAX_PHASES
-from pslc.analysis.series import Curve
+from pslc.analysis.series import Curve, Floats
 
 FEW_IN_CURVE = 64
 FEW_IN_PHASE = 8
 GAP = 4.0
 UNSTEADY = 0.25
+STALL, STALL_S, BESIDE = 10.0, 1.0, 8
+"""A bin stalls when it takes so many times, and so many seconds, longer than so many bins on each side."""
 DRIFTING = 0.15
 WIDE = 0.05
 
@@ -27,6 +30,7 @@ class Doubt(StrEnum):
     FEW_BINS = "the curve has only {bins} bins, so a short cache may be missed: record at least {least}"
     SHORT_PHASE = "phase {phase} has only {bins} bins, so its speed is uncertain: record finer bins"
     GAPS = "{count} bins are over {gap:g} times as wide as usual, so samples are missing: record without other load"
+    STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: write on until it settles"
     WIDE = "the end of the cache is only known within {width}: repeat the run and record finer bins"
@@ -76,6 +80,9 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
     wide = int(np.count_nonzero(curve.widths > GAP * np.median(curve.widths)))
     if wide:
         found.append(Doubt.GAPS.format(count=wide, gap=GAP))
+    stalls = _stalls(curve)
+    if stalls.size:
+        found.append(Doubt.STALLS.format(longest=float(stalls.max()), count=stalls.size))
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
         found.append(Doubt.WIDE.format(width=f"{_size(end.low)} .. {_size(end.high)}"))
     for number, phase in enumerate(phases, 1):
@@ -85,6 +92,16 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
             found.append(Doubt.SHORT_PHASE.format(phase=number, bins=max(bins - 1, 0)))
     return found
+
+
+def _stalls(curve: Curve) -> Floats:
+    """Seconds of single bins that took far longer, for their width, than those beside them."""
+    slowness = curve.seconds / curve.widths
+    if slowness.size < FEW_IN_CURVE:
+        return np.array([])
+    usual = np.median(sliding_window_view(np.pad(slowness, BESIDE, mode="edge"), 2 * BESIDE + 1), axis=1)
+    stalled: Floats = curve.seconds[(slowness > STALL * usual) & (curve.seconds > STALL_S)]
+    return stalled
 
 
 def _unsteady(phases: Sequence[Phase]) -> list[str]:

@@ -61,7 +61,7 @@ def command(
 
 
 def _read(files: list[Path], hints: "Hints", capacity: int | None) -> tuple["Foreign", dict[str, Any]]:
-    from pslc import formats
+    from pslc import doubts, formats
     from pslc.analysis import Seen, causes_from_outside
     from pslc.errors import refusal
     from pslc.findings import of_curve
@@ -71,6 +71,8 @@ def _read(files: list[Path], hints: "Hints", capacity: int | None) -> tuple["For
         hint = "give a log of writes, or a table of speed against what was written"
         raise refusal(f"{foreign.name} tells of no writes", hint)
     seen = Seen(capacity_bytes=capacity)
-    return foreign, of_curve(
+    findings = of_curve(
         foreign.curve, explain=lambda phases: causes_from_outside(phases, seen), capacity_bytes=capacity
     )
+    findings["doubts"] = doubts.of_foreign(foreign) + findings["doubts"]
+    return foreign, findings

@@ -61,6 +61,8 @@ class Foreign:
         jobs: as in `Recording.jobs`, where the data tell of them.
         rows: results that have no series.
         notes: what to know of them, a sentence each.
+        zeroes: the data that were written were zeroes.
+        clock_back_s: the furthest that times go back.
         bad_lines: left out.
     """
 
@@ -69,6 +71,8 @@ class Foreign:
     jobs: list[dict[str, Any]] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    zeroes: bool = False
+    clock_back_s: float = 0.0
     bad_lines: int = 0
 
 

@@ -23,17 +23,17 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         text = path.read_text(encoding="utf-8", errors="replace")
         try:
             document = json.loads(text[text.index("{") :])
-            jobs += [_job(job) for job in document["jobs"]]
+            jobs += [_job(job, document.get("global options", {})) for job in document["jobs"]]
         except (ValueError, KeyError, TypeError) as error:
             hint = "the output of fio --output-format=json or json+"
             raise refusal(f"{path}: not fio's JSON ({error})", hint) from None
     return Foreign(paths[0].name, None, jobs)
 
 
-def _job(job: dict[str, Any]) -> dict[str, Any]:
+def _job(job: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": job["jobname"],
-        "options": job.get("job options", {}),
+        "options": common | job.get("job options", {}),
         "notes": [],
         **{kind: _kind(job.get(kind, {})) for kind in ("read", "write", "trim")},
     }

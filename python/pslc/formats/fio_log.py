@@ -17,6 +17,8 @@ from pslc.formats import Foreign, Hints
 LINE = re.compile(r"\s*\d+,\s*\d+,\s*[0-2],\s*\d+(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$")
 COLUMNS = ["ms", "value", "direction", "bs", "offset", "priority", "issued"]
 WRITE = 1
+LATE_S = 5.0
+"""A request may be logged this much after one that ended later; more is a clock that was set back."""
 KIB = 1024
 
 Floats = NDArray[np.float64]
@@ -31,20 +33,25 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """Bytes written over time, all files together."""
     written: list[tuple[Floats, Floats]] = []
-    bad = 0
+    bad, back = 0, 0.0
     for path in paths:
         if "iops" in path.name:
             raise refusal(f"{path} is a log of IOPS, which tells no sizes", "give the log of bandwidth: *_bw.*.log")
         one, skipped = _cumulative(path, hints.skip_bad)
         bad += skipped
         if one is not None:
-            written.append(one)
+            written.append(one[:2])
+            back = max(back, one[2])
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    return Foreign(name, _curve(written), bad_lines=bad)
+    return Foreign(name, _curve(written), clock_back_s=back if back > LATE_S else 0.0, bad_lines=bad)
 
 
-def _cumulative(path: Path, skip_bad: bool) -> tuple[tuple[Floats, Floats] | None, int]:
-    """Milliseconds, ascending, and bytes written until then; None without writes. And how many lines were left out."""
+Written = tuple[Floats, Floats, float]
+"""Milliseconds, ascending, bytes written until then, and how many seconds the times go back at most."""
+
+
+def _cumulative(path: Path, skip_bad: bool) -> tuple[Written | None, int]:
+    """What was written; None without writes. And how many lines were left out."""
     try:
         return _sum(path, _batches(path)), 0
     except (pa.ArrowInvalid, UnicodeDecodeError):
@@ -80,11 +87,11 @@ def _batches(path: Path) -> Iterator[Batch]:
         yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(4))
 
 
-def _sum(path: Path, batches: Iterator[Batch]) -> tuple[Floats, Floats] | None:
+def _sum(path: Path, batches: Iterator[Batch]) -> Written | None:
     """Sum the writes of each millisecond."""
     times: list[Floats] = []
     amounts: list[Floats] = []
-    last = 0
+    last, back = 0, 0
     for ms, value, direction, bs in batches:
         if len(ms) and (direction.min() < 0 or direction.max() > 2):
             raise pa.ArrowInvalid("direction")
@@ -100,6 +107,7 @@ def _sum(path: Path, batches: Iterator[Batch]) -> tuple[Floats, Floats] | None:
                 raise refusal(f"{path} holds averaged latencies, which tell no bytes", hint)
             # Averaged: KiB/s since the line before.
             amount = value * float(KIB) * np.diff(ms, prepend=last) / 1000
+        back = max(back, -int(np.diff(ms, prepend=last).min()))
         last = int(ms[-1])
         unique, where = np.unique(ms, return_inverse=True)
         times.append(unique.astype(np.float64))
@@ -108,7 +116,7 @@ def _sum(path: Path, batches: Iterator[Batch]) -> tuple[Floats, Floats] | None:
         return None
     # A request may be logged a little after a later one.
     unique, where = np.unique(np.concatenate(times), return_inverse=True)
-    return unique, np.cumsum(np.bincount(where, weights=np.concatenate(amounts)))
+    return unique, np.cumsum(np.bincount(where, weights=np.concatenate(amounts))), back / 1000
 
 
 def _curve(written: list[tuple[Floats, Floats]]) -> Curve | None:

@@ -51,8 +51,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     options = dict(_options(lines))
     test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"
     rows = [_row(test, kind, [scale * figures[place] for figures in samples]) for place, kind in enumerate(KINDS)]
-    notes = ["the data were zeroes, which drives may compress or not store"] if options.get("Data") == "Zeroes" else []
-    return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
+    return Foreign(path.name, None, rows=rows, zeroes=options.get("Data") == "Zeroes", bad_lines=reader.bad)
 
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:

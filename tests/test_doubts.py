@@ -1,0 +1,74 @@
+"""What falsifies a measurement and shows in its data. The machine's own doubts are in test_real.py."""
+
+import json
+
+import pytest
+
+from pslc import doubts
+from pslc.doubts import Doubt
+from pslc.formats import Foreign, Row
+
+
+def job(*, rw="randread", mean_ns=80_000.0, total=1000, **options):
+    done = {"io_bytes": 4096 * total, "total_ios": total, "runtime_ns": 10**9, "lat_ns": {"mean": mean_ns}}
+    nothing = {"io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0}}
+    kinds = {"read": done, "write": nothing} if "read" in rw else {"read": nothing, "write": done}
+    return {"name": "a", "options": {"rw": rw, "direct": "1"} | options, **kinds}
+
+
+def asked(doubt: Doubt, found: list[str]) -> bool:
+    """Whether the doubt is among those found, with its braces filled."""
+    return any(text.endswith(doubt.value.rpartition("}")[2]) and "{" not in text for text in found)
+
+
+def test_a_sound_job_raises_no_doubt():
+    assert doubts.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write")])) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "doubt"),
+    [
+        (job(direct="0"), Doubt.PAGE_CACHE),
+        (job(zero_buffers="1"), Doubt.COMPRESSIBLE),
+        (job(mean_ns=3_000.0), Doubt.UNWRITTEN),
+        (job(rw="write", total=10**7), Doubt.NO_LINK),
+    ],
+)
+def test_each_artefact_of_a_job_is_doubted(one, doubt):
+    assert asked(doubt, doubts.of_foreign(Foreign("a.json", None, jobs=[one])))
+
+
+def test_a_result_above_any_link_is_doubted():
+    rows = [Row("SEQ", "read", 25e9), Row("SEQ", "write", 3e9)]
+    (found,) = doubts.of_foreign(Foreign("cdm.txt", None, rows=rows))
+    assert found.startswith("SEQ read at 25000 MB/s")
+
+
+def test_a_clock_that_was_set_back_is_doubted(command, tmp_path):
+    lines = [f"{ms}, 5, 1, 200000000, 0" for ms in range(100, 60_000, 100)]
+    lines[300:] = [f"{ms - 20_000}, 5, 1, 200000000, 0" for ms in range(30_100, 60_000, 100)]
+    (tmp_path / "a_bw.1.log").write_text("\n".join(lines) + "\n")
+    found = json.loads(command("analyze", "a_bw.1.log", "--json").stdout)["doubts"]
+    assert found[0].startswith("the clock went back by 19.9 s in a_bw.1.log")
+
+
+def test_options_of_the_global_section_hold_for_every_job(command, tmp_path):
+    done = {"io_bytes": 10**9, "total_ios": 1000, "runtime": 1000, "lat_ns": {"mean": 1e6}}
+    one = {"jobname": "a", "job options": {"rw": "write"}, "write": done}
+    for direct in ("0", "1"):
+        document = {"fio version": "fio-3.36", "global options": {"direct": direct}, "jobs": [one]}
+        (tmp_path / "out.json").write_text(json.dumps(document))
+        found = json.loads(command("analyze", "out.json", "--json").stdout)["doubts"]
+        assert asked(Doubt.PAGE_CACHE, found) == (direct == "0")
+
+
+@pytest.mark.parametrize("program", ["smartctl", "nvme"])
+def test_thermal_counters_that_rose_are_doubted(program):
+    logs = [{"warning_temp_time": 3, "thm_temp1_trans_count": count} for count in (10, 12)]
+    smart = [{"nvme_smart_health_information_log": log} if program == "smartctl" else log for log in logs]
+    before, after = ({"temperature_c": 55.0, "smart": one} for one in smart)
+    assert list(doubts._of_heat(before, after)) == [
+        Doubt.THROTTLED.format(what="thm_temp1_trans_count +2"),
+    ]
+    assert list(doubts._of_heat(after, after)) == []
+    assert list(doubts._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubt.HEAT.format(celsius=80)]
