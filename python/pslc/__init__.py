@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pslc._native import PslcError, version
 
 if TYPE_CHECKING:
+    from pslc.findings import analyze
     from pslc.recording import Recording
     from pslc.runner import run
 
-__all__ = ["PslcError", "Recording", "__version__", "run"]
+__all__ = ["PslcError", "Recording", "__version__", "analyze", "run"]
 
 __version__: str = version()
 
@@ -24,6 +25,10 @@ def __getattr__(name: str) -> Any:
         from pslc.recording import Recording
 
         return Recording
+    if name == "analyze":
+        from pslc.findings import analyze
+
+        return analyze
     if name == "run":
         from pslc.runner import run
 

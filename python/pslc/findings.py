@@ -1,30 +1,18 @@
 """Findings of a recording: what the analysis says of its write curve."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pslc.analysis import (
-    CacheEnd,
-    Curve,
-    Evidence,
-    Phase,
-    cache_end,
-    causes_from_outside,
-    doubts,
-    find_phases,
-    phase_cause,
-)
+from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
 from pslc.channels import changes_within, seen
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
 PACED = ("thinktime", "startdelay", "rate")
 """fio options by which the host, not the drive, decides when requests are made."""
-
-Explain = Callable[[Sequence[Phase]], list[Evidence]]
-"""Gives the cause of each phase."""
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
@@ -68,25 +56,39 @@ def of_curve(
     phases_too: bool = True,
 ) -> dict[str, Any]:
     """What a write curve says; see `of_writes`."""
-    found: dict[str, Any] = {
-        "cache_bytes": None,
-        "cache_bytes_low": None,
-        "cache_bytes_high": None,
-        "fill_mean_bytes_per_s": None,
-        "phases": [],
-        "doubts": [],
-    }
-    if curve is None:
-        return found
-    found["fill_mean_bytes_per_s"] = curve.total_bytes / float(curve.seconds.sum())
-    if not phases_too:
-        return found
-    phases = find_phases(curve)
-    end = cache_end(curve, phases, seed=seed, capacity_bytes=capacity_bytes)
-    found.update(_cache(end))
-    found["phases"] = [_phase(phase, why) for phase, why in zip(phases, explain(phases), strict=True)]
-    found["doubts"] = doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)
-    return found
+    if curve is None or not phases_too:
+        mean = curve.total_bytes / curve.total_seconds if curve else None
+        return Found(mean, (), None, ()).document()
+    found = find(curve, explain, capacity_bytes=capacity_bytes, seed=seed, interrupted=interrupted)
+    return found.document()
+
+
+def analyze(
+    x: ArrayLike,
+    bytes_per_s: ArrayLike,
+    *,
+    by: Literal["bytes", "time"] = "bytes",
+    capacity_bytes: float | None = None,
+    link_bytes_per_s: float | None = None,
+    seed: int = 0,
+) -> Found:
+    """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
+
+    Args:
+        x: at the end of each sample, the bytes written so far, or the seconds, shape (n,), ascending.
+        bytes_per_s: within each sample, from the one before it on, shape (n,). Samples in which nothing was written, or
+            that took no time, are left out.
+        by: what x is.
+        capacity_bytes: of the drive; tells a part of a fill from a drive without a cliff, and helps with causes.
+        link_bytes_per_s: what its link carries.
+        seed: of the intervals.
+
+    Raises:
+        ValueError: the arrays do not make a curve.
+    """
+    curve = Curve.of_samples(np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64), by)
+    known = Seen(capacity_bytes=capacity_bytes, link_bytes_per_s=link_bytes_per_s)
+    return find(curve, lambda phases: causes_from_outside(phases, known), capacity_bytes=capacity_bytes, seed=seed)
 
 
 def write_curve(recording: Recording) -> Curve | None:
@@ -110,35 +112,8 @@ def _paced(recording: Recording) -> bool:
     return any(name in PACED for job in recording.jobs for name in job["options"])
 
 
-def _cache(end: CacheEnd | None) -> dict[str, Any]:
-    if end is None:
-        return {}
-    if not end.seen_end:
-        return {"cache_bytes_low": round(end.low)}
-    return {
-        "cache_bytes": round(end.bytes),
-        "cache_bytes_low": round(end.low),
-        "cache_bytes_high": round(end.high),
-    }
-
-
 def _evidence(recording: Recording, phase: Phase) -> Evidence:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     written = phase.to_bytes - phase.from_bytes
     return phase_cause(changes, seconds=seconds, facts=recording.facts, written=written)
-
-
-def _phase(phase: Phase, evidence: Evidence) -> dict[str, Any]:
-    return {
-        "from_bytes": round(phase.from_bytes),
-        "to_bytes": round(phase.to_bytes),
-        "bytes_per_s": phase.bytes_per_s,
-        "cause": evidence.cause,
-        "confidence": evidence.confidence,
-        "because": evidence.because,
-        "from_low": round(phase.from_low),
-        "from_high": round(phase.from_high),
-        "spread": phase.spread,
-        "drift": phase.drift,
-    }

@@ -21,6 +21,8 @@ from pslc.errors import refusal
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from pslc.analysis import Found
+
 Columns = dict[str, NDArray[np.uint64]]
 
 
@@ -89,6 +91,17 @@ class Recording:
     def read_bytes(self) -> int:
         """Bytes the host read."""
         return int(self.bytes["read_bytes"].sum())
+
+    @property
+    def analysis(self) -> Found:
+        """The findings of the writes as typed objects; `findings` is their form in JSON.
+
+        Raises:
+            KeyError: the suite found something else.
+        """
+        from pslc.analysis import Found
+
+        return Found.of_document(self.findings)
 
     @property
     def notes(self) -> list[str]:

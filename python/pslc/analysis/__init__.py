@@ -3,6 +3,7 @@
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, phase_cause
 from pslc.analysis.doubts import Doubt, doubts
+from pslc.analysis.found import Explain, ExplainedPhase, Found, find
 from pslc.analysis.outside import Seen, causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.series import Curve
@@ -13,11 +14,15 @@ __all__ = [
     "Curve",
     "Doubt",
     "Evidence",
+    "Explain",
+    "ExplainedPhase",
+    "Found",
     "Phase",
     "Seen",
     "cache_end",
     "causes_from_outside",
     "doubts",
+    "find",
     "find_phases",
     "phase_cause",
 ]

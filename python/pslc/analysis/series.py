@@ -1,6 +1,7 @@
 """The write curve every analysis starts from: how long each stretch of bytes took."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,29 @@ class Curve:
                 f"bin {bad[0]} holds {self.widths[bad[0]]} bytes but a width must be finite and above 0\n\n"
                 "hint: edges are cumulative bytes, strictly ascending"
             )
+
+    @classmethod
+    def of_samples(cls, at: Floats, bytes_per_s: Floats, by: Literal["bytes", "time"]) -> "Curve":
+        """A curve of speeds, each of which holds from the sample before it to itself.
+
+        Samples in which nothing was written, or that took no time, are left out.
+
+        Args:
+            at: bytes written so far, or seconds, at the end of each sample, ascending, shape (n,).
+            bytes_per_s: shape (n,).
+
+        Raises:
+            ValueError: the shapes differ, or no sample is left.
+        """
+        if at.ndim != 1 or at.shape != bytes_per_s.shape:
+            raise ValueError(
+                f"samples of shapes {at.shape} and {bytes_per_s.shape} do not pair\n\nhint: two rows of the same length"
+            )
+        steps = np.diff(at, prepend=0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            widths, seconds = (steps, steps / bytes_per_s) if by == "bytes" else (steps * bytes_per_s, steps)
+        good = np.isfinite(seconds) & np.isfinite(widths) & (seconds > 0) & (widths > 0)
+        return cls(np.concatenate(([0.0], np.cumsum(widths[good]))), seconds[good])
 
     @property
     def widths(self) -> Floats:

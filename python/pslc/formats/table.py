@@ -88,17 +88,10 @@ def _unit(name: str, known: set[str]) -> str:
 
 
 def _curve(at: np.ndarray, speed: np.ndarray, unit: str) -> Curve | None:
-    """Each row holds from the one before it to itself."""
-    if unit in SIZES:
-        edges = np.concatenate([[0.0], at * SIZES[unit]])
-        with np.errstate(divide="ignore"):
-            seconds = np.diff(edges) / speed
-    else:
-        times = np.concatenate([[0.0], at * TIMES[unit]])
-        seconds = np.diff(times)
-        edges = np.concatenate([[0.0], np.cumsum(speed * seconds)])
-    good = np.isfinite(seconds) & (seconds > 0) & (np.diff(edges) > 0)
-    if not good.any():
+    """None where nothing was written."""
+    try:
+        if unit in SIZES:
+            return Curve.of_samples(at * SIZES[unit], speed, "bytes")
+        return Curve.of_samples(at * TIMES[unit], speed, "time")
+    except ValueError:
         return None
-    widths = np.diff(edges)[good]
-    return Curve(np.concatenate([[0.0], np.cumsum(widths)]), seconds[good])

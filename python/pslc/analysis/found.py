@@ -1,0 +1,119 @@
+"""Everything that is said of a write curve, as typed objects; `document` is their form in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pslc.analysis.cache import CacheEnd, cache_end
+from pslc.analysis.causes import Evidence
+from pslc.analysis.doubts import doubts
+from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.series import Curve
+
+Explain = Callable[[Sequence[Phase]], list[Evidence]]
+"""Gives the cause of each phase."""
+
+
+@dataclass(frozen=True)
+class ExplainedPhase(Phase):
+    """A phase and why it has its speed.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        confidence: from 0 to 1.
+        because: the evidence, a sentence.
+    """
+
+    cause: str
+    confidence: float
+    because: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a write curve says.
+
+    Attributes:
+        mean_bytes_per_s: all bytes over all of the time; None when nothing was written.
+        phases: in order; they tile the curve.
+        cache: where the speed first fell; None when it did not.
+        doubts: what may be wrong with all this and what to do about it, the gravest first.
+    """
+
+    mean_bytes_per_s: float | None
+    phases: tuple[ExplainedPhase, ...]
+    cache: CacheEnd | None
+    doubts: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """As run.json holds it; see `pslc.findings.of_writes`."""
+        cache = self.cache
+        seen = cache is not None and cache.seen_end
+        return {
+            "cache_bytes": round(cache.bytes) if cache and seen else None,
+            "cache_bytes_low": round(cache.low) if cache else None,
+            "cache_bytes_high": round(cache.high) if cache and seen else None,
+            "fill_mean_bytes_per_s": self.mean_bytes_per_s,
+            "phases": [_document(phase) for phase in self.phases],
+            "doubts": list(self.doubts),
+        }
+
+    @classmethod
+    def of_document(cls, findings: Mapping[str, Any]) -> Found:
+        """The findings of a recording again.
+
+        Raises:
+            KeyError: they are not of writes.
+        """
+        phases = tuple(ExplainedPhase(**phase) for phase in findings["phases"])
+        low, high = findings["cache_bytes_low"], findings["cache_bytes_high"]
+        cache = None
+        if low is not None:
+            ended = findings["cache_bytes"] is not None
+            cache = CacheEnd(findings["cache_bytes"] if ended else low, low, high if ended else float("inf"), ended)
+        return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
+
+
+def find(
+    curve: Curve,
+    explain: Explain,
+    *,
+    capacity_bytes: float | None = None,
+    seed: int = 0,
+    interrupted: bool = False,
+) -> Found:
+    """Phases, the end of the cache, causes and doubts of a curve.
+
+    Args:
+        capacity_bytes: of the drive; None when it is not known.
+        seed: of the intervals.
+        interrupted: the run was ended before its time.
+    """
+    phases = find_phases(curve)
+    end = cache_end(curve, phases, seed=seed, capacity_bytes=capacity_bytes)
+    return Found(
+        curve.total_bytes / curve.total_seconds,
+        tuple(
+            ExplainedPhase(**vars(phase), cause=why.cause, confidence=why.confidence, because=why.because)
+            for phase, why in zip(phases, explain(phases), strict=True)
+        ),
+        end,
+        tuple(doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)),
+    )
+
+
+def _document(phase: ExplainedPhase) -> dict[str, Any]:
+    return {
+        "from_bytes": round(phase.from_bytes),
+        "to_bytes": round(phase.to_bytes),
+        "bytes_per_s": phase.bytes_per_s,
+        "cause": phase.cause,
+        "confidence": phase.confidence,
+        "because": phase.because,
+        "from_low": round(phase.from_low),
+        "from_high": round(phase.from_high),
+        "spread": phase.spread,
+        "drift": phase.drift,
+    }
