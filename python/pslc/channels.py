@@ -1,5 +1,6 @@
 """What a recording tells besides its curve: the drive's counters within a phase, and what is seen from outside."""
 
+import tomllib
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,13 +18,6 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
     """What the recording tells of the outside: no counter of the drive's."""
     options = [job["options"] for job in recording.jobs]
     one_by_one = all(job["iodepth"] == 1 and option.get("numjobs", "1") == "1" for job, option in _writing(recording))
-    cpu = None
-    if "cpu_ns_total" in recording.before:
-        changes = [changes_within(recording, phase.from_bytes, phase.to_bytes) for phase in phases]
-        cpu = [
-            change["cpu_ns_total"] * phase.bytes_per_s / (phase.to_bytes - phase.from_bytes) / 1e9
-            for change, phase in zip(changes, phases, strict=True)
-        ]
     latencies = [_latencies(recording, phase) for phase in phases] if one_by_one else None
     return Seen(
         capacity_bytes=recording.drive_bytes,
@@ -31,10 +25,27 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
         random_from=_random_from(recording),
         mean_s=[mean for mean, _ in latencies] if latencies else None,
         longest_s=[longest for _, longest in latencies] if latencies else None,
-        cpu=cpu,
-        buffered=not recording.is_simulated
+        cpu=_cpu(recording, phases),
+        buffered=(not recording.is_simulated or "page_cache" in host(recording))
         and any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options),
     )
+
+
+def host(recording: Recording) -> dict[str, Any]:
+    """The host of a simulated drive, as its profile says; empty where there is none, and on a real one."""
+    found: dict[str, Any] = tomllib.loads(recording.profile).get("host", {})
+    return found
+
+
+def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
+    """Share of the processor that was busy, by phase; on a real drive, of the core that makes the requests."""
+    counter = "host_cpu_busy_ns_total" if recording.is_simulated else "cpu_ns_total"
+    cores = host(recording).get("cores") if recording.is_simulated else 1
+    if cores is None or counter not in recording.before:
+        return None
+    changes = [changes_within(recording, phase.from_bytes, phase.to_bytes)[counter] for phase in phases]
+    seconds = [(phase.to_bytes - phase.from_bytes) / phase.bytes_per_s for phase in phases]
+    return [change / (time * 1e9 * cores) for change, time in zip(changes, seconds, strict=True)]
 
 
 def _writing(recording: Recording) -> list[tuple[dict[str, Any], dict[str, str]]]:

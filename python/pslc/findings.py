@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.channels import changes_within, seen
+from pslc.channels import changes_within, host, seen
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -116,4 +116,5 @@ def _evidence(recording: Recording, phase: Phase) -> Evidence:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     written = phase.to_bytes - phase.from_bytes
-    return phase_cause(changes, seconds=seconds, facts=recording.facts, written=written)
+    facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
+    return phase_cause(changes, seconds=seconds, facts=facts, written=written)

@@ -8,6 +8,7 @@ import pytest
 import pslc
 from pslc.analysis import CAUSES, phase_cause
 from pslc.analysis.causes import NEEDED
+from pslc.findings import of_writes
 
 GB = 1e9
 FACTS: dict[str, Any] = {"dies": 32, "link_bytes_per_s": 7e9, "slc_write_bytes_per_s": 7.2e9}
@@ -107,6 +108,14 @@ def test_random_writes_to_a_drive_without_dram_wait_for_its_map(tmp_path: Path) 
     job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=1\nio_size=100m\nsize=100%\n")
     (phase,) = pslc.run(job, on="sim:su630-480gb").findings["phases"]
     assert phase["cause"] == "map"
+
+
+def test_a_slow_processor_is_seen_from_inside_and_from_outside(tmp_path: Path) -> None:
+    job = tmp_path / "small.fio"
+    job.write_text("[a]\nrw=write\nbs=4k\niodepth=32\nio_size=1g\nsize=100%\ndirect=1\n")
+    recording = pslc.run(job, on="sim:sn850-1tb,host.cores=2,host.read=20us,host.write=40us")
+    assert [phase["cause"] for phase in recording.findings["phases"]] == ["cpu"]
+    assert [phase["cause"] for phase in of_writes(recording, outside=True)["phases"]] == ["cpu"]
 
 
 def test_nothing_written_has_no_cause() -> None:

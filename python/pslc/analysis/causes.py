@@ -14,7 +14,7 @@ from typing import Any, Final
 CAUSES: Final = (
     "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "thermal", "unknown",
 )  # fmt: skip
-"""Every cause there is. The drive's counters never tell of `cpu`: it is the host's."""
+"""Every cause there is."""
 
 NEEDED: Final = (
     "host_write_bytes_total",
@@ -47,6 +47,8 @@ TAKEN_IN: Final = 1.1
 """Bytes written over those that reached the drive, above which memory took the rest."""
 MAP_READS: Final = 0.5
 """Bytes of the map read for each byte written, above which its misses matter: a page of it for 8 KiB."""
+BUSY_CPU: Final = 0.95
+"""Share of the time from which a processor limits."""
 THROTTLED: Final = 0.1
 """Share of the time throttled from which heat matters."""
 AHEAD: Final = 2.0
@@ -79,6 +81,7 @@ class _Shares:
     map_reads: float
     throttled: float
     celsius: float
+    cpu: float
 
 
 def phase_cause(
@@ -90,8 +93,8 @@ def phase_cause(
         deltas: what each counter changed by within the phase, and the mean of each gauge, by the names of
             `SimDrive.columns`. A real drive has none: the answer is `unknown`.
         seconds: how long the phase took.
-        facts: of the drive; `dies` is needed, `link_bytes_per_s` and the raw NAND speeds (`slc_write_bytes_per_s`,
-            `native_write_bytes_per_s`) are quoted where they are known.
+        facts: of the drive; `dies` is needed, and `host_cores` where the host is simulated too; `link_bytes_per_s` and
+            the raw NAND speeds (`slc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are known.
         written: bytes that programs wrote meanwhile, where a page cache may hold some; None: those the drive got.
     """
     missing = [name for name in NEEDED if name not in deltas]
@@ -103,7 +106,7 @@ def phase_cause(
     if written is not None and written > TAKEN_IN * got >= 0.0:
         because = f"memory took in {_gb(written)} while the drive got {_gb(got)}: {written / seconds / 1e6:.0f} MB/s"
         return Evidence("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
-    shares = _shares(deltas, seconds, float(facts["dies"]))
+    shares = _shares(deltas, seconds, facts)
     if isinstance(shares, str):
         return _unknown(shares)
     return _limit_outside(shares, seconds, facts) or _work_inside(shares, seconds, facts)
@@ -113,8 +116,9 @@ def _unknown(because: str) -> Evidence:
     return Evidence("unknown", 0.0, because)
 
 
-def _shares(deltas: Mapping[str, float], seconds: float, dies: float) -> _Shares | str:
+def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> _Shares | str:
     """The shares, or what in the counters contradicts itself."""
+    dies = float(facts["dies"])
     negative = [name for name in NEEDED if not deltas[name] >= 0.0]
     if negative:
         return f"the counters contradict themselves: {negative[0]} changed by {deltas[negative[0]]:g}"
@@ -136,6 +140,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, dies: float) -> _Shares
         map_reads=deltas.get("map_read_bytes_total", 0.0) / host,
         throttled=min(deltas.get("throttle_level", 0.0), 1.0),
         celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
+        cpu=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * float(facts.get("host_cores", 1))),
     )
     programmed = shares.slc + shares.native
     if not 0.5 <= programmed <= 1.5:
@@ -157,6 +162,9 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
         return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
     if s.link < LINK_FULL and s.dies < DIES_SPARE and s.waited is not None and s.waited < WAITING:
         margin = min(DIES_SPARE - s.dies, 4 * (WAITING - s.waited))
+        if s.cpu >= BUSY_CPU:
+            because = f"the host's processor was busy {_pc(s.cpu)} of the time, and nothing waited"
+            return Evidence("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
         if s.map_reads >= MAP_READS:
             because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
             return Evidence("map", _sure(margin / 0.2), f"{because}: {_rate(s, seconds)}")

@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pslc.analysis.causes import Evidence
+from pslc.analysis.causes import BUSY_CPU, Evidence
 from pslc.analysis.phases import Phase
 
 LINK_FULL: Final = 0.965
 """Share of the link's ceiling at which the link is what limits."""
 LINK_BEYOND: Final = 1.12
 """Share of it at which no drive was measured: packets and encoding take less than this."""
-BUSY_CPU: Final = 0.95
 ALIKE: Final = 2.0
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 LEAST_BITS, MOST_BITS = 3, 4
@@ -53,7 +52,7 @@ class Seen:
         random_from: bytes written from which on the requests are at random places.
         mean_s, longest_s: mean time of a request, and the usual longest one of a bin, by phase, where the host had only
             one under way at a time.
-        cpu: share of one core that was busy, by phase.
+        cpu: share of the processor, or of the one core that makes the requests, that was busy, by phase.
         buffered: the host wrote through its page cache.
     """
 
@@ -90,7 +89,7 @@ def _of_the_host(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | 
     if seen.buffered:
         return Evidence("page-cache", UNSURE, "the host wrote through its page cache, which hides the drive")
     if seen.cpu is not None and seen.cpu[index] >= BUSY_CPU:
-        return Evidence("cpu", LIKELY, f"a core was busy {100 * seen.cpu[index]:.0f} % of the time")
+        return Evidence("cpu", LIKELY, f"the processor was busy {100 * seen.cpu[index]:.0f} % of the time")
     if seen.mean_s is not None and seen.longest_s is not None:
         mean, longest = 1e6 * seen.mean_s[index], 1e6 * seen.longest_s[index]
         if longest < ALIKE * mean:
