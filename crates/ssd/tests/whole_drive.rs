@@ -351,3 +351,72 @@ fn suspend_never_raises_the_mean_latency_of_reads() {
     assert!(quick <= slow && slow <= none, "{quick}, {slow}, {none} ns");
     assert!(none > 2 * quick, "{none} without, {quick} with");
 }
+
+#[test]
+fn at_the_ceiling_the_latency_is_what_littles_law_says() {
+    let mut config = small();
+    config.controller.cores = 1;
+    config.controller.read = Nanos::from_micros(40);
+    let (mut machine, rest) = written(&config, 64 << 20);
+    for depth in [4usize, 16, 64] {
+        let (mut ends, mut seed, mut waited) = (vec![rest; depth], 1, 0);
+        for _ in 0..4000 {
+            let slot = (0..depth).min_by_key(|slot| ends[*slot]).unwrap();
+            let at = ends[slot];
+            ends[slot] = machine.submit(at, &Request::read(rng(&mut seed) % (16 << 10) * 4096, 4096), true);
+            waited += (ends[slot] - at).0;
+        }
+        let mean = waited as f64 / 4000.0;
+        let expected = depth as f64 * 40_000.0;
+        assert!((mean / expected - 1.0).abs() < 0.05, "{mean} ns at depth {depth}");
+        machine = written(&config, 64 << 20).0;
+    }
+}
+
+/// What was programmed is either in a block still, or was erased.
+#[test]
+fn erases_times_the_block_are_the_bytes_programmed_in_each_mode() {
+    let mut config = small();
+    config.cache.when_full = "fold".into();
+    config.cache.reuse = Reuse::AsFreed;
+    let mut machine = Machine::new(&config);
+    let mut seed = 1;
+    let pages = config.capacity_bytes / 4096;
+    closed_loop(&mut machine, Nanos::ZERO, 8, 60_000, true, |_| {
+        Request::write(rng(&mut seed) % (pages - 64) * 4096, 1 << 18)
+    });
+    for (mode, name) in [(CellMode::Slc, "slc"), (CellMode::Native, "native")] {
+        let block = config.nand.superblock_bytes(mode) / (config.nand.dies * config.nand.planes) as u64;
+        let erased = column(&machine, &format!("{name}_erases_total")) * block;
+        let programmed = column(&machine, &format!("{name}_programmed_bytes_total"));
+        let held = machine.drive().superblocks().filter(|superblock| superblock.mode == mode).count() as u64;
+        let most = held * config.nand.superblock_bytes(mode);
+        assert!(erased > 2 * most, "{erased} bytes erased, {most} held");
+        assert!(programmed >= erased && programmed - erased <= most, "{programmed} - {erased} of {most}");
+    }
+}
+
+#[test]
+fn more_spare_space_never_raises_write_amplification() {
+    let mut before = f64::MAX;
+    for blocks in [380u32, 400, 440, 520, 700] {
+        let mut config = small();
+        config.cache.mode = CacheMode::PureXlc;
+        config.nand.blocks_per_plane = blocks;
+        let mut machine = Machine::new(&config);
+        let (mut seed, pages) = (1, config.capacity_bytes / 4096);
+        let count = |machine: &Machine| column(machine, "native_programmed_bytes_total");
+        let mut write = |machine: &mut Machine| {
+            closed_loop(machine, Nanos::ZERO.max(machine.drive().now()), 8, 2_000_000, true, |_| {
+                Request::write(rng(&mut seed) % pages * 4096, 4096)
+            })
+        };
+        write(&mut machine);
+        let begun = count(&machine);
+        write(&mut machine);
+        let amplification = (count(&machine) - begun) as f64 / (2_000_000.0 * 4096.0);
+        assert!(amplification <= before, "{amplification} with {blocks} blocks, {before} with fewer");
+        before = amplification;
+    }
+    assert!(before < 1.5, "{before} with twice the space");
+}

@@ -1,0 +1,125 @@
+"""How long does the drive live, and would it live longer with another cache?
+
+Six tenths of the drive are written and left to settle. Then they are overwritten in random places, in bursts of a
+hundredth of the drive in 128 KiB requests, with a minute between them in which it may empty its cache. What the cells were
+programmed with, against what they stand, is the wear. To compare, run it with another `cache.mode`.
+"""
+
+from typing import Any
+
+from pslc.place import Place
+from pslc.recording import Recording
+from pslc.report import curves
+from pslc.report.picture import Picture, Table
+from pslc.suites import Steps
+
+QUICK = "an eighth of the writes"
+SHARE, QUICK_SHARE = 0.5, 1 / 16
+"""Of the drive, that is overwritten."""
+FULL = 0.6
+BURST = 0.01
+SETTLE_S = 3600.0
+DAILY_BYTES = 50e9
+"""For the years: what an office machine writes a day, generously."""
+
+
+def steps(place: Place) -> Steps:
+    """Old data, and a drive at rest; then the bursts."""
+    old = place.share(FULL)
+    # The shortest request there is, after an hour.
+    settle = place.job("settle", rw="trim", bs="4k", offset=old, number_ios=1, pause=SETTLE_S)
+    yield place.write("keep", old) + settle
+    block = 128 << 10
+    yield place.job(
+        "bursts",
+        rw="randwrite",
+        bs=block,
+        size=old,
+        iodepth=8,
+        norandommap=True,
+        loops=2,
+        number_ios=max(int(place.size * (QUICK_SHARE if place.quick else SHARE)) // block, 1),
+        thinktime="60s",
+        thinktime_blocks=max(int(place.size * BURST) // block, 1),
+    )
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """Of the bursts; all null where the drive does not count or its profile does not say what its cells stand.
+
+    - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
+      collection, for each byte of the host; `waf`: all that was programmed, for each byte
+    - `wear_main`, `wear_static`: share of their life that the blocks have lost, evenly spread over each of the two zones
+    - `life_bytes`: what the host can write until the first zone has none left; `life_years` at 50 GB a day;
+      `life_fills`: over the capacity
+    """
+    names = ("slc_per_host", "folded_per_host", "collected_per_host", "waf", "wear_main", "wear_static")
+    found: dict[str, Any] = dict.fromkeys((*names, "life_bytes", "life_years", "life_fills")) | {"doubts": []}
+    facts = recording.facts
+    if not recording.is_simulated:
+        return found | {"doubts": ["a real drive tells its wear in whole percents: compare its SMART data over months"]}
+    if "native_cycles" not in facts:
+        return found | {"doubts": ["the profile has no [wear]: add slc_cycles and native_cycles"]}
+    part = recording.parts[-1]
+    change = {name: float(part.totals[name] - part.before[name]) for name in part.before if name.endswith("_total")}
+    host = change["host_write_bytes_total"]
+    if not host:
+        return found
+    slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
+    found |= {
+        "slc_per_host": slc / host,
+        "folded_per_host": change["folded_bytes_total"] / host,
+        "collected_per_host": change["gc_bytes_total"] / host,
+        "waf": (slc + native) / host,
+    }
+    static, all_blocks = facts["static_superblocks"], facts["superblocks"]
+    # pSLC data are shared between the zones as its erases are; without any yet, they are in the static part if there is one.
+    erases = change["slc_erases_total"]
+    of_static = change["static_erases_total"] / erases if erases else float(static > 0)
+    block = facts["slc_superblock_bytes"]
+    wear_static = slc * of_static / (static * block) / facts["slc_cycles"] if static else 0.0
+    main = all_blocks - static
+    wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
+    wear_main += native / (main * facts["native_superblock_bytes"]) / facts["native_cycles"]
+    life = host / max(wear_main, wear_static)
+    return found | {
+        "wear_main": wear_main,
+        "wear_static": wear_static,
+        "life_bytes": life,
+        "life_years": life / DAILY_BYTES / 365.25,
+        "life_fills": life / recording.capacity_bytes,
+    }
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """The life, then what it is spent on."""
+    if findings["life_bytes"] is None:
+        return []
+    first = "the static cache" if findings["wear_static"] > findings["wear_main"] else "the main area"
+    years = f"{findings['life_years']:.0f} years at 50 GB a day"
+    return [
+        f"Written like this it lives for {findings['life_bytes'] / 1e12:,.0f} TB, {findings['life_fills']:,.0f} times "
+        f"its capacity, {years}; {first} wears out first.",
+        f"For each byte of the host {findings['waf']:.2f} are programmed: {findings['slc_per_host']:.2f} as pSLC, "
+        f"{findings['folded_per_host']:.2f} folded, {findings['collected_per_host']:.2f} collected.",
+    ]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """What each byte of the host costs, and which zone it wears."""
+    if findings["life_bytes"] is None:
+        return []
+    rows = [
+        ["programmed", f"{findings['waf']:.3f}"],
+        ["as pSLC", f"{findings['slc_per_host']:.3f}"],
+        ["folded", f"{findings['folded_per_host']:.3f}"],
+        ["collected", f"{findings['collected_per_host']:.3f}"],
+        ["wear of the main area", f"{findings['wear_main']:.3%}"],
+        ["wear of the static cache", f"{findings['wear_static']:.3%}"],
+    ]
+    return [Table("Bytes for each byte of the host, and wear", ("", "figure"), rows, words=("",))]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Write amplification and what else any run shows."""
+    return curves.of_any(recording)
