@@ -420,3 +420,19 @@ fn more_spare_space_never_raises_write_amplification() {
     }
     assert!(before < 1.5, "{before} with twice the space");
 }
+
+#[test]
+fn a_sata_drive_never_has_more_than_thirty_two_requests() {
+    let rate = |depth: usize| {
+        let mut config = small();
+        config.link = Link::Sata { mbps: 6000 };
+        let (mut machine, rest) = written(&config, 64 << 20);
+        let mut seed = 1;
+        let time = closed_loop(&mut machine, rest, depth, 8000, true, |_| {
+            Request::read(rng(&mut seed) % (16 << 10) * 4096, 4096)
+        });
+        iops(8000, time)
+    };
+    let (at_32, at_256) = (rate(32), rate(256));
+    assert!((at_256 / at_32 - 1.0).abs() < 0.02, "{at_32} at 32, {at_256} at 256");
+}

@@ -1,5 +1,7 @@
-//! The computer around the drive: its processor's time for each request, and the page cache for those that are not direct.
+//! The computer around the drive: its processor's time for each request, the page cache for those that are not direct, and
+//! the queue before a SATA port.
 
+mod ncq;
 mod page_cache;
 
 use crate::config;
@@ -7,6 +9,7 @@ use crate::cores::Cores;
 use crate::drive::Drive;
 use crate::request::{Op, Request};
 use crate::units::Nanos;
+use ncq::Ncq;
 use page_cache::PageCache;
 
 /// A drive in its computer.
@@ -14,6 +17,8 @@ use page_cache::PageCache;
 pub struct Machine {
     cpu: Option<Cpu>,
     page_cache: Option<PageCache>,
+    /// On SATA.
+    ncq: Option<Ncq>,
     drive: Drive,
 }
 
@@ -49,6 +54,7 @@ impl Machine {
         Machine {
             cpu: config.host.cpu.map(|of| Cpu { cores: Cores::new(of.cores), of, busy: Nanos::ZERO }),
             page_cache: config.host.page_cache.map(|of| PageCache::new(&of, config.capacity_bytes)),
+            ncq: matches!(config.link, config::Link::Sata { .. }).then(Ncq::default),
             drive: Drive::new(config),
         }
     }
@@ -60,18 +66,23 @@ impl Machine {
     /// Ask for something at `now`, `direct` or through the page cache; returns when the caller has its answer.
     #[inline]
     pub fn submit(&mut self, now: Nanos, request: &Request, direct: bool) -> Nanos {
-        if self.cpu.is_none() && self.page_cache.is_none() {
+        if self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none() {
             return self.drive.submit(now, request);
         }
         let now = self.call(now, request);
         match &mut self.page_cache {
-            Some(cache) if !direct || cache.before_direct() => cache.submit(&mut self.drive, now, request),
-            Some(cache) => {
-                cache.bypassed(request);
-                self.drive.submit_late(now, request)
+            Some(cache) if !direct || cache.before_direct() => {
+                return cache.submit(&mut self.drive, now, request);
             }
-            None => self.drive.submit_late(now, request),
+            Some(cache) => cache.bypassed(request),
+            None => {}
         }
+        let tag = self.ncq.as_mut().map_or(now, |ncq| ncq.tag(now));
+        let done = self.drive.submit_late(tag, request);
+        if let Some(ncq) = &mut self.ncq {
+            ncq.sent(done);
+        }
+        done
     }
 
     /// Let the time up to `now` pass.
