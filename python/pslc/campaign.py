@@ -54,11 +54,13 @@ def run(
     progress: Progress | None = None,
     confirm: Confirm | None = None,
     keep: Callable[[list[Recording]], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Recording]:
     """The recordings of an order; it ends with a run that failed or was interrupted.
 
     Args:
         keep: called now and then with the recordings so far.
+        tell: called with a line for each run of several, and for each step of several.
 
     Raises:
         PslcError: the target, a suite or the job file cannot be used.
@@ -72,6 +74,8 @@ def run(
         if left is not None and not left.interrupted and not left.error:
             finished.append(left)
             continue
+        if tell is not None and len(order.runs) > 1:
+            tell(f"{number + 1} of {len(order.runs)}: {what}")
         made = run_one(
             what,
             on=order.on,
@@ -84,6 +88,7 @@ def run(
             confirm=confirm if number == 0 and order.what != ALL else None,
             keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
             done=left,
+            tell=tell,
         )
         finished.append(made)
         if made.interrupted or made.error:

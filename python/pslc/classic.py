@@ -3,14 +3,17 @@
 from typing import Any
 
 from pslc.report import words
-from pslc.report.picture import Picture, Table
-from pslc.report.picture import Line
-from pslc.report.tables import of_rows
+from pslc.report.picture import Line, Picture, Table
+from pslc.report.tables import Column, of_rows
 
 
-def table(title: str, rows: list[dict[str, Any]], more: list[tuple[str, str, Any]] | None = None) -> Table:
+def table(title: str, rows: list[dict[str, Any]], more: list[Column] | None = None) -> Table:
     """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
-    columns = [("test", "test", str), ("read", "read_bytes_per_s", words.speed), ("write", "write_bytes_per_s", words.speed)]
+    columns: list[Column] = [
+        ("test", "test", str),
+        ("read", "read_bytes_per_s", words.speed),
+        ("write", "write_bytes_per_s", words.speed),
+    ]
     return of_rows(title, rows, [*columns, *(more or [])])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from pslc.analysis import Curve, cache_end, find_phases
 from pslc.findings import write_curve
 from pslc.recording import Recording
 
+BUFFER = 64 << 20
+"""Bytes: a write buffer takes less, a cache of cells more."""
 CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
 
@@ -89,13 +91,21 @@ class Cache:
 
 
 def cache(of: Curve | None, seed: int = 0) -> Cache | None:
-    """The cache that a write came to the end of; None when there was no such end."""
+    """The cache that a write came to the end of; None when there was no such end. The write buffer is none."""
     if of is None:
         return None
     phases = find_phases(of)
     end = cache_end(of, phases, seed=seed)
     if end is None or not end.seen_end:
         return None
+    if end.bytes < BUFFER:
+        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + end.bytes))
+        rest = Curve(of.edges_bytes[keep:], of.seconds[keep:]) if keep < len(of.seconds) else None
+        later = cache(rest, seed)
+        if later is None:
+            return None
+        before = float(of.edges_bytes[keep] - of.edges_bytes[0])
+        return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
     after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
     fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
     return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s) if fast > CLIFF * after.bytes_per_s else None

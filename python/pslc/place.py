@@ -90,7 +90,8 @@ class Place:
 
     def write(self, name: str, size: int, **options: Any) -> str:
         """A sequential write that keeps any drive busy."""
-        return self.job(name, rw="write", size=size, **({"bs": "1m", "iodepth": 32} | options))
+        given: dict[str, Any] = {"bs": "1m", "iodepth": 32} | options
+        return self.job(name, rw="write", size=size, **given)
 
     def trim(self, name: str = "trim", **options: Any) -> str:
         """The drive forgets what the place holds; a drive that takes that for a while is left alone after it."""

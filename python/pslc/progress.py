@@ -1,6 +1,5 @@
 """The progress bar of a run, on stderr."""
 
-import sys
 from types import TracebackType
 from typing import Any
 
@@ -30,7 +29,7 @@ class Bar:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=None, done="", speed="")
-        self._name, self._step = title, ""
+        self._name = title
         self._begun = self._interrupted = False
 
     def __enter__(self) -> "Bar":
@@ -58,14 +57,12 @@ class Bar:
         if first and not self._begun:
             raise KeyboardInterrupt
 
+    def tell(self, line: str) -> None:
+        """A line above the bar."""
+        self._bar.console.print(line, style="dim", highlight=False)
+
     def _title(self, state: dict[str, Any]) -> str:
-        """The step on the bar; where there is none, a line for each."""
-        step = state["step"]
-        if step != self._step:
-            self._step = step
-            if self._bar.disable and step.partition(":")[0] not in ("", "step 1"):
-                print(step, file=sys.stderr)
-        return f"{self._name} {step}"
+        return f"{self._name} {state['step']}"
 
     def __call__(self, state: dict[str, Any]) -> bool:
         """Draw what a run tells about its progress; False, which ends it, after an interrupt."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ Confirm = Callable[[Plan], bool]
 """Asked before anything is written to a real drive; the run is not made when it returns False."""
 
 Keep = Callable[[Recording], None]
-"""Called after each step, and every few seconds of one on a real drive, with the recording so far."""
+"""Called between steps, and within one on a real drive, every few seconds with the recording so far."""
+
+KEEP_EVERY_S = 5.0
 
 
 def run(
@@ -43,6 +46,7 @@ def run(
     confirm: Confirm | None = None,
     keep: Keep | None = None,
     done: Recording | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Recording:
     """Run a suite (`"fill"`) or an fio job file (`"my.fio"`) on a target and analyse what it did.
 
@@ -57,6 +61,7 @@ def run(
         keep: see `Keep`.
         done: a run of the same that was interrupted; its finished steps are not repeated. On a simulated drive they
             are, since the drive has to come to be as it was.
+        tell: called with a line for each step of several.
 
     Raises:
         PslcError: the target, the suite or the job file cannot be used.
@@ -88,7 +93,7 @@ def run(
         raise KeyboardInterrupt
     kept = [part for part in done.parts if not part.interrupted and not part.error] if done and target.is_real else []
     steps = suites.load(suite).steps(place) if suite and place else _one(str(text))
-    recording = join(list(_walk(bench, steps, kept)))
+    recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
     if isinstance(bench.drive, RealDrive):
         facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
     imports.join()
@@ -103,7 +108,9 @@ def _one(text: str) -> suites.Steps:
     yield text
 
 
-def _walk(bench: _Bench, steps: suites.Steps, kept: list[Recording]) -> Generator[Recording, None, None]:
+def _walk(
+    bench: _Bench, steps: suites.Steps, kept: list[Recording], tell: Callable[[str], None] | None
+) -> Generator[Recording, None, None]:
     """Run the steps, those in `kept` excepted, and give the recording of each."""
     done: list[Recording] = []
     last = None
@@ -113,7 +120,10 @@ def _walk(bench: _Bench, steps: suites.Steps, kept: list[Recording]) -> Generato
         except StopIteration:
             return
         bench.done = done
-        last = kept.pop(0) if kept else bench.run(text, f"step {len(done) + 1}: {_title(text)}")
+        name = f"step {len(done) + 1}: {_title(text)}"
+        if tell is not None:
+            tell(f"{name}, done before" if kept else name)
+        last = kept.pop(0) if kept else bench.run(text, name)
         done.append(last)
         yield last
 
@@ -137,6 +147,7 @@ class _Bench:
 
     def __post_init__(self) -> None:
         self.done: list[Recording] = []
+        self.kept_at = monotonic()
         self.common: dict[str, Any] = {
             "target": self.target.spec,
             "drive": self.target.name,
@@ -167,7 +178,8 @@ class _Bench:
         else:
             found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
         recording = _recording(common, found)
-        if self.keep is not None and self.done:
+        if self.keep is not None and monotonic() > self.kept_at + KEEP_EVERY_S:
+            self.kept_at = monotonic()
             self.keep(join([*self.done, recording]))
         return recording
 

@@ -137,6 +137,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
                 keep=partial(_keep, order, folder) if folder else None,
+                tell=bar.tell,
             )
         except DeclinedError:
             raise typer.Exit(0 if dry_run else 2) from None
@@ -165,9 +166,11 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
 
 def _keep(order: "Order", folder: Path, so_far: "list[Recording]") -> None:
     """Recordings that anyone can open, and that can be resumed, even if the run is killed now."""
+    from pslc import campaign
+
     last = so_far[-1]
     last.error = last.error or "the run has not ended"
-    _save(order, so_far, folder, report=False)
+    last.save(campaign.folders(order, folder)[len(so_far) - 1])
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:

@@ -37,7 +37,9 @@ def command(
     if action != "show" or name not in suites.names():
         hint = f"pslc suites show NAME, one of {', '.join(suites.names())}"
         raise refusal(f'"{action} {name or ""}" is not understood', hint)
-    place = find_place(find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick))
+    place = find_place(
+        find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
+    )
     if fio:
         from pslc.report.fio import job_file
 
@@ -91,4 +93,6 @@ def _table(rows: list[dict[str, Any]]) -> None:
         )
     out = terminal.console()
     out.print(table)
-    out.print("+ and what is written until a time is over. Steps as expected; what is measured may change them.", style="dim")
+    out.print(
+        "+ and what is written until a time is over. Steps as expected; what is measured may change them.", style="dim"
+    )

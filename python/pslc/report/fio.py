@@ -126,9 +126,15 @@ def _samples(recording: Recording | None, kind: str) -> dict[str, Any]:
 
 
 def job_file(steps: Sequence[str], place: Place) -> str:
-    """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace stand
-    for one."""
-    head = ["[global]", "filename=pslc.scratch", f"filesize={place.target.capacity_bytes}", "ioengine=io_uring", "thread"]
+    """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace
+    stand for one."""
+    head = [
+        "[global]",
+        "filename=pslc.scratch",
+        f"filesize={place.target.capacity_bytes}",
+        "ioengine=io_uring",
+        "thread",
+    ]
     sections = [section for text in steps for section in _sections(text)]
     return "\n\n".join(["\n".join(head), *(_without_copy(lines) for lines in sections)]) + "\n"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from pslc import suites
 from pslc.comparison import Row, Side
@@ -26,6 +25,8 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 KEY_PICTURES = 2
 """Of each suite on the page of a catalogue."""
+MOST = 2500
+"""Points of a line."""
 WIDE = 0.05
 """The share of a picture's width from which on there is room for the word of a band."""
 
@@ -114,7 +115,7 @@ def figure(picture: Picture) -> Figure:
     end = max((band.end for band in picture.bands), default=0.0)
     shapes = [_shade(band) for band in picture.bands[1::2]]
     notes = [_note(band) for band in picture.bands if band.end - band.start > WIDE * end]
-    layout = {"xaxis": _axis(picture.x, picture.log_x), "yaxis": _axis(picture.y, picture.log_y)}
+    layout: dict[str, Any] = {"xaxis": _axis(picture.x, picture.log_x), "yaxis": _axis(picture.y, picture.log_y)}
     layout |= {"showlegend": len(lines) > 1, "shapes": shapes, "annotations": notes}
     return {"id": picture.name, "title": picture.title, "data": lines, "layout": layout}
 
@@ -126,9 +127,8 @@ def _axis(title: str, log: bool) -> dict[str, Any]:
 
 
 def _line(line: Line) -> dict[str, Any]:
-    x, y = line.points
-    some = np.isfinite(x) & np.isfinite(y)
-    return {"type": "scatter", "name": line.name, "x": _short(x[some]), "y": _short(y[some]), **STYLES[line.style]}
+    x, y = line.thinned(MOST)
+    return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **STYLES[line.style]}
 
 
 def _short(values: curves.Floats) -> list[float]:

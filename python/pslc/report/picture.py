@@ -26,6 +26,15 @@ class Line:
         """x and y as arrays."""
         return np.asarray(self.x, dtype=np.float64), np.asarray(self.y, dtype=np.float64)
 
+    def thinned(self, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """At most so many points: means of neighbours, without what is not finite."""
+        x, y = self.points
+        some = np.isfinite(x) & np.isfinite(y)
+        x, y = x[some], y[some]
+        if len(x) > most:
+            x, y = (np.array([part.mean() for part in np.array_split(column, most)]) for column in (x, y))
+        return x, y
+
 
 @dataclass(frozen=True)
 class Band:

@@ -8,6 +8,8 @@ from pslc.report import words
 from pslc.report.picture import Table
 
 Show = Callable[[Any], str]
+Column = tuple[str, str, Show]
+"""Its name, the key of the finding, and how it is written."""
 
 
 def of_writes(findings: dict[str, Any]) -> list[Table]:
@@ -54,7 +56,7 @@ def of_repeats(repeats: dict[str, Any]) -> Table:
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 
 
-def of_rows(title: str, rows: Sequence[dict[str, Any]], columns: Sequence[tuple[str, str, Show]]) -> Table:
+def of_rows(title: str, rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> Table:
     """Rows of findings: name of the column, key of the finding, and how it is written. What is null stays empty."""
     cells = [["" if row[key] is None else show(row[key]) for _, key, show in columns] for row in rows]
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])

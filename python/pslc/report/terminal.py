@@ -161,14 +161,10 @@ def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:
 
 
 def _thinned(line: Line, picture: Picture) -> tuple[Floats, Floats]:
-    """At most `MOST` points: means of neighbours; on a logarithmic axis their logarithms, of what is above 0."""
-    x, y = line.points
-    some = np.isfinite(x) & np.isfinite(y)
-    some &= (x > 0) | (not picture.log_x)
-    some &= (y > 0) | (not picture.log_y)
+    """Few points; on a logarithmic axis the logarithms of those above 0."""
+    x, y = line.thinned(MOST)
+    some = ((x > 0) | (not picture.log_x)) & ((y > 0) | (not picture.log_y))
     x, y = x[some], y[some]
-    if len(x) > MOST:
-        x, y = (np.array([part.mean() for part in np.array_split(column, MOST)]) for column in (x, y))
     return (np.log10(x) if picture.log_x else x), (np.log10(y) if picture.log_y else y)
 
 

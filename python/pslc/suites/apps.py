@@ -1,7 +1,7 @@
 """What would everyday work feel? Requests that look like those of booting, games and applications.
 
-A look-alike of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are ours, and
-no score of theirs is given: only the bandwidth while requests are under way and the mean time of access.
+A look-alike of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are
+ours, and no score of theirs is given: only the bandwidth while requests are under way and the mean time of access.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a tenth of the requests"
@@ -49,9 +49,14 @@ def steps(place: Place) -> Steps:
     scale = min(0.1 if place.quick else 1.0, span / SPAN * 4)
     text = place.write("lay-out", span)
     for name, profile in PROFILES.items():
-        options = {"bssplit": profile.bssplit, "iodepth": profile.depth, "rwmixread": profile.reads, "norandommap": True}
-        text += place.job(name, rw=f"randrw:{profile.run}", size=span, io_size=max(int(profile.bytes * scale), 4 * MIB),
-                          pause=PAUSE_S, **options)  # fmt: skip
+        options: dict[str, Any] = {
+            "bssplit": profile.bssplit,
+            "iodepth": profile.depth,
+            "rwmixread": profile.reads,
+            "norandommap": True,
+        }
+        moved = max(int(profile.bytes * scale) // MIB * MIB, 4 * MIB)
+        text += place.job(name, rw=f"randrw:{profile.run}", size=span, io_size=moved, pause=PAUSE_S, **options)
     yield text
 
 
@@ -86,12 +91,25 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row an application."""
-    columns = [("application", "app", str), ("bandwidth", "bytes_per_s", words.speed), ("access", "access_s", words.span)]
-    return [of_rows("Look-alikes", findings["apps"], [*columns, ("read", "read_s", words.span), ("write", "write_s", words.span)])]
+    columns: list[Column] = [
+        ("application", "app", str),
+        ("bandwidth", "bytes_per_s", words.speed),
+        ("access", "access_s", words.span),
+    ]
+    return [
+        of_rows(
+            "Look-alikes",
+            findings["apps"],
+            [*columns, ("read", "read_s", words.span), ("write", "write_s", words.span)],
+        )
+    ]
 
 
 def pictures(recording: Recording) -> list[Picture]:
     """Bandwidth, row by row."""
     rows = recording.findings["apps"]
     line = Line("bandwidth", range(1, len(rows) + 1), [row["bytes_per_s"] / 1e6 for row in rows], "points")
-    return [Picture("apps", "Look-alikes", "row of the table", "MB/s", [line] if rows else []), *curves.of_any(recording)]
+    return [
+        Picture("apps", "Look-alikes", "row of the table", "MB/s", [line] if rows else []),
+        *curves.of_any(recording),
+    ]

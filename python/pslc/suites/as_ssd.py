@@ -1,9 +1,10 @@
 """What would AS SSD show? Its rows, scores and copies, by its formula.
 
-AS-SSD-compatible: 1 GB in blocks of 16 MB; 4 KiB at random over 1 GB, one at a time and by 64 threads with 16 MB each; the
-time of a 4 KiB read anywhere on the drive, and of a 512 B write within 1 GB (4 KiB where the target takes no less). Scores
-are in MB/s: reading seq/10 + 4K + 64, writing the same, in all 0.15 seq write + 0.1 seq read + 2 x 4K read + 4K write + 64
-write + 1.5 x 64 read. Its copies are two large files, many small ones, and a mix, through the page cache.
+AS-SSD-compatible: 1 GB in blocks of 16 MB; 4 KiB at random over 1 GB, one at a time and by 64 threads with 16 MB
+each; the time of a 4 KiB read anywhere on the drive, and of a 512 B write within 1 GB (4 KiB where the target takes
+no less). Scores are in MB/s: reading seq/10 + 4K + 64, writing the same, in all 0.15 seq write + 0.1 seq read + 2 x
+4K read + 4K write + 64 write + 1.5 x 64 read. Its copies are two large files, many small ones, and a mix, through the
+page cache.
 """
 
 from typing import Any
@@ -14,7 +15,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a tenth of the data"
@@ -31,7 +32,9 @@ def steps(place: Place) -> Steps:
     each = max(min(EACH, size // THREADS), 4096 * 16) // 4096 * 4096
     small = "4k" if place.target.is_real else "512"
     text = place.write("test-file", place.share(1.0) if place.size < 4 * size else 4 * size)
-    text += place.job("seq-read", rw="read", bs="16m", size=size) + place.job("seq-write", rw="write", bs="16m", size=size)
+    text += place.job("seq-read", rw="read", bs="16m", size=size) + place.job(
+        "seq-write", rw="write", bs="16m", size=size
+    )
     for kind in ("read", "write"):
         text += place.job(f"4k-{kind}", rw=f"rand{kind}", bs="4k", size=size)
     for kind in ("read", "write"):
@@ -47,7 +50,7 @@ def steps(place: Place) -> Steps:
     for name, (of, run) in COPIES.items():
         count = max(min(of * size // GB, room) // MIB * MIB, MIB)
         rand = "rand" if run else ""
-        common = {"bs": "256k", "size": count, "direct": 0}
+        common: dict[str, Any] = {"bs": "256k", "size": count, "direct": 0}
         source = place.job(f"source-{name}", rw=f"{rand}write{run}", end_fsync=1, **common)
         yield source + place.job(f"copy-{name}", rw=f"{rand}read{run}", iodepth=2, copy_to=room, pause=1.0, **common)
 
@@ -59,7 +62,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `copies`: `test`, `seconds`, `bytes_per_s`
     """
     done = dict(jobs(recording))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for test, name in (("Seq", "seq"), ("4K", "4k"), ("4K-64Thrd", "64")):
         pair = [done.get(f"{name}-{kind}") for kind in ("read", "write")]
         read, write = (speed(job, kind) if job else 0.0 for job, kind in zip(pair, ("read", "write"), strict=True))
@@ -93,7 +96,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """The familiar rows, and the copies."""
-    columns = [("copy", "test", str), ("time", "seconds", words.span), ("speed", "bytes_per_s", words.speed)]
+    columns: list[Column] = [
+        ("copy", "test", str),
+        ("time", "seconds", words.span),
+        ("speed", "bytes_per_s", words.speed),
+    ]
     access = [words.span(findings[f"access_{kind}_s"] or 0.0) for kind in ("read", "write")]
     first = classic.table("AS-SSD-compatible", findings["as_ssd"])
     first = Table(first.title, first.columns, [*first.rows, ["Access time", *access]], first.words)

@@ -1,7 +1,7 @@
 """What would ATTO show? Speed against the size of a request, from 512 bytes to 64 MB.
 
-ATTO-compatible: a file of 256 MB, written then read in sequence at each size, four requests under way, past the page cache.
-Sizes below 4 KiB are left out where the target takes none.
+ATTO-compatible: a file of 256 MB, written then read in sequence at each size, four requests under way, past the page
+cache. Sizes below 4 KiB are left out where the target takes none.
 """
 
 from typing import Any
@@ -38,7 +38,9 @@ def findings(recording: Recording) -> dict[str, Any]:
         if kind in ("read", "write"):
             size = int(bs)
             of = f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < MIB else f"{size >> 20} MiB"
-            row = rows.setdefault(size, {"test": of, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None})
+            row = rows.setdefault(
+                size, {"test": of, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None}
+            )
             row[f"{kind}_bytes_per_s"] = speed(job, kind)
     return {"atto": list(rows.values()), "doubts": []}
 

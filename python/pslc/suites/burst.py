@@ -1,15 +1,15 @@
 """How large is the write buffer, and how soon is a write acknowledged?
 
-First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full and the cells are slow,
-short bursts of 128 KiB writes after pauses too short for the drive to begin anything: what goes in at the speed of the
-link, before the cells hold it up, is the buffer.
+First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full and the cells are
+slow, short bursts of 128 KiB writes after pauses too short for the drive to begin anything: what goes in at the speed
+of the link, before the cells hold it up, is the buffer.
 """
 
 from typing import Any
 
 import numpy as np
 
-from pslc.measure import cache, curve, jobs, latency, seconds
+from pslc.measure import jobs, latency, seconds
 from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
@@ -32,11 +32,22 @@ KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write
 def steps(place: Place) -> Steps:
     """Single writes; the cache filled, and the bursts."""
     count = SINGLE // 4 if place.quick else SINGLE
-    small = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "number_ios": count, "size": min(place.size, 1 << 30)}
+    small: dict[str, Any] = {
+        "rw": "randwrite",
+        "bs": "4k",
+        "iodepth": 1,
+        "number_ios": count,
+        "size": min(place.size, 1 << 30),
+    }
     yield place.job("ack", **small) + place.job("flushed", fsync=1, **small)
     burst = min(BURST, place.share(0.1))
     yield place.write("fill-cache", place.share(0.6))
-    single = {"bs": "128k", "iodepth": 1, "offset": place.share(0.95), "size": min(place.share(0.05), MIB)}
+    single: dict[str, Any] = {
+        "bs": "128k",
+        "iodepth": 1,
+        "offset": place.share(0.95),
+        "size": min(place.share(0.05), MIB),
+    }
     text = place.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
     for number in range(QUICK_BURSTS if place.quick else BURSTS):
         at = place.share(0.6) + number * burst % max(place.share(0.3) // burst * burst, burst)
@@ -105,7 +116,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     said = []
     if findings["ack_s"] is not None and findings["flushed_s"] is not None:
         flushed = words.span(findings["flushed_s"])
-        said.append(f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, and is in the cells after {flushed}.")
+        said.append(
+            f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, and is in the cells after {flushed}."
+        )
     if findings["buffer_bytes"] is not None:
         low, high = words.size(findings["buffer_bytes_low"]), words.size(findings["buffer_bytes_high"])
         said.append(f"The write buffer takes {words.size(findings['buffer_bytes'])} ({low} to {high}).")

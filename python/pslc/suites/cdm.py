@@ -1,9 +1,9 @@
 """What would CrystalDiskMark show? Its table, by its rules.
 
-CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads; of each test one run
-that does not count, then three of 5 s, of which the best MB/s and the lowest mean latency count; 5 s of pause between
-tests. NVMe drives get its NVMe profile, others its default. IOPS are MB/s over the size of a request. Rounds of 5 s over
-1 GiB rewrite it again and again, so this is a cyclic overwrite.
+CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads; of each test one
+run that does not count, then three of 5 s, of which the best MB/s and the lowest mean latency count; 5 s of pause
+between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB/s over the size of a request. Rounds
+of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 """
 
 from typing import Any
@@ -14,6 +14,7 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Picture, Table
+from pslc.report.tables import Column
 from pslc.suites import Steps
 
 QUICK = "one run of 0.5 s instead of the best of three of 5 s"
@@ -62,8 +63,8 @@ def steps(place: Place) -> Steps:
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`, the
-      lowest `read_mean_s` and `write_mean_s`, and `read_iops`, `write_iops`
+    """- `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`,
+    the lowest `read_mean_s` and `write_mean_s`, and `read_iops`, `write_iops`
     """
     table: dict[str, dict[str, Any]] = {}
     for name, job in jobs(recording):
@@ -94,7 +95,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """The familiar rows."""
-    more = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
+    more: list[Column] = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
     more += [("write IOPS", "write_iops", words.count), ("read takes", "read_mean_s", words.span)]
     rows = [{"read_iops": None, "write_iops": None, "read_mean_s": None} | row for row in findings["cdm"]]
     return [classic.table("CrystalDiskMark-compatible", rows, more)]

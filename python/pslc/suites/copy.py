@@ -1,8 +1,8 @@
 """How long do file copies take, from memory to the drive and from the drive to itself?
 
-The copies of the article on the Aldrin Pro, from a RAM disk: one ISO image of 6.25 GB and a game's folder of 25.2 GB in
-many files; and 4 GB of photos. They go through the page cache where the host has one, a block ahead, and end when all is
-in the drive. A folder is files one behind the other in any order: of 32 MiB, and of 4 MiB for photos.
+The copies of the article on the Aldrin Pro, from a RAM disk: one ISO image of 6.25 GB and a game's folder of 25.2 GB
+in many files; and 4 GB of photos. They go through the page cache where the host has one, a block ahead, and end when
+all is in the drive. A folder is files one behind the other in any order: of 32 MiB, and of 4 MiB for photos.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a tenth of each"
@@ -31,16 +31,23 @@ def steps(place: Place) -> Steps:
     at, total = 0, sum(sizes.values())
     for name, size in sizes.items():
         random = "rand" if ORDER[name] else ""
-        common = {"bs": "512k", "offset": at, "size": size, "direct": 0, "end_fsync": 1, "pause": REST_S}
+        common: dict[str, Any] = {
+            "bs": "512k",
+            "offset": at,
+            "size": size,
+            "direct": 0,
+            "end_fsync": 1,
+            "pause": REST_S,
+        }
         text = place.job(f"{name}-write", rw=f"{random}write{ORDER[name]}", iodepth=2, **common)
-        to = {"copy_to": at + total}
+        to: dict[str, Any] = {"copy_to": at + total}
         yield text + place.job(f"{name}-copy", rw=f"{random}read{ORDER[name]}", iodepth=2, **common, **to)
         at += size
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself), `bytes`,
-      `seconds`, `bytes_per_s`
+    """- `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself),
+    `bytes`, `seconds`, `bytes_per_s`
     """
     rows = []
     for name, job in jobs(recording):
@@ -60,14 +67,21 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if (files, "write") in by and (files, "copy") in by:
             one, two = by[files, "write"], by[files, "copy"]
             size = words.size(one["bytes"])
-            said.append(f"{files}, {size}: from memory in {words.span(one['seconds'])}, to itself in {words.span(two['seconds'])}.")
+            takes = [words.span(row["seconds"]) for row in (one, two)]
+            said.append(f"{files}, {size}: from memory in {takes[0]}, to itself in {takes[1]}.")
     return said
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a copy."""
-    columns = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
-    return [of_rows("Copies", findings["copy"], [*columns, ("time", "seconds", words.span), ("speed", "bytes_per_s", words.speed)])]
+    columns: list[Column] = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
+    return [
+        of_rows(
+            "Copies",
+            findings["copy"],
+            [*columns, ("time", "seconds", words.span), ("speed", "bytes_per_s", words.speed)],
+        )
+    ]
 
 
 def pictures(recording: Recording) -> list[Picture]:

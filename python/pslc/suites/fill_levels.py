@@ -1,6 +1,7 @@
 """How does the cache shrink as the drive fills? Its size at 0, 10 and up to 95 % full.
 
-At each level the drive rests for ten minutes, then what is free is written until the cache has ended, and trimmed again.
+At each level the drive rests for ten minutes, then what is free is written until the cache has ended, and trimmed
+again.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """How fast is each place of the drive? The surface written and read from end to end, one request at a time.
 
-HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal stretches,
-and the time of a 4 KiB read anywhere.
+HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal
+stretches, and the time of a 4 KiB read anywhere.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "the first tenth of the surface"
@@ -71,7 +71,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """The familiar figures."""
-    columns = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
+    columns: list[Column] = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
     columns += [("maximum", "most_bytes_per_s", words.speed), ("average", "mean_bytes_per_s", words.speed)]
     return [of_rows("HD-Tune-compatible", findings["hdtune"], columns)]
 

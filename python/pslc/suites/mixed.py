@@ -1,8 +1,8 @@
 """How long do reads take while the drive writes, and while it moves its cache? The QLC paradox.
 
-Random 4 KiB reads one by one: on the idle drive, beside a write into the cache, beside a write past it while the drive
-moves data, and right after. As AS SSD sees it: reads must wait for the block that holds the data, writes go anywhere, so
-a drive in motion may write small blocks much faster than it reads them.
+Random 4 KiB reads one by one: on the idle drive, beside a write into the cache, beside a write past it while the
+drive moves data, and right after. As AS SSD sees it: reads must wait for the block that holds the data, writes go
+anywhere, so a drive in motion may write small blocks much faster than it reads them.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "1 s of each instead of 5 s"
@@ -25,25 +25,30 @@ def steps(place: Place) -> Steps:
     """Data to read, left to settle; each state; at last 4 KiB reads and writes in the state after, as AS SSD does."""
     seconds = QUICK_SECONDS if place.quick else SECONDS
     data = min(place.share(0.1), 8 << 30)
-    room = {"offset": data, "size": place.size - data}
-    read = {"rw": "randread", "bs": "4k", "iodepth": 1, "size": data, "norandommap": True, "seconds": seconds}
-    load = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
+    room: dict[str, Any] = {"offset": data, "size": place.size - data}
+    read: dict[str, Any] = {
+        "rw": "randread",
+        "bs": "4k",
+        "iodepth": 1,
+        "size": data,
+        "norandommap": True,
+        "seconds": seconds,
+    }
+    load: dict[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
     yield place.write("lay-out", data)
     part = yield place.write("find-cache", place.share(0.6), offset=data, pause=REST_S) + place.trim("forget", **room)
     found = cache(curve(part)) if part else None
     past = int(1.05 * found.bytes) // MIB * MIB if found else place.share(0.3)
     yield place.job("idle", pause=REST_S, **read)
     yield place.job("writing", **read) + place.job("writing-load", alongside=True, **load, **room)
-    past = min(past, place.size - data - 64 * MIB)
-    behind = {"offset": data + past, "size": place.size - data - past}
+    past = min(past, place.share(0.75))
+    behind: dict[str, Any] = {"offset": data + past, "size": place.size - data - past}
     text = place.write("fill-cache", past, offset=data)
     text += place.job("folding", **read) + place.job("folding-load", alongside=True, **load, **behind)
     text += place.job("after", **read)
     for kind in ("read", "write"):
         text += place.job(f"as-ssd-{kind}", **(read | {"rw": f"rand{kind}"}))
     yield text
-
-
 
 
 def findings(recording: Recording) -> dict[str, Any]:
@@ -53,7 +58,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
     """
     done = dict(jobs(recording))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for state in STATES:
         if state in done:
             job, load = done[state], done.get(f"{state}-load")
@@ -84,7 +89,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a state."""
-    columns = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
+    columns: list[Column] = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]
     return [of_rows("Reads", findings["mixed"], [*columns, ("beside a write of", "load_bytes_per_s", words.speed)])]
 

@@ -1,9 +1,9 @@
 """What would NIOBench show? Medians of reading, writing and copying files, over 10, 20 and 50 iterations.
 
 NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native`: as the legacy program does
-it unbuffered: each iteration writes two files, reads them, copies them and deletes all four, always at the same place.
-`series`: as its successor: all files are written, then all copied, then all read. `asynchronous`: the same through the
-page cache, where writes do not wait for the drive and copies end with a flush.
+it unbuffered: each iteration writes two files, reads them, copies them and deletes all four, always at the same
+place. `series`: as its successor: all files are written, then all copied, then all read. `asynchronous`: the same
+through the page cache, where writes do not wait for the drive and copies end with a flush.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "10 iterations only"
@@ -38,7 +38,7 @@ def steps(place: Place) -> Steps:
 
 
 def _native(place: Place, count: int, size: int) -> str:
-    block = {"bs": BLOCK if size >= 10 * MIB else "1m"}
+    block: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m"}
     text = ""
     for number in range(count):
         text += place.job(f"native-write-{number}", rw="write", size=2 * size, **block)
@@ -50,12 +50,12 @@ def _native(place: Place, count: int, size: int) -> str:
 
 def _series(place: Place, count: int, size: int, scenario: str) -> str:
     buffered = scenario == "asynchronous"
-    common = {"bs": BLOCK if size >= 10 * MIB else "1m", "size": size, "direct": 0 if buffered else 1}
+    common: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m", "size": size, "direct": 0 if buffered else 1}
     text = ""
     for number in range(count):
         text += place.job(f"{scenario}-write-{number}", rw="write", offset=number * size, **common)
     for number in range(count):
-        flush = {"end_fsync": 1} if buffered else {}
+        flush: dict[str, Any] = {"end_fsync": 1} if buffered else {}
         text += place.job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
                           copy_to=(count + number) * size, **flush, **common)  # fmt: skip
     for number in range(count):
@@ -65,12 +65,12 @@ def _series(place: Place, count: int, size: int, scenario: str) -> str:
 
 def findings(recording: Recording) -> dict[str, Any]:
     """- `niobench`: of each `scenario`, `operation` and number of `iterations` (10, 20, 50) `median_bytes_per_s`,
-      `mean_bytes_per_s`, `min_bytes_per_s`, `max_bytes_per_s`; the median of an even number is the mean of the middle two
+      `mean_bytes_per_s`, `min_bytes_per_s`, `max_bytes_per_s`; of an even number the median is the mean of two
     - `series`: bytes a second of each iteration, by scenario and operation
     """
     series: dict[str, dict[str, list[float]]] = {s: {o: [] for o in OPERATIONS} for s in SCENARIOS}
     for name, job in jobs(recording):
-        scenario, operation, _ = name.split("-")if name.count("-") == 2 else ("", "", "")
+        scenario, operation, _ = name.split("-") if name.count("-") == 2 else ("", "", "")
         if scenario in series and operation in OPERATIONS:
             kind = "read" if operation == "read" else "write"
             series[scenario][operation].append(job[kind]["io_bytes"] / seconds(job))
@@ -97,13 +97,19 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if all((scenario, operation) in last for operation in OPERATIONS):
             read, write, copy = (words.speed(last[scenario, o]["median_bytes_per_s"]) for o in OPERATIONS)
             count = last[scenario, "read"]["iterations"]
-            said.append(f"NIOBench-compatible, {scenario}, medians of {count}: {read} read, {write} written, {copy} copied.")
+            said.append(
+                f"NIOBench-compatible, {scenario}, medians of {count}: {read} read, {write} written, {copy} copied."
+            )
     return said
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """Medians and extremes, all iterations first."""
-    columns = [("scenario", "scenario", str), ("operation", "operation", str), ("iterations", "iterations", words.count)]
+    columns: list[Column] = [
+        ("scenario", "scenario", str),
+        ("operation", "operation", str),
+        ("iterations", "iterations", words.count),
+    ]
     columns += [(name, f"{name}_bytes_per_s", words.speed) for name in ("median", "mean", "min", "max")]
     rows = sorted(findings["niobench"], key=lambda row: -row["iterations"])
     return [of_rows("NIOBench-compatible", rows, columns)]

@@ -18,7 +18,7 @@ RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 QUICK_RATIOS = (0.25, 0.5, 2.0)
 TIMES, QUICK_TIMES = 4.0, 2.0
 REST_S = 60.0
-FAST, SLOW = 0.8, 0.25
+FAST, SLOW = 0.6, 0.2
 """Shares of the way from slow to fast above which a rewrite is accelerated, and below which it is not."""
 
 
@@ -47,7 +47,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     if level is None:
         found["doubts"] = ["there is no cliff, so no region is smaller than the cache"]
         return found
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, part in parts.items():
         of = curve(part)
         if name.startswith("region-") and of is not None:
@@ -80,7 +80,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         return []
     words_of = {
         "accelerated": "Yes: rewriting a region smaller than the cache stays as fast as the cache",
-        "partly": "In part: rewriting a region smaller than the cache is faster than past the cache, or only for some regions",
+        "partly": "In part: rewriting a region smaller than the cache is faster than past it, or only at times",
         "not": "No: rewriting a region smaller than the cache is as slow as any write past it",
     }
     return [f"{words_of[findings['verdict']]}. The cache holds {words.size(findings['cache_bytes'])}."]

@@ -11,12 +11,12 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
-IDLE_S = 60.0
+IDLE_S = 300.0
 ENERGY = "energy_nj_total"
 STATES = {
     "idle": "left alone",
@@ -37,15 +37,16 @@ def steps(place: Place) -> Steps:
     # One short request at the end of the silence.
     yield place.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
     into = min(found.bytes * 0.8 if found else 1e9, 6e9 * seconds_each)
-    yield place.write("write-cache", max(int(into) >> 20 << 20, 1 << 20))
+    yield place.write("write-cache", max(min(int(into) >> 20 << 20, place.share(0.5)), 1 << 20))
     if found:
         yield place.write("fill-cache", min(int(1.05 * found.bytes) >> 20 << 20, place.share(0.7)))
-    data, bs = place.share(0.5), {"bs": "1m", "iodepth": 32}
-    past = {"offset": place.share(0.7), "size": place.share(0.3), "seconds": seconds_each}
+    data = place.share(0.5)
+    bs: dict[str, Any] = {"bs": "1m", "iodepth": 32}
+    past: dict[str, Any] = {"offset": place.share(0.7), "size": place.share(0.3), "seconds": seconds_each}
     yield place.job("write-past", rw="write", **bs, **past)
     yield place.write("lay-out", data) + place.job("rest", rw="read", bs="4k", number_ios=1, pause=600.0)
     yield place.job("read", rw="read", size=data, seconds=seconds_each, **bs)
-    small = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": data, "seconds": seconds_each}
+    small: dict[str, Any] = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": data, "seconds": seconds_each}
     yield place.job("random-read", rw="randread", **small)
     yield place.job("random-write", rw="randwrite", **small)
 
@@ -72,7 +73,12 @@ def findings(recording: Recording) -> dict[str, Any]:
     metered = bool(watts_of) and max(watts_of.values()) > 0
     doubts = [] if metered else ["there is no meter: a real drive, or a profile without power, tells speeds only"]
     most = max(watts_of.values()) if metered else None
-    return {"power": rows, "idle_watts": watts_of.get("idle") if metered else None, "most_watts": most, "doubts": doubts}
+    return {
+        "power": rows,
+        "idle_watts": watts_of.get("idle") if metered else None,
+        "most_watts": most,
+        "doubts": doubts,
+    }
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
@@ -80,7 +86,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["most_watts"] is None:
         return []
     most = max(findings["power"], key=lambda row: row["watts"])
-    said = [f"It draws {_watts(findings['idle_watts'] or 0.0)} when left alone and {_watts(most['watts'])} at most, {STATES[most['state']]}."]
+    idle, highest = _watts(findings["idle_watts"] or 0.0), _watts(most["watts"])
+    said = [f"It draws {idle} when left alone and {highest} at most, {STATES[most['state']]}."]
     for row in findings["power"]:
         if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
             cost, per = row["joules_per_byte"] * 1e9, words.speed(row["bytes_per_s_per_watt"])
@@ -94,8 +101,11 @@ def _watts(value: float) -> str:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a state."""
-    columns = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
-    columns += [("for a watt", "bytes_per_s_per_watt", words.speed), ("a GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J")]
+    columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
+    columns += [
+        ("for a watt", "bytes_per_s_per_watt", words.speed),
+        ("a GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J"),
+    ]
     return [of_rows("Power", findings["power"], columns)]
 
 

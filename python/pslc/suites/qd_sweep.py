@@ -10,7 +10,7 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a tenth of the time at each depth, and every second depth"
@@ -36,12 +36,12 @@ def steps(place: Place) -> Steps:
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `qd_sweep`: `kind` (fio's `rw`), `depth`, `iops`, `bytes_per_s`, `mean_s`, `p99_s`, `little`: requests under way
-      by Little's law over the depth, 1 when the queue was full
+    """- `qd_sweep`: `kind` (fio's `rw`), `depth`, `iops`, `bytes_per_s`, `mean_s`, `p99_s`, `little`: requests under
+      way by Little's law over the depth, 1 when the queue was full
     - `randread_most_iops`, `randread_knee_depth`: the most, and the smallest depth with 90 % of it; so for each kind
     - `little_worst`: the `little` furthest from 1
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, job in jobs(recording):
         kind, _, depth = name.partition("-")
         if kind in KINDS and depth.isdigit():
@@ -58,7 +58,9 @@ def findings(recording: Recording) -> dict[str, Any]:
     worst = max((row["little"] for row in rows), key=lambda little: abs(little - 1), default=None)
     doubts = []
     if worst is not None and abs(worst - 1) > 0.1:
-        doubts = [f"requests under way and depth differ by {words.share(abs(worst - 1))}: measure each depth for longer"]
+        doubts = [
+            f"requests under way and depth differ by {words.share(abs(worst - 1))}: measure each depth for longer"
+        ]
     return found | {"little_worst": worst, "doubts": doubts}
 
 
@@ -66,7 +68,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """The most of each kind, and where."""
     name = {"randread": "4 KiB random reads", "randwrite": "4 KiB random writes"}
     said = [
-        f"At most {words.count(findings[f'{kind}_most_iops'])} {of} a second; depth {findings[f'{kind}_knee_depth']} is enough."
+        f"At most {words.count(findings[f'{kind}_most_iops'])} {of} a second; "
+        f"depth {findings[f'{kind}_knee_depth']} is enough."
         for kind, of in name.items()
         if findings[f"{kind}_most_iops"]
     ]
@@ -79,8 +82,12 @@ def sentences(findings: dict[str, Any]) -> list[str]:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a kind and depth."""
-    columns = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
-    more = [("speed", "bytes_per_s", words.speed), ("mean", "mean_s", words.span), ("99 %", "p99_s", words.span)]
+    columns: list[Column] = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
+    more: list[Column] = [
+        ("speed", "bytes_per_s", words.speed),
+        ("mean", "mean_s", words.span),
+        ("99 %", "p99_s", words.span),
+    ]
     return [of_rows("Queue depths", findings["qd_sweep"], [*columns, *more])]
 
 

@@ -1,7 +1,7 @@
 """How much of its map does the controller hold? Latency of random reads against the span they are spread over.
 
-The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of its
-map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well.
+The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of
+its map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from pslc.place import MIB, Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "every second span, half as many reads"
@@ -40,7 +40,7 @@ def steps(place: Place) -> Steps:
     first = True
     for span in [int(size) // MIB * MIB for size in sizes if size < place.share(0.9)] + [place.share(1.0)]:
         warm = min(WARM_TIMES * span // ENTRY + 1000, MOST_WARM)
-        common = {"rw": "randread", "bs": "4k", "size": span, "norandommap": True, "loops": 10_000}
+        common: dict[str, Any] = {"rw": "randread", "bs": "4k", "size": span, "norandommap": True, "loops": 10_000}
         text += place.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
         text += place.job(f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if place.quick else READS, **common)
         first = False
@@ -88,14 +88,18 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["hit_s"] is None:
         return []
     if findings["mapped_bytes"] is None:
-        return [f"A random read takes {words.span(findings['hit_s'])} however wide the span: all of the map is at hand."]
+        return [
+            f"A random read takes {words.span(findings['hit_s'])} however wide the span: all of the map is at hand."
+        ]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
-    return [f"The map of {held} is at hand, where a read takes {words.span(findings['hit_s'])}; beyond, up to {miss} more."]
+    return [
+        f"The map of {held} is at hand, where a read takes {words.span(findings['hit_s'])}; beyond, up to {miss} more."
+    ]
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a span."""
-    columns = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
+    columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
     return [of_rows("Spans", findings["range_sweep"], columns)]
 

@@ -2,9 +2,9 @@
 
 PC Perspective's and Tom's Hardware's idle rounds, made adaptive. Half of the drive is written and left to settle, and
 from then on only overwritten, so that it stays equally full. Then, again and again: the cache is filled nearly to its
-end, the drive is left alone, and what can be written fast then, beyond what could be without a pause, is what the pause
-gave back. First pauses from 30 min down to the first that gives nothing, each a third of the last; then some near the
-threshold and some along the slope.
+end, the drive is left alone, and what can be written fast then, beyond what could be without a pause, is what the
+pause gave back. First pauses from 30 min down to the first that gives nothing, each a third of the last; then some
+near the threshold and some along the slope.
 """
 
 from collections.abc import Generator
@@ -21,15 +21,15 @@ from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
 
-QUICK = "pauses end at 1 min, fewer of them near the threshold and along the slope"
+QUICK = "pauses end at 5 min, with fewer of them near the threshold and along the slope"
 
 LONGEST_S = 1800.0
-QUICK_LONGEST_S = 60.0
+QUICK_LONGEST_S = 300.0
 SHORTEST_S = 0.01
 """A pause that gives nothing back: what is fast then is what was left of the cache, and the write buffer."""
 SETTLE_S = 1800.0
 """For which the drive is left alone until a pause has told that less is enough."""
-FILL = 0.98
+FILL = 0.95
 """Share of the cache that is filled before a pause: beyond its end the drive would move data while it is written to."""
 LITTLE = 0.01
 """Share of the cache that is as good as nothing."""
@@ -70,7 +70,7 @@ class _Rounds:
     def round(self, pause: float, expected: float) -> Generator[str, Recording | None, _Point]:
         """What `pause` gives back, of which so much is expected."""
         yield self.write("fill-cache", FILL * self.found.bytes, self.settle)
-        count = min(1.5 * expected + 0.03 * self.found.bytes, 1.1 * self.found.bytes) + 4 * MIB
+        count = min(1.5 * expected + 0.15 * self.found.bytes, 1.1 * self.found.bytes) + 4 * MIB
         part = yield self.write(f"after-{_word(pause)}", count, pause)
         self.points.append(_point(part, self.found) if part else _expected(pause, self.found))
         return self.points[-1]
@@ -118,7 +118,9 @@ def steps(place: Place) -> Steps:
         pause = float(np.sqrt(lost * gained))
         point = yield from rounds.round(pause, 0.0)
         lost, gained = (lost, pause) if rounds.gave(point) else (pause, gained)
-    slope = [p.bytes / (p.idle_s - lost) for p in rounds.points if rounds.gave(p) and p.bytes < ALL * most and not p.cut]
+    slope = [
+        p.bytes / (p.idle_s - lost) for p in rounds.points if rounds.gave(p) and p.bytes < ALL * most and not p.cut
+    ]
     rate = float(np.median(slope)) if slope else most / gained
     for share in ALONG[1::2] if place.quick else ALONG:
         pause = gained + share * most / rate
@@ -192,17 +194,22 @@ def findings(recording: Recording) -> dict[str, Any]:
         starts = [p.idle_s - p.bytes / rate for p in slope if 2 * LITTLE * most < p.bytes < 0.2 * most]
         start = float(np.median(starts)) if starts else found["idle_threshold_s"]
         start = min(max(start, SHORTEST_S), some[0].idle_s)
-        off = noise / rate
+        # Less than a little cannot be told, nor can less than the noise.
+        off = (noise + LITTLE * level.bytes) / rate
         found |= {"idle_threshold_s": start, "idle_threshold_s_low": max(min(starts, default=lost) - off, 0.0)}
         found |= {"idle_threshold_s_high": min(max(starts, default=some[0].idle_s) + off, some[0].idle_s)}
-    else:
+    elif len(some) > 1:
         found["doubts"] = ["the cache came back at once or not at all: the rate is faster than pauses can tell"]
-    longest = [point.bytes for point in points if point.bytes > ALL * most]
-    if len(longest) > 1 or most > ALL * level.bytes:
+    if most < ALL * ALL * level.bytes - base and most > 1.2 * (points[-2].bytes if len(points) > 1 else 0.0):
+        longest = f"even {words.span(points[-1].idle_s)} brought back only {words.size(most)}"
+        found["doubts"].append(f"{longest}, so the cache was never empty: rates and what is left are unknown")
+        return found
+    whole = [point.bytes for point in points if point.bytes > ALL * most]
+    if len(whole) > 1 or most > ALL * level.bytes:
         # What could be written fast without a pause is no residue.
         left = empty.bytes - base - most
         found |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": max(left - (empty.bytes - empty.low), 0.0)}
-        found |= {"residue_bytes_high": max(empty.high - base - min(longest), 0.0)}
+        found |= {"residue_bytes_high": max(empty.high - base - min(whole), 0.0)}
     return found
 
 
@@ -216,7 +223,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if rate is not None:
         low, high = (words.speed(findings[f"migration_bytes_per_s_{end}"]) for end in ("low", "high"))
         whole = findings["idle_threshold_s"] + findings["cache_bytes"] / rate
-        said.append(f"From then on {words.speed(rate)} come back ({low} to {high}); all of it takes {words.span(whole)}.")
+        said.append(
+            f"From then on {words.speed(rate)} come back ({low} to {high}); all of it takes {words.span(whole)}."
+        )
     if findings["residue_bytes"] is not None:
         share = findings["residue_bytes"] / findings["cache_bytes"]
         left = "Nothing" if share < 0.01 else words.size(findings["residue_bytes"])

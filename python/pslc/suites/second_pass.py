@@ -9,7 +9,8 @@ from typing import Any
 from pslc.findings import of_writes
 from pslc.place import Place
 from pslc.recording import Recording
-from pslc.report import curves, tables as common, words
+from pslc.report import curves, words
+from pslc.report import tables as common
 from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
 
@@ -52,10 +53,14 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         first, second = (words.size(pass_["cache_bytes"]) for pass_ in (one, findings))
         said.append(f"On the full drive the cache holds {second}, on the empty one {first}.")
     elif one["cache_bytes"] is not None:
-        said.append(f"On the full drive there is no cliff; on the empty one the cache holds {words.size(one['cache_bytes'])}.")
+        said.append(
+            f"On the full drive there is no cliff; on the empty one the cache holds {words.size(one['cache_bytes'])}."
+        )
     mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
     if mean and before:
-        said.append(f"The second pass was written at {words.speed(mean)} on average, the first at {words.speed(before)}.")
+        said.append(
+            f"The second pass was written at {words.speed(mean)} on average, the first at {words.speed(before)}."
+        )
     return said
 
 

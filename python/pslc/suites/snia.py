@@ -1,10 +1,9 @@
 """What would SNIA's performance test for clients show? IOPS, throughput, latency, saturation and host idle recovery.
 
-SNIA-PTS-compatible, shortened: purge (the drive is trimmed), the drive written twice in sequence in blocks of 128 KiB,
-then rounds until the last five differ by 20 % of their mean at most and their fitted line by 10 %; 32 requests under
-way. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8 cycles
-where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written (it was, by the
-preparation).
+SNIA-PTS-compatible, shortened: purge (the drive is trimmed), the drive written twice in sequence in blocks of 128
+KiB, then rounds until the last five differ by 20 % of their mean at most and their fitted line by 10 %; 32 requests
+under way. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8
+cycles where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written.
 """
 
 from typing import Any
@@ -16,7 +15,7 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
@@ -37,17 +36,21 @@ def steps(place: Place) -> Steps:
     yield place.trim("purge") + passes
     tracked: list[float] = []
     for number in range(QUICK_ROUNDS if place.quick else ROUNDS):
-        part = yield _iops(place, number, seconds) + _throughput(place, number, seconds) + _latency(place, number, seconds)
+        part = (
+            yield _iops(place, number, seconds) + _throughput(place, number, seconds) + _latency(place, number, seconds)
+        )
         if part is not None:
             tracked += [rate(job, "write") for name, job in jobs(part) if name.startswith("iops ") and " 0/" in name
                         and name.endswith(" 4096")]  # fmt: skip
         if len(tracked) >= 5 and snia_steady(np.array(tracked)):
             break
-    small = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "norandommap": True}
+    small: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "norandommap": True}
     text = ""
     for wait in WAITS:
         for cycle in range(QUICK_CYCLES if place.quick else CYCLES):
-            text += place.job(f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0, **small)
+            text += place.job(
+                f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0, **small
+            )
         text += place.job(f"baseline {wait}", seconds=HIR_SECONDS * seconds, **small)
     yield text
     text = place.trim("purge again")
@@ -67,8 +70,8 @@ def _iops(place: Place, number: int, seconds: float) -> str:
     for read in QUICK_MIXES if place.quick else MIXES:
         for bs in QUICK_SIZES if place.quick else SIZES:
             if bs >= 4096 or not place.target.is_real:
-                text += place.job(f"iops {number} {read}/{100 - read} {bs}", bs=bs, iodepth=16, numjobs=2, norandommap=True,
-                                  group_reporting=True, seconds=seconds, **_mix(read))  # fmt: skip
+                text += place.job(f"iops {number} {read}/{100 - read} {bs}", bs=bs, iodepth=16, numjobs=2,
+                                  norandommap=True, group_reporting=True, seconds=seconds, **_mix(read))  # fmt: skip
     return text
 
 
@@ -113,7 +116,10 @@ def findings(recording: Recording) -> dict[str, Any]:
         elif test == "baseline":
             hir[int(words_of[0])]["baseline"].append(rate(job, "write"))
     tracked = [_both(job) for job in table["iops"].get(("0/100", 4096), [])]
-    found: dict[str, Any] = {"rounds": len(tracked), "steady": snia_steady(np.array(tracked)), "tracked_iops": tracked}
+    raw = float(recording.facts.get("native_raw_bytes") or recording.capacity_bytes)
+    written = sum(part.written_bytes for part in recording.parts if part.jobs[0]["name"].startswith(("purge", "iops")))
+    flat = snia_steady(np.array(tracked))
+    found: dict[str, Any] = {"rounds": len(tracked), "steady": flat and written >= 2 * raw, "tracked_iops": tracked}
     found["iops"] = [
         {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "iops": _mean([_both(job) for job in done])}
         for (mix, bs), done in table["iops"].items()
@@ -132,8 +138,12 @@ def findings(recording: Recording) -> dict[str, Any]:
     for wait, of in hir.items():
         if of["cycles"] and of["baseline"]:
             paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
-            found["hir"].append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)})
-    doubts = [] if found["steady"] else ["the rounds were not steady: the figures are of the last five all the same"]
+            found["hir"].append(
+                {"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)}
+            )
+    doubts = [] if flat else ["the rounds were not steady: the figures are of the last five all the same"]
+    if flat and not found["steady"]:
+        doubts = [f"a plateau, not steady: {words.size(written)} were written, less than twice the raw capacity"]
     return found | {"doubts": doubts}
 
 
@@ -143,7 +153,8 @@ def _both(job: dict[str, Any]) -> float:
 
 def _takes(job: dict[str, Any]) -> float:
     counts = [job[kind]["total_ios"] for kind in ("read", "write")]
-    return sum(n * latency(job, kind) for n, kind in zip(counts, ("read", "write"), strict=True)) / max(sum(counts), 1)
+    total = sum(n * latency(job, kind) for n, kind in zip(counts, ("read", "write"), strict=True))
+    return float(total / max(sum(counts), 1))
 
 
 def _mean(values: list[float]) -> float:
@@ -159,7 +170,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"4 KiB: {words.count(by[100, 4096])} reads or {words.count(by[0, 4096])} writes a second.")
     if findings["hir"]:
         best = max(findings["hir"], key=lambda row: row["gain"])
-        said.append(f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast.")
+        said.append(
+            f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
+        )
     return said
 
 
@@ -172,10 +185,18 @@ def tables(findings: dict[str, Any]) -> list[Table]:
     cells = [[words.size(bs), *(by.get((mix, bs), "") for mix in mixes)] for bs in sizes]
     matrix = Table("IOPS by share of reads", ["request", *(f"{mix} %" for mix in mixes)], cells)
     size = ("request", "request_bytes", words.size)
-    throughput = of_rows("Throughput", findings["throughput"], [("kind", "kind", str), size, ("speed", "bytes_per_s", words.speed)])
+    throughput = of_rows(
+        "Throughput", findings["throughput"], [("kind", "kind", str), size, ("speed", "bytes_per_s", words.speed)]
+    )
     reads = ("reads %", "read_percent", words.count)
-    takes = of_rows("Latency", findings["latency"], [reads, size, ("mean", "mean_s", words.span), ("longest", "max_s", words.span)])
-    waits = [("pause", "wait_s", words.span), ("IOPS", "iops", words.count), ("without", "baseline_iops", words.count)]
+    takes = of_rows(
+        "Latency", findings["latency"], [reads, size, ("mean", "mean_s", words.span), ("longest", "max_s", words.span)]
+    )
+    waits: list[Column] = [
+        ("pause", "wait_s", words.span),
+        ("IOPS", "iops", words.count),
+        ("without", "baseline_iops", words.count),
+    ]
     return [matrix, of_rows("Host idle recovery", findings["hir"], waits), throughput, takes]
 
 
@@ -183,7 +204,9 @@ def pictures(recording: Recording) -> list[Picture]:
     """Saturation, then the rounds."""
     found = recording.findings
     wsat = Line("4 KiB random writes", range(1, len(found["wsat"]) + 1), np.array(found["wsat"]) / 1e3, "points")
-    tracked = Line("4 KiB random writes", range(1, found["rounds"] + 1), np.array(found["tracked_iops"]) / 1e3, "points")
+    tracked = Line(
+        "4 KiB random writes", range(1, found["rounds"] + 1), np.array(found["tracked_iops"]) / 1e3, "points"
+    )
     return [
         Picture("wsat", "Write saturation", "round", "thousand IOPS", [wsat] if found["wsat"] else []),
         Picture("rounds", "Rounds", "round", "thousand IOPS", [tracked] if found["rounds"] else []),

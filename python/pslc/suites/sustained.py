@@ -11,7 +11,8 @@ from pslc.findings import of_writes
 from pslc.measure import sums
 from pslc.place import Place
 from pslc.recording import Recording
-from pslc.report import curves, tables as common, words
+from pslc.report import curves, words
+from pslc.report import tables as common
 from pslc.report.picture import Picture, Table
 from pslc.suites import Steps
 

@@ -1,7 +1,8 @@
 """How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
 
-Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools. Temperatures
-of a real drive are known before and after the run only, since asking can wake it: there the steps of speed tell.
+Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools.
+Temperatures of a real drive are known before and after the run only, since asking can wake it: there the steps of
+speed tell.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
 from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
+from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "3 minutes of each instead of 20"
@@ -28,20 +29,34 @@ def steps(place: Place) -> Steps:
     span = place.share(0.5)
     yield place.write("lay-out", span)
     for kind in STRESSES:
-        cool = place.job(f"cool-{kind}", rw="randread", bs="4k", thinktime="1s", size=span, norandommap=True, seconds=seconds)
-        yield place.job(f"stress-{kind}", rw=kind, bs="128k", iodepth=32, size=span, seconds=seconds,
-                        pause=0.0 if kind == "read" else REST_S) + cool
+        cool = place.job(
+            f"cool-{kind}", rw="randread", bs="4k", thinktime="1s", size=span, norandommap=True, seconds=seconds
+        )
+        yield (
+            place.job(
+                f"stress-{kind}",
+                rw=kind,
+                bs="128k",
+                iodepth=32,
+                size=span,
+                seconds=seconds,
+                pause=0.0 if kind == "read" else REST_S,
+            )
+            + cool
+        )
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first ten seconds,
+    """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
       `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
       included); null where it was not throttled, or where no temperature is known
     - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows
     - `temperature_known`
     """
     known = TEMPERATURE in recording.time
-    rows = [_stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")]
+    rows = [
+        _stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")
+    ]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
     constants = _constants(cooled[-1]) if known and cooled else []
     doubts = [] if known else ["a real drive is not asked for its temperature while it works: only speeds are told"]
@@ -58,12 +73,14 @@ def _stress(part: Recording, known: bool) -> dict[str, Any]:
     started = (int(job["start_ns"]) - part.start_ns) / 1e9
     moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
     row: dict[str, Any] = {"stress": kind, "start_c": None, "most_c": None}
-    first = float(np.interp(started + 10.0, seconds, moved)) / 10.0
+    begun = min(10.0, (float(seconds[-1]) - started) / 2)
+    first = float(np.interp(started + begun, seconds, moved)) / begun
     row |= {"bytes_per_s": first, "throttled_after_s": None, "throttled_at_c": None, "throttled_bytes_per_s": None}
     if not known:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
-    row |= {"start_c": part.before[TEMPERATURE] / 1000, "most_c": float(celsius.max())}
+    begin = min(int((seconds <= started).sum()), len(celsius) - 1)
+    row |= {"start_c": float(celsius[begin]), "most_c": float(celsius[begin:].max())}
     throttled = np.flatnonzero(series[LEVEL][inside])
     if throttled.size:
         at = int(throttled[0])
@@ -105,7 +122,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if row["most_c"] is None:
             said.append(f"{doing} begins with {speed}.")
         elif row["throttled_after_s"] is None:
-            said.append(f"{doing} {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C; it does not throttle.")
+            said.append(
+                f"{doing} {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C; it does not throttle."
+            )
         else:
             after, left = words.span(row["throttled_after_s"]), row["throttled_bytes_per_s"]
             said.append(f"{doing} {speed} throttles it after {after}, at {row['throttled_at_c']:.0f} C; "
@@ -122,9 +141,13 @@ def _celsius(value: float) -> str:
 
 def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a stress."""
-    columns = [("stress", "stress", str), ("speed", "bytes_per_s", words.speed), ("from", "start_c", _celsius)]
+    columns: list[Column] = [
+        ("stress", "stress", str),
+        ("speed", "bytes_per_s", words.speed),
+        ("from", "start_c", _celsius),
+    ]
     columns += [("to", "most_c", _celsius), ("throttled after", "throttled_after_s", words.span)]
-    more = [("at", "throttled_at_c", _celsius), ("then", "throttled_bytes_per_s", words.speed)]
+    more: list[Column] = [("at", "throttled_at_c", _celsius), ("then", "throttled_bytes_per_s", words.speed)]
     return [of_rows("Heat", findings["thermal"], [*columns, *more])]
 
 

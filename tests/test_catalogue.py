@@ -1,0 +1,205 @@
+"""What all suites have in common: scope, steps, repeats, resuming, the catalogue, and job files that fio takes."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pslc
+from pslc import campaign, suites, units
+from pslc.place import Scope, find_place
+from pslc.plan import cost
+from pslc.recording import join
+from pslc.target import RealOptions, find_target
+from tests.conftest import ROOT
+from tests.small import PROFILE
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    """The small drive as a target."""
+    (tmp_path / "small.toml").write_text(PROFILE)
+    return f"sim:{tmp_path}/small.toml"
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_a_suite_asks_a_question_says_what_quick_costs_and_names_its_findings(name):
+    suite = suites.load(name)
+    assert suites.question(name).count("?") == 1
+    assert suite.QUICK
+    assert not suite.QUICK.endswith(".")
+    assert "`" in (suite.findings.__doc__ or "") or "pslc.findings" in (suite.findings.__doc__ or "")
+    text = (ROOT / "docs" / "suites.md").read_text()
+    assert f"## {name}\n" in text
+
+
+@pytest.mark.parametrize("name", suites.names())
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_steps_that_are_expected_can_be_run_and_stay_within_the_place(name, quick, small):
+    target = find_target(small)
+    place = find_place(target, Scope(quick, region=(10**9, 7 * 10**9)))
+    steps = suites.expected(name, place)
+    assert steps
+    for line in "\n".join(steps).splitlines():
+        option, _, value = line.partition("=")
+        if option == "offset":
+            assert int(value) >= place.offset
+    assert cost(steps, name, [], target.capacity_bytes).seconds(1e9) > 0
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_fio_takes_the_jobs_of_a_suite(name, command, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    (tmp_path / "suite.fio").write_text(command("suites", "show", name, "--fio").stdout)
+    done = subprocess.run(
+        ["fio", "--parse-only", "suite.fio"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+def test_fio_does_what_a_copy_is_printed_as(command, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    text = command("suites", "show", "copy", "--fio", "--quick", "--on", "./scratch.bin", "--size", "64MB").stdout
+    assert text.count("flow=1") == 6
+    (tmp_path / "copy.fio").write_text(text.replace("startdelay=60000000us", "startdelay=0"))
+    arguments = ["fio", "copy.fio", "--output-format=json", "--ioengine=psync", "--iodepth=1"]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    moved = {job["jobname"]: job for job in json.loads(done.stdout[done.stdout.index("{") :])["jobs"]}
+    assert moved["iso-copy"]["read"]["io_bytes"] == moved["iso-copy to"]["write"]["io_bytes"] > 0
+
+
+def test_steps_are_told_and_are_parts_of_the_recording(command, small, tmp_path):
+    done = command("run", "second-pass", "--on", small, "--quick", "--save", "out")
+    assert done.returncode == 0, done.stderr
+    assert "step 2: again" in done.stderr
+    recording = pslc.Recording.load(tmp_path / "out")
+    first, second = recording.parts
+    assert first.jobs[0]["name"] == "fill"
+    assert second.start_ns == first.end_ns
+    assert first.written_bytes + second.written_bytes == recording.written_bytes
+    again = join([first, second])
+    assert again.steps == recording.steps
+    assert again.jobs == recording.jobs
+    assert np.array_equal(again.bytes["end_ns"], recording.bytes["end_ns"])
+
+
+def test_a_region_and_a_filled_part_keep_the_suite_where_it_belongs(small):
+    recording = pslc.run("fill", on=small, scope=Scope(region=(2 * 10**9, 3 * 10**9)))
+    assert recording.written_bytes == pytest.approx(1e9, rel=1e-2)
+    assert int(recording.jobs[0]["options"]["offset"]) >= 2 * 10**9
+    half = pslc.run("fill", on=small, scope=Scope(fill_first=50, idle_s=600.0))
+    assert half.written_bytes == pytest.approx(4e9, rel=1e-2)
+    # What was before is no part of the recording, but the drive has seen it.
+    assert half.before["host_write_bytes_total"] == pytest.approx(4e9, rel=1e-2)
+    assert half.start_ns > 600 * 10**9
+    assert half.findings["cache_bytes"] == pytest.approx(800e6, rel=0.1)
+
+
+def test_what_was_left_out_is_said(command, small):
+    done = command("run", "fill", "--on", small, "--quick")
+    assert "note: --quick: half of the drive is written" in done.stdout
+
+
+def test_repeats_have_a_spread(command, small, tmp_path):
+    done = command("run", "burst", "--on", small, "--quick", "--repeat", "3", "--save", "out", "--json")
+    found = json.loads(done.stdout)["findings"]["repeats"]
+    assert found["n"] == 3
+    assert found["buffer_bytes"]["min"] <= found["buffer_bytes"]["mean"] <= found["buffer_bytes"]["max"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir()) == ["repeat-2", "repeat-3"]
+    seeds = [pslc.Recording.load(tmp_path / "out" / name).seed for name in ("", "repeat-2", "repeat-3")]
+    assert seeds == [0, 1, 2]
+
+
+def test_an_interrupted_suite_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope, real = Scope(quick=True), RealOptions(size=64_000_000)
+    options = [("startdelay", "0")]
+    seen = []
+
+    def stop_in_the_second(state):
+        seen.append(state["step"])
+        return not state["step"].startswith("step 2")
+
+    # Long enough for a look within each step.
+    slow = [*options, ("rate", "100m")]
+    first = pslc.run("second-pass", on="./x.bin", scope=scope, real=real, options=slow, progress=stop_in_the_second)
+    assert first.interrupted
+    assert [part.interrupted for part in first.parts] == [False, True]
+    first.save(tmp_path / "run")
+    order = campaign.unfinished(tmp_path / "run", RealOptions())
+    assert (order.what, order.scope, order.real) == ("second-pass", scope, RealOptions(size=first.capacity_bytes))
+    (whole,) = campaign.run(order)
+    assert not whole.interrupted
+    one, two = whole.parts
+    assert one.jobs == first.parts[0].jobs
+    assert two.start_ns >= one.end_ns
+    assert two.written_bytes > first.parts[1].written_bytes
+
+
+def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, tmp_path):
+    command("run", "fill", "--on", small, "--save", "out", "--no-report")
+    done = command("run", "--resume", "out")
+    assert done.returncode == 2
+    assert "is finished" in done.stderr
+    assert "holds no run" in command("run", "--resume", "nothing").stderr
+    assert "as it was begun" in command("run", "fill", "--on", small, "--resume", "out").stderr
+
+
+def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
+    done = command("run", "all", "--quick", "--on", small, "--save", "out")
+    assert done.returncode == 0, done.stderr
+    for name in suites.names():
+        assert f"{name} on small" in done.stdout
+        assert (tmp_path / "out" / name / "run.json").exists()
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert all(f'<section id="{name}">' in html for name in suites.names())
+    assert len(html) < 12_000_000
+    shutil.rmtree(tmp_path / "out" / "thermal")
+    again = command("run", "--resume", "out")
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "out" / "thermal" / "run.json").exists()
+
+
+def test_suites_are_listed_with_what_they_cost(command, small):
+    rows = {row["name"]: row for row in json.loads(command("suites", "--on", small, "--json").stdout)}
+    assert rows["fill"]["write_bytes"] == find_place(find_target(small), Scope()).size
+    assert rows["fill-levels"]["idle_s"] > 3600
+    assert 0 < rows["recovery"]["least_s"] < rows["recovery"]["most_s"]
+    assert "takes" in command("suites", "--on", small).stdout
+    shown = command("suites", "show", "recovery").stdout
+    assert "idle_threshold_s" in shown
+    assert "With --quick" in shown
+
+
+ERRORS = {
+    "a region without a unit": (["fill", "--region", "10-20"], "a number with a unit"),
+    "a region off the drive": (["fill", "--region", "1GB-900GB"], "the region ends at"),
+    "a region that ends first": (["fill", "--region", "2GB-1GB"], "ends before it begins"),
+    "no percentage": (["fill", "--fill-first", "0.5"], "50%"),
+    "nothing left": (["fill", "--fill-first", "100%"], "are left for the suite"),
+    "no unit of time": (["fill", "--idle", "5"], "5min"),
+    "a job file with a scope": (["my.fio", "--quick"], "are for suites"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_error_says_what_next(case, command, small, tmp_path):
+    (tmp_path / "my.fio").write_text("[a]\nrw=write\n")
+    arguments, expected = ERRORS[case]
+    done = command("run", *arguments, "--on", small)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert expected in done.stderr
+    assert "\n\nhint: " in done.stderr
+
+
+def test_times_shares_and_regions_have_units():
+    assert units.seconds("500ms", "--idle") == 0.5
+    assert units.seconds("1.5h", "--idle") == 5400
+    assert units.percent("50 %", "--fill-first") == 50
+    assert units.region("40GB", "--region") == (0, 40 * 10**9)

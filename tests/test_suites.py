@@ -1,0 +1,261 @@
+"""Each suite on a small simulated drive, whose hidden parameters it has to find."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import pslc
+from pslc import suites
+from pslc.place import Scope
+from pslc.report import page, terminal, view
+from pslc.target import RealOptions
+from tests.small import PROFILE
+
+
+@pytest.fixture
+def small(tmp_path: Path):
+    """Run a suite on the small drive with other values in its profile: `small("fill", cache__dynamic="400MB")`."""
+    path = tmp_path / "small.toml"
+
+    def run(suite: str, scope: Scope | None = None, profile: str = PROFILE, **values: str) -> dict[str, Any]:
+        path.write_text(profile)
+        over = "".join(f",{key.replace('__', '.')}={value}" for key, value in values.items())
+        return pslc.run(suite, on=f"sim:{path}{over}", scope=scope).findings
+
+    return run
+
+
+QUICK = Scope(quick=True)
+
+
+def test_recovery_finds_threshold_and_rate_of_migration(small):
+    found = small("recovery", cache__idle__threshold="5s", cache__idle__rate="50MB/s")
+    assert found["idle_threshold_s"] == pytest.approx(5.0, rel=0.10)
+    assert found["idle_threshold_s_low"] <= 5.0 <= found["idle_threshold_s_high"]
+    assert found["migration_bytes_per_s"] == pytest.approx(50e6, rel=0.10)
+    assert found["cache_bytes"] == pytest.approx(800e6, rel=0.03)
+    assert found["residue_bytes"] < 0.03 * 800e6
+    assert found["doubts"] == []
+
+
+def test_recovery_finds_what_a_lazy_drive_leaves_in_its_cache(small):
+    found = small("recovery", cache__idle__threshold="2s", cache__idle__rate="50MB/s", cache__idle__residue="200MB")
+    assert found["residue_bytes"] == pytest.approx(200e6, rel=0.10)
+    assert found["idle_threshold_s"] == pytest.approx(2.0, rel=0.10)
+
+
+def test_recovery_finds_no_cache_where_all_of_it_is_kept(small):
+    found = small("recovery", QUICK, cache__idle__residue="800MB", cache__when_full="direct-then-fold")
+    assert found["idle_threshold_s"] is None
+    assert found["doubts"]
+
+
+def test_recovery_of_a_drive_without_a_cache_says_so(small):
+    found = small("recovery", QUICK, cache__mode="pure-xlc")
+    assert found["cache_bytes"] is None
+    assert "no cliff" in found["doubts"][0]
+
+
+@pytest.mark.parametrize("full", ["direct-while-folding", "direct-then-fold"])
+def test_rewriting_is_accelerated_below_the_cache_and_not_above_it(small, full):
+    found = small("overwrite", cache__mode="static-slc", cache__static="500MB", cache__when_full=full)
+    assert found["verdict"] == "accelerated"
+    assert found["cache_bytes"] == pytest.approx(500e6, rel=0.03)
+    by = {row["of_cache"]: row["verdict"] for row in found["overwrite"]}
+    assert by[0.125] == by[0.25] == by[0.5] == "accelerated"
+    assert by[1.5] == by[2.0] == "not"
+
+
+def test_a_sawtooth_is_accelerated_in_part(small):
+    rows = small("overwrite", cache__reuse="as-freed")["overwrite"]
+    assert {row["verdict"] for row in rows if row["of_cache"] >= 1.5} == {"partly"}
+
+
+def test_the_second_pass_finds_the_least_cache(small):
+    found = small("second-pass", cache__dynamic_least="200MB", cache__shrink_from="0%", cache__shrink_to="100%")
+    assert found["cache_bytes"] == pytest.approx(200e6, rel=0.15)
+    assert found["first_pass"]["cache_bytes"] > 2 * found["cache_bytes"]
+
+
+def test_fill_levels_finds_how_the_cache_shrinks(small):
+    found = small("fill-levels", cache__dynamic_least="100MB", cache__shrink_from="0%", cache__shrink_to="100%")
+    by = {row["full"]: row["cache_bytes"] for row in found["levels"]}
+    for level in (0.0, 0.3, 0.6):
+        assert by[level] == pytest.approx(800e6 - 700e6 * level, rel=0.03)
+
+
+def test_fill_levels_of_a_static_cache_are_equal(small):
+    found = small("fill-levels", cache__mode="static-slc", cache__static="400MB", cache__when_full="direct-then-fold")
+    known = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
+    assert len(known) >= 9
+    assert max(known) < 1.05 * min(known)
+
+
+def test_range_sweep_finds_what_the_controller_holds_of_its_map(small):
+    # A page of the map, 4 KiB, maps 4 MiB.
+    found = small("range-sweep", controller__map="512KiB")
+    assert found["mapped_bytes"] == pytest.approx(512 << 20, rel=0.15)
+    assert small("range-sweep", QUICK)["mapped_bytes"] is None
+
+
+@pytest.mark.parametrize("size", ["4MiB", "12MiB"])
+def test_burst_finds_the_write_buffer(small, size):
+    found = small("burst", controller__write_buffer=size)
+    assert found["buffer_bytes"] == pytest.approx(int(size[:-3]) << 20, rel=0.10)
+    assert found["flushed_s"] > 5 * found["ack_s"]
+
+
+def test_burst_says_when_the_buffer_is_never_full(small):
+    found = small("burst", QUICK, cache__mode="pure-slc", link="pcie3x1")
+    assert found["buffer_bytes"] is None
+    assert "cannot be seen" in found["doubts"][0]
+
+
+def test_qd_sweep_fills_its_queues_and_finds_a_knee(small):
+    found = small("qd-sweep")
+    assert found["little_worst"] == pytest.approx(1.0, abs=0.1)
+    rows = [row for row in found["qd_sweep"] if row["kind"] == "randread"]
+    assert [row["iops"] for row in rows] == sorted(row["iops"] for row in rows)
+    assert 4 <= found["randread_knee_depth"] <= 256
+    assert found["doubts"] == []
+
+
+def test_mixed_reads_wait_longer_while_a_drive_cannot_suspend(small):
+    patient = small("mixed", QUICK)
+    waits = small("mixed", QUICK, profile=re.sub(r"\[nand.suspend\].*?\n\n", "", PROFILE, flags=re.S))
+    assert [row["state"] for row in patient["mixed"]] == ["idle", "writing", "folding", "after"]
+    assert waits["slower_folding"] > 1.5 * patient["slower_folding"] > 1
+
+
+def test_random_steady_tells_a_plateau_from_a_steady_state(small, monkeypatch):
+    module = suites.load("random-steady")
+    monkeypatch.setattr(module, "QUICK_ROUND_S", 0.5)
+    monkeypatch.setattr(module, "QUICK_ROUNDS", 10)
+    rows = {row["case"]: row for row in small("random-steady", QUICK)["random_steady"]}
+    assert rows["fresh"]["verdict"] in ("plateau", "unsteady")
+    monkeypatch.setattr(module, "QUICK_ROUND_S", 20.0)
+    rows = {row["case"]: row for row in small("random-steady", QUICK)["random_steady"]}
+    assert rows["filled"]["verdict"] == "steady"
+    assert rows["filled"]["raw_times"] > 2
+    assert rows["filled"]["iops"] < rows["filled"]["first_iops"]
+
+
+def test_sustained_finds_what_is_left(small):
+    found = small("sustained", QUICK)
+    assert found["steady_bytes_per_s"] == pytest.approx(found["phases"][-1]["bytes_per_s"], rel=0.05)
+    assert found["cache_bytes"] == pytest.approx(800e6, rel=0.03)
+    assert found["phases"][0]["from_s"] == 0.0
+
+
+HOT = {"power__active": "3W", "power__idle": "40mW", "power__idle_after": "100ms", "power__data": "2nJ/B"}
+HOT |= {"power__die_read": "50mW", "power__die_program": "60mW", "power__die_erase": "60mW"}
+HOT |= {"heat__chips": "2J/K", "heat__board": "10J/K", "heat__chips_to_board": "3K/W", "heat__board_to_air": "10K/W"}
+HOT |= {"heat__ambient": "25C", "heat__throttle1__at": "60C", "heat__throttle1__until": "55C"}
+HOT |= {"heat__throttle1__speed": "40%"}
+
+
+def test_thermal_finds_where_the_drive_throttles(small):
+    found = small("thermal", QUICK, **HOT)
+    (read,) = (row for row in found["thermal"] if row["stress"] == "read")
+    assert read["throttled_at_c"] == pytest.approx(60.0, abs=1.5)
+    assert read["throttled_bytes_per_s"] < 0.95 * read["bytes_per_s"]
+    assert found["cooling_s"][0] < found["cooling_s"][1]
+
+
+def test_power_finds_the_idle_power_and_the_cost_of_a_byte(small):
+    found = small("power", QUICK, **HOT)
+    assert found["idle_watts"] == pytest.approx(0.040, rel=0.10)
+    by = {row["state"]: row for row in found["power"]}
+    assert by["write-past"]["joules_per_byte"] > by["write-cache"]["joules_per_byte"]
+
+
+def test_power_of_a_drive_without_a_meter_says_so(small):
+    found = small("power", QUICK)
+    assert found["most_watts"] is None
+    assert "no meter" in found["doubts"][0]
+
+
+def test_the_classic_tables_have_their_rows(small):
+    rows = [row["test"] for row in small("cdm", QUICK)["cdm"]]
+    assert rows == ["SEQ1M Q8T1", "SEQ128K Q32T1", "RND4K Q32T16", "RND4K Q1T1"]
+    rows = [row["test"] for row in small("cdm", QUICK, link="sata600")["cdm"]]
+    assert rows == ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"]
+    found = small("as-ssd", QUICK)
+    seq, four, many = ({k: row[f"{k}_bytes_per_s"] / 1e6 for k in ("read", "write")} for row in found["as_ssd"])
+    total = (
+        0.15 * seq["write"] + 0.1 * seq["read"] + 2 * four["read"] + four["write"] + many["write"] + 1.5 * many["read"]
+    )
+    assert found["total_score"] == round(total)
+    sizes = [row["request_bytes"] for row in small("atto")["atto"]]
+    assert (sizes[0], sizes[-1], len(sizes)) == (512, 64 << 20, 18)
+
+
+def test_hdtune_sees_the_cliff_in_the_surface(small):
+    found = small("hdtune")
+    (write,) = (row for row in found["hdtune"] if row["test"] == "write")
+    assert write["least_bytes_per_s"] < write["mean_bytes_per_s"] < write["most_bytes_per_s"]
+
+
+def test_niobench_medians_fall_with_iterations_on_a_small_cache(small):
+    found = small("niobench", cache__dynamic="400MB", cache__when_full="direct-then-fold")
+    rows = {(r["scenario"], r["operation"], r["iterations"]): r["median_bytes_per_s"] for r in found["niobench"]}
+    assert {count for _, _, count in rows} == {10, 20, 38} or {10, 20, 50} >= {count for _, _, count in rows}
+    for scenario in ("native", "series", "asynchronous"):
+        assert rows[scenario, "copy", 10] < rows[scenario, "read", 10]
+    assert len(found["series"]["native"]["write"]) >= 38
+
+
+def test_snia_rounds_are_steady_on_a_drive_written_twice(small):
+    found = small("snia", QUICK)
+    assert found["rounds"] >= 5
+    assert {row["read_percent"] for row in found["iops"]} == {100, 65, 35, 0}
+    assert {row["wait_s"] for row in found["hir"]} == {5, 10, 15, 25, 50}
+    by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in found["iops"]}
+    assert by[100, 4096] > by[0, 4096]
+
+
+def test_copies_move_what_they_say_and_take_longer_to_the_same_drive(small):
+    rows = {(row["files"], row["how"]): row for row in small("copy")["copy"]}
+    assert len(rows) == 6
+    assert rows["iso", "copy"]["bytes"] == rows["iso", "write"]["bytes"]
+    assert rows["iso", "copy"]["seconds"] > rows["iso", "write"]["seconds"]
+
+
+def test_apps_give_no_score_and_say_that_they_are_look_alikes(small, tmp_path):
+    found = small("apps", QUICK)
+    assert len(found["apps"]) == 6
+    assert not [name for name in found if "score" in name]
+    assert "no vendor's score" in " ".join(suites.load("apps").sentences(found))
+
+
+TIMES = {"SECONDS": 0.02, "QUICK_SECONDS": 0.02, "QUICK_MINUTES": 0.001, "QUICK_ROUND_S": 0.02, "HIR_SECONDS": 0.02}
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, monkeypatch, capsys):
+    module = suites.load(name)
+    assert isinstance(module, ModuleType)
+    for constant, value in TIMES.items():
+        if hasattr(module, constant):
+            monkeypatch.setattr(module, constant, value)
+    monkeypatch.chdir(tmp_path)
+    recording = pslc.run(
+        name,
+        on="./scratch.bin",
+        # Waiting is real on a real drive.
+        options=[("startdelay", "0")],
+        scope=QUICK,
+        real=RealOptions(size=64_000_000),
+    )
+    assert recording.error is None
+    assert recording.written_bytes > 0
+    shown = view.of_recording(recording)
+    assert shown.notes[0] == f"--quick: {module.QUICK}"
+    terminal.show(shown)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines) <= 100
+    assert name in page.render(recording)
+    assert list(tmp_path.iterdir()) == []
