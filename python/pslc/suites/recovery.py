@@ -8,7 +8,7 @@ near the threshold and some along the slope.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -28,11 +28,14 @@ QUICK_LONGEST_S = 300.0
 SHORTEST_S = 0.01
 """A pause that gives nothing back: what is fast then is what was left of the cache, and the write buffer."""
 SETTLE_S = 1800.0
+QUICK_SETTLE_S = 300.0
 """For which the drive is left alone until a pause has told that less is enough."""
 FILL = 0.95
 """Share of the cache that is filled before a pause: beyond its end the drive would move data while it is written to."""
-LITTLE = 0.01
+LITTLE = 0.02
 """Share of the cache that is as good as nothing."""
+GRAIN = 0.003
+"""Share of the cache to which a border is known: it lies between two bins."""
 ALL = 0.97
 """Share of the most that came back that is as good as all of it."""
 ALONG = (0.15, 0.3, 0.45, 0.6, 0.75)
@@ -53,7 +56,7 @@ class _Rounds:
 
     def __init__(self, place: Place, size: int, found: Cache) -> None:
         self.place, self.size, self.found, self.at = place, size, found, 0
-        self.settle = QUICK_LONGEST_S if place.quick else SETTLE_S
+        self.settle = _settle(place)
         self.points: list[_Point] = []
 
     def write(self, name: str, count: float, pause: float, at: float | None = None) -> str:
@@ -82,7 +85,7 @@ class _Rounds:
 
 def steps(place: Place) -> Steps:
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
-    half, settle = place.share(0.5), QUICK_LONGEST_S if place.quick else SETTLE_S
+    half, settle = place.share(0.5), _settle(place)
     # Written again at once, past the full cache, so that whatever it held is dead and it is empty after a pause.
     yield place.write("write-half", half) + place.write("write-again", half)
     part = yield place.write("find-empty", half, pause=settle)
@@ -93,7 +96,7 @@ def steps(place: Place) -> Steps:
     # Full, left to settle, and not written over what may still be in it.
     yield rounds.write("fill-first", empty.bytes, settle, at=empty.bytes)
     part = yield rounds.write("find-cache", 1.3 * empty.bytes + 4 * MIB, settle)
-    found = cache(curve(part)) if part else empty
+    found = _level(part, empty) if part else empty
     if found is None:
         return
     rounds.found = found
@@ -128,6 +131,18 @@ def steps(place: Place) -> Steps:
             yield from rounds.round(pause, share * most)
 
 
+def _settle(place: Place) -> float:
+    """Waiting costs a simulated drive nothing, and one that has not settled gives back what it still owed."""
+    return QUICK_SETTLE_S if place.quick and place.target.is_real else SETTLE_S
+
+
+def _level(part: Recording, empty: Cache) -> Cache | None:
+    """The cache of a drive that has settled: what is written as fast as when it was empty."""
+    of = curve(part)
+    count = empty.fast_bytes(of) if of else 0.0
+    return replace(empty, bytes=count, low=count, high=count) if count > LITTLE * empty.bytes else None
+
+
 def _nominal(place: Place) -> Cache:
     size = place.size / 10
     return Cache(size, size, size, 2e9, 5e8)
@@ -160,10 +175,11 @@ def findings(recording: Recording) -> dict[str, Any]:
     found: dict[str, Any] = {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "recovery": []}
     found |= {f"{name}{end}": None for name in names for end in ("", "_low", "_high")} | {"doubts": []}
     parts = [part for part in recording.parts if part.jobs]
-    empty, level = (
-        next((cache(curve(part)) for part in parts if part.jobs[0]["name"] == name), None)
-        for name in ("find-empty", "find-cache")
+    first, second = (
+        next((part for part in parts if part.jobs[0]["name"] == name), None) for name in ("find-empty", "find-cache")
     )
+    empty = cache(curve(first)) if first else None
+    level = _level(second, empty) if second and empty else None
     if empty is None or level is None:
         found["doubts"] = ["there is no cliff on the half-full drive, so there is no cache to recover"]
         return found
@@ -185,19 +201,19 @@ def findings(recording: Recording) -> dict[str, Any]:
     most = max(point.bytes for point in points)
     slope = [p for p in some if not p.cut and p.bytes < 0.9 * most]
     rates = [(b.bytes - a.bytes) / (b.idle_s - a.idle_s) for a, b in combinations(slope, 2)
-             if b.bytes - a.bytes > 0.1 * most]  # fmt: skip
+             if b.bytes - a.bytes > 0.05 * most]  # fmt: skip
     if rates:
         rate = float(np.median(rates))
         found |= {"migration_bytes_per_s": rate}
         found |= {"migration_bytes_per_s_low": min(rates), "migration_bytes_per_s_high": max(rates)}
         # Near the threshold, where an error of the rate does not matter.
-        starts = [p.idle_s - p.bytes / rate for p in slope if 2 * LITTLE * most < p.bytes < 0.2 * most]
+        starts = [p.idle_s - p.bytes / rate for p in slope if p.bytes < 0.2 * most]
         start = float(np.median(starts)) if starts else found["idle_threshold_s"]
         start = min(max(start, SHORTEST_S), some[0].idle_s)
-        # Less than a little cannot be told, nor can less than the noise.
-        off = (noise + LITTLE * level.bytes) / rate
-        found |= {"idle_threshold_s": start, "idle_threshold_s_low": max(min(starts, default=lost) - off, 0.0)}
-        found |= {"idle_threshold_s_high": min(max(starts, default=some[0].idle_s) + off, some[0].idle_s)}
+        off = max(noise, GRAIN * level.bytes) / rate
+        low, high = min(starts, default=lost) - off, max(starts, default=some[0].idle_s) + off
+        found |= {"idle_threshold_s": start, "idle_threshold_s_low": min(max(low, 0.0), start)}
+        found |= {"idle_threshold_s_high": max(min(high, some[0].idle_s), start)}
     elif len(some) > 1:
         found["doubts"] = ["the cache came back at once or not at all: the rate is faster than pauses can tell"]
     if most < ALL * ALL * level.bytes - base and most > 1.2 * (points[-2].bytes if len(points) > 1 else 0.0):
