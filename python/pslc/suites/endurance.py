@@ -1,8 +1,8 @@
 """How long does the drive live, and would it live longer with another cache?
 
 Six tenths of the drive are written and left to settle. Then they are overwritten in random places, in bursts of a
-hundredth of the drive in 128 KiB requests, with a minute between them in which it may empty its cache. What the cells were
-programmed with, against what they stand, is the wear. To compare, run it with another `cache.mode`.
+hundredth of the drive in 128 KiB requests, with a minute between them in which it may empty its cache. What the cells
+were programmed with, against what they stand, is the wear. To compare, run it with another `cache.mode`.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def findings(recording: Recording) -> dict[str, Any]:
 
     - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
       collection, for each byte of the host; `waf`: all that was programmed, for each byte
-    - `wear_main`, `wear_static`: share of their life that the blocks have lost, evenly spread over each of the two zones
+    - `wear_main`, `wear_static`: share of their life that the blocks of each zone have lost, evenly spread
     - `life_bytes`: what the host can write until the first zone has none left; `life_years` at 50 GB a day;
       `life_fills`: over the capacity
     """
@@ -73,7 +73,7 @@ def findings(recording: Recording) -> dict[str, Any]:
         "waf": (slc + native) / host,
     }
     static, all_blocks = facts["static_superblocks"], facts["superblocks"]
-    # pSLC data are shared between the zones as its erases are; without any yet, they are in the static part if there is one.
+    # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
     erases = change["slc_erases_total"]
     of_static = change["static_erases_total"] / erases if erases else float(static > 0)
     block = facts["slc_superblock_bytes"]
