@@ -40,7 +40,7 @@ def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     job = tmp_path / "read.fio"
     job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
     recording = pslc.run(job, on=TARGET)
-    assert [picture.name for picture in view.of_recording(recording).pictures] == ["speed-time", "latency"]
+    assert [picture.name for picture in view.of_recording(recording).pictures] == ["speed-time", "latency", "slowest"]
     assert "<script>" in page.render(recording)
 
 

@@ -28,7 +28,12 @@ def of_any(recording: Recording) -> list[Picture]:
     found = [speed_by_time(recording)]
     if recording.written_bytes and recording.is_simulated:
         found += [_occupancy(recording), _free(recording), _amplification(recording)]
-    return [*found, _latency(recording)]
+    found += [_latency(recording), _slowest(recording)]
+    if recording.totals.get("temperature_millicelsius"):
+        found.append(_heat(recording))
+    if recording.totals.get("energy_nj_total"):
+        found.append(_power(recording))
+    return found
 
 
 def speed_by_bytes(recording: Recording, phases: list[dict[str, Any]]) -> Picture:
@@ -135,3 +140,29 @@ def _latency(recording: Recording) -> Picture:
     x = minutes(recording)[some]
     lines = [Line("mean", x, mean), Line("longest", x, series["lat_max_ns"][some] / 1e6)]
     return Picture("latency", "Latency of requests", "minutes", "ms", lines, log_y=True)
+
+
+def _slowest(recording: Recording) -> Picture:
+    """The percentiles of each job's latency, the rare ones drawn apart: one request in 1000 is the 99.9th."""
+    lines = []
+    for job in recording.jobs:
+        for kind in ("read", "write"):
+            at = sorted((float(p), ns / 1e6) for p, ns in job[kind]["lat_ns"]["percentile"].items() if float(p) < 100)
+            if job[kind]["total_ios"] and at:
+                one_in = [100 / (100 - percent) for percent, _ in at]
+                lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in at], "points"))
+    title, x = "Latency of the slowest requests", "one request in so many takes longer"
+    return Picture("slowest", title, x, "ms", lines, log_x=True, log_y=True)
+
+
+def _heat(recording: Recording) -> Picture:
+    celsius = recording.time["temperature_millicelsius"] / 1e3
+    return Picture("heat", "Temperature", "minutes", "C", [Line("chips", minutes(recording), celsius)])
+
+
+def _power(recording: Recording) -> Picture:
+    series = recording.time
+    joules = np.concatenate([[recording.before["energy_nj_total"]], series["energy_nj_total"]]).astype(np.float64) / 1e9
+    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64) / 1e9
+    watts = np.diff(joules) / np.maximum(np.diff(ends), 1e-9)
+    return Picture("power", "Power", "minutes", "W", [Line("drive", minutes(recording), watts)])

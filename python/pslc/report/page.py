@@ -40,7 +40,7 @@ def render(recording: Recording) -> str:
     """The page of a recording."""
     view = of_recording(recording)
     return (
-        _environment()
+        environment()
         .get_template("run.html.jinja")
         .render(
             title=view.title,
@@ -49,7 +49,7 @@ def render(recording: Recording) -> str:
             jobs=tables.of_jobs(recording.jobs),
             figures=[figure(picture) for picture in view.pictures if picture.lines],
             provenance=dict(recording.provenance),
-            plotly=_plotly(),
+            plotly=plotly(),
         )
     )
 
@@ -63,20 +63,20 @@ def write_all(recordings: list[Recording], path: Path) -> None:
     ]
     first = recordings[0]
     text = (
-        _environment()
+        environment()
         .get_template("catalogue.html.jinja")
         .render(
             title=f"{first.drive}: every test",
             first=first,
             sections=list(zip(recordings, views, drawn, strict=True)),
             figures=[one for several in drawn for one in several],
-            plotly=_plotly(),
+            plotly=plotly(),
         )
     )
     path.write_text(text, encoding="utf-8")
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
@@ -85,7 +85,7 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _plotly() -> str:
+def plotly() -> str:
     """Plotly's own script; importing the package would take longer than all the rest."""
     spec = find_spec("plotly")
     assert spec is not None, "plotly is a dependency"
@@ -96,13 +96,13 @@ def _plotly() -> str:
 def write_comparison(sides: list[Side], rows: list[Row], path: Path) -> None:
     """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture."""
     text = (
-        _environment()
+        environment()
         .get_template("comparison.html.jinja")
         .render(
             sides=sides,
             rows=rows,
             figures=[figure(picture) for picture in curves.of_sides(sides) if picture.lines],
-            plotly=_plotly(),
+            plotly=plotly(),
             title="Comparison",
         )
     )
