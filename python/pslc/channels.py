@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pslc.analysis import Phase, Seen
-from pslc.doubts import link_bytes_per_s
+from pslc.doubts import link_bytes_per_s, throttled_s
 from pslc.recording import Recording
 
 PAYLOAD = 0.9
@@ -28,6 +28,7 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
         cpu=_cpu(recording, phases),
         buffered=(not recording.is_simulated or "page_cache" in host(recording))
         and any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options),
+        throttled_s=_throttled(recording),
     )
 
 
@@ -46,6 +47,14 @@ def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
     changes = [changes_within(recording, phase.from_bytes, phase.to_bytes)[counter] for phase in phases]
     seconds = [(phase.to_bytes - phase.from_bytes) / phase.bytes_per_s for phase in phases]
     return [change / (time * 1e9 * cores) for change, time in zip(changes, seconds, strict=True)]
+
+
+def _throttled(recording: Recording) -> float | None:
+    """How long the drive throttled: of a real one by its health log, of a simulated one likewise, and no more."""
+    if "throttle_level" in recording.time:
+        edges = np.concatenate([[recording.start_ns], recording.time["end_ns"]]).astype(np.float64)
+        return float(np.diff(edges)[recording.time["throttle_level"] > 0].sum()) / 1e9
+    return throttled_s(recording.facts)
 
 
 def _writing(recording: Recording) -> list[tuple[dict[str, Any], dict[str, str]]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from pslc.formats import Foreign
 from pslc.recording import Recording
 from pslc.report import words
@@ -103,6 +105,8 @@ def of_foreign(foreign: Foreign) -> list[str]:
         found.append(Doubt.CLOCK.format(span=words.span(foreign.clock_back_s), file=foreign.name))
     speeds = {"a job": max(_speeds(foreign.jobs))}
     speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
+    if foreign.curve is not None:
+        speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
     what = max(speeds, key=lambda name: speeds[name])
     if speeds[what] > NO_LINK_BYTES_PER_S:
         found.append(Doubt.NO_LINK.format(what=what, speed=words.speed(speeds[what])))
@@ -124,6 +128,15 @@ def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     celsius = after.get("temperature_c")
     if celsius is not None and celsius >= HOT:
         yield Doubt.HEAT.format(celsius=celsius)
+
+
+def throttled_s(facts: dict[str, Any]) -> float | None:
+    """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
+    logs = [(facts.get(name) or {}).get("smart") or {} for name in ("before", "after")]
+    found = [log.get("nvme_smart_health_information_log", log) for log in logs]
+    names = ("thm_temp1_total_time", "thm_temp2_total_time")
+    rises = [found[1][name] - found[0].get(name, 0) for name in names if isinstance(found[1].get(name), int)]
+    return float(sum(rises)) if rises else None
 
 
 def _health(smart: dict[str, Any]) -> dict[str, int]:

@@ -138,12 +138,55 @@ def job(rng: np.random.Generator) -> str:
     return fill
 
 
+def surroundings(rng: np.random.Generator) -> str:
+    """What some drives have besides: a board that gets hot, or a host with a page cache or a slow processor."""
+    kind = rng.choice(["none", "heat", "page cache", "processor"], p=[0.8, 0.08, 0.06, 0.06])
+    if kind == "heat":
+        return f"""
+[power]
+active = "2.5W"
+idle = "50mW"
+idle_after = "100ms"
+die_read = "50mW"
+die_program = "60mW"
+die_erase = "60mW"
+data = "400pJ/B"
+
+[heat]
+ambient = "25C"
+chips = "1J/K"
+board = "{rng.uniform(1, 4):.2f}J/K"
+chips_to_board = "3K/W"
+board_to_air = "{rng.uniform(15, 30):.1f}K/W"
+
+[heat.throttle1]
+at = "75C"
+until = "70C"
+speed = "{rng.integers(3, 15)}%"
+"""
+    if kind == "page cache":
+        return f"""
+[host]
+page_cache = "{rng.uniform(2, 6):.1f}GB"
+"""
+    if kind == "processor":
+        cost = rng.integers(100, 1500)
+        return f"""
+[host]
+cores = {rng.choice([1, 2, 4])}
+read = "{cost}us"
+write = "{cost}us"
+"""
+    return ""
+
+
 def recording(seed: int, folder: Path) -> Recording:
     """A random job on a random drive of 10 to 40 GB, whose profile is put into `folder`."""
     rng = np.random.default_rng([seed, 7])
     drive, jobs = folder / "random.toml", folder / "random.fio"
-    drive.write_text(profile(rng, 0.25))
+    text = profile(rng, 0.25)
     jobs.write_text(job(rng))
+    drive.write_text(text + surroundings(rng))
     return pslc.run(jobs, on=f"sim:{drive}", seed=seed)
 
 

@@ -56,7 +56,17 @@ def test_a_processor_that_is_busy_all_the_time_is_the_limit() -> None:
 
 
 def test_what_went_through_the_page_cache_does_not_tell_of_the_drive() -> None:
-    assert causes(replace(DRIVE, buffered=True), (60, 3000), (1000, 1500)) == ["page-cache"] * 2
+    buffered = replace(DRIVE, buffered=True)
+    assert causes(buffered, (60, 3000), (1000, 1500)) == ["page-cache", "native"]
+    assert causes(buffered, (60, 6000), (360, 4000), (1000, 500)) == ["page-cache", "pslc", "fold"]
+    assert causes(buffered, (60, 3000)) == ["page-cache"]
+
+
+def test_a_phase_that_lasted_as_long_as_the_drive_throttled_is_heat() -> None:
+    # 30 GB at 3000 MB/s, 570 GB at 1500 and 400 GB at 200 MB/s: 2000 s
+    stretches = [(30, 3000), (600, 1500), (1000, 200)]
+    assert causes(replace(DRIVE, throttled_s=1900.0), *stretches) == ["pslc", "direct", "thermal"]
+    assert causes(replace(DRIVE, throttled_s=100.0), *stretches)[-1] == "fold"
 
 
 def test_single_requests_of_which_none_waits_are_the_hosts_own_pace() -> None:

@@ -23,7 +23,9 @@ LINK_FULL: Final = 0.965
 """Share of the link's ceiling at which the link is what limits."""
 LINK_BEYOND: Final = 1.12
 """Share of it at which no drive was measured: packets and encoding take less than this."""
-ALIKE: Final = 2.0
+AS_LONG: Final = 0.25
+"""Relative difference within which a phase lasted as long as the drive throttled."""
+ALIKE: Final = 1.5
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 LEAST_BITS, MOST_BITS = 3, 4
 LEAST_SPARE, MOST_SPARE = 1.0, 1.2
@@ -54,6 +56,7 @@ class Seen:
             one under way at a time.
         cpu: share of the processor, or of the one core that makes the requests, that was busy, by phase.
         buffered: the host wrote through its page cache.
+        throttled_s: how long the drive throttled for heat, by its own counters.
     """
 
     capacity_bytes: float | None = None
@@ -63,6 +66,7 @@ class Seen:
     longest_s: Sequence[float] | None = None
     cpu: Sequence[float] | None = None
     buffered: bool = False
+    throttled_s: float | None = None
 
 
 def causes_from_outside(phases: Sequence[Phase], seen: Seen) -> list[Evidence]:
@@ -71,9 +75,21 @@ def causes_from_outside(phases: Sequence[Phase], seen: Seen) -> list[Evidence]:
     Args:
         phases: from `find_phases`; the write began on an empty drive.
     """
+    hot = _throttled(phases, seen.throttled_s) if seen.throttled_s else None
+    # What the cells did is read off the other phases.
+    cool = [phase for index, phase in enumerate(phases) if index != hot]
+    drive: list[Evidence] = []
     found: list[Evidence] = []
-    for index in range(len(phases)):
-        found.append(_of_the_host(phases, index, seen) or _of_the_drive(phases, index, seen, found))
+    for index, phase in enumerate(phases):
+        outside = _of_the_host(phases, index, seen)
+        if index == hot and outside is None:
+            because = f"the drive throttled for {seen.throttled_s:.0f} s, and this lasted {_seconds(phase):.0f} s"
+            found.append(Evidence("thermal", LIKELY, f"{because}: {_mb(phase.bytes_per_s)}"))
+            continue
+        why = outside or _of_the_drive(cool, len(drive), seen, drive)
+        found.append(why)
+        if index != hot:
+            drive.append(why)
     return found
 
 
@@ -86,8 +102,12 @@ def _of_the_host(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | 
             return Evidence("page-cache", SURE, f"memory took it in: {carried}")
         if speed >= LINK_FULL * most:
             return Evidence("link", SURE, f"the link is full: {carried}")
-    if seen.buffered:
-        return Evidence("page-cache", UNSURE, "the host wrote through its page cache, which hides the drive")
+    if seen.buffered and index == 0:
+        if len(phases) > 1 and phases[1].bytes_per_s < speed:
+            return Evidence(
+                "page-cache", LIKELY, f"written through the page cache, and slower when that is full: {_mb(speed)}"
+            )
+        return Evidence("page-cache", UNSURE, f"written through the page cache, which hides the drive: {_mb(speed)}")
     if seen.cpu is not None and seen.cpu[index] >= BUSY_CPU:
         return Evidence("cpu", LIKELY, f"the processor was busy {100 * seen.cpu[index]:.0f} % of the time")
     if seen.mean_s is not None and seen.longest_s is not None:
@@ -96,6 +116,17 @@ def _of_the_host(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | 
             because = f"nothing waited: one request at a time, of {mean:.0f} us and none above {longest:.0f}"
             return Evidence("host", LIKELY, because)
     return None
+
+
+def _throttled(phases: Sequence[Phase], throttled_s: float) -> int | None:
+    """The phase, slower than the one before it, that lasted as long as the drive throttled; None when none did."""
+    slower = [i for i in range(1, len(phases)) if phases[i].bytes_per_s < phases[i - 1].bytes_per_s]
+    best = min(slower, key=lambda i: abs(_seconds(phases[i]) - throttled_s), default=None)
+    return best if best is not None and abs(_seconds(phases[best]) / throttled_s - 1) < AS_LONG else None
+
+
+def _seconds(phase: Phase) -> float:
+    return (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
 
 
 def _of_the_drive(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
