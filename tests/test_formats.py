@@ -49,6 +49,12 @@ def test_the_logs_of_several_jobs_add_up(averaged, command, tmp_path):
     assert findings["phases"][0]["bytes_per_s"] == pytest.approx(2e9, rel=0.02)
 
 
+@pytest.mark.parametrize("kind", ["iops", "clat"])
+def test_logs_of_single_requests_tell_their_sizes_whatever_they_are_of(kind, command, tmp_path):
+    path = cliff(tmp_path / f"a_{kind}.1.log")
+    assert found(command, path)["cache_bytes"] == pytest.approx(40e9, rel=0.02)
+
+
 def test_reads_in_a_log_are_no_writes(command, tmp_path):
     path = cliff(tmp_path / "a_bw.1.log")
     reads = "\n".join(f"{ms}, 5, 0, 900000000" for ms in range(50, 60_000, 100))

@@ -86,3 +86,18 @@ def test_fios_json_has_the_figures_of_the_run(tmp_path):
     levels = found["latency_ns"] | found["latency_us"] | found["latency_ms"]
     assert sum(sum(found[f"latency_{unit}"].values()) for unit in ("ns", "us", "ms")) > 99.9, levels
     assert sum(found["iodepth_level"].values()) > 99.9
+
+
+def test_pslc_report_makes_a_page_of_one_run_of_several_and_of_a_catalogue(command, tmp_path):
+    for name in ("a", "b", "all/fill"):
+        fill(TARGET).save(tmp_path / name)
+    assert command("report", "a").returncode == 0
+    assert "The write cache ends after 3.0" in (tmp_path / "a" / "report.html").read_text()
+    done = command("report", "a", "b")
+    assert done.returncode == 2
+    assert "hint: say where: -o page.html" in done.stderr
+    assert command("report", "a", "b", "-o", "both.html").returncode == 0
+    assert '<th class="number">b</th>' in (tmp_path / "both.html").read_text()
+    assert command("report", "all").returncode == 0
+    assert "every test" in (tmp_path / "all" / "report.html").read_text()
+    assert command("report", "nothing").returncode == 2

@@ -1,4 +1,4 @@
-"""fio's logs of bandwidth and latency, `ms, value, direction, bs[, offset[, priority[, issued]]]`: averaged
+"""fio's logs of bandwidth, IOPS and latency, `ms, value, direction, bs[, offset[, priority[, issued]]]`: averaged
 (`log_avg_msec`) or one line a request, one file a job."""
 
 import re
@@ -17,6 +17,8 @@ from pslc.formats import Foreign, Hints
 LINE = re.compile(r"\s*\d+,\s*\d+,\s*[0-2],\s*\d+(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$")
 COLUMNS = ["ms", "value", "direction", "bs", "offset", "priority", "issued"]
 WRITE = 1
+NO_SIZES = re.compile(r"(?:^|_)(iops|[cs]?lat)\.")
+"""In the name of a log of another kind than bandwidth."""
 LATE_S = 5.0
 """A request may be logged this much after one that ended later; more is a clock that was set back."""
 KIB = 1024
@@ -35,8 +37,6 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     written: list[tuple[Floats, Floats]] = []
     bad, back = 0, 0.0
     for path in paths:
-        if "iops" in path.name:
-            raise refusal(f"{path} is a log of IOPS, which tells no sizes", "give the log of bandwidth: *_bw.*.log")
         one, skipped = _cumulative(path, hints.skip_bad)
         bad += skipped
         if one is not None:
@@ -102,9 +102,9 @@ def _sum(path: Path, batches: Iterator[Batch]) -> Written | None:
         if bs.any():
             amount = bs.astype(np.float64)
         else:
-            if "_lat" in path.name or "lat." in path.name:
-                hint = "log it without log_avg_msec, or give the log of bandwidth"
-                raise refusal(f"{path} holds averaged latencies, which tell no bytes", hint)
+            if other := NO_SIZES.search(path.name):
+                hint = "log it without log_avg_msec, or give the log of bandwidth: *_bw.*.log"
+                raise refusal(f"{path} holds averages of {other[1]}, which tell no bytes", hint)
             # Averaged: KiB/s since the line before.
             amount = value * float(KIB) * np.diff(ms, prepend=last) / 1000
         back = max(back, -int(np.diff(ms, prepend=last).min()))
