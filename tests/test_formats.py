@@ -11,6 +11,7 @@ import pslc
 from pslc import comparison, formats
 from pslc.formats import Hints
 from tests.conftest import fill
+from tests.test_results import FIXTURES
 
 
 def cliff(path, *, averaged=False, share=1.0, step_ms=100):
@@ -178,6 +179,30 @@ def test_recordings_are_compared_figure_by_figure(command, tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert 'id="speed-bytes"' in page
     assert "Figures in another colour" in page
+
+
+def test_other_programs_data_are_compared_with_ours_and_with_each_other(command, tmp_path):
+    cliff(tmp_path / "one_bw.1.log")
+    cliff(tmp_path / "two_bw.1.log", share=0.5)
+    rows = json.loads(command("compare", "one_bw.1.log", "two_bw.1.log", "--align", "bytes", "--json").stdout)[
+        "figures"
+    ]
+    ratios = {row["name"]: row["ratios"][1] for row in rows}
+    assert ratios["mean"] == pytest.approx(0.5, rel=0.01)
+    assert ratios["phase 1"] == pytest.approx(0.5, rel=0.01)
+    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    shown = command("compare", "run", "one_bw.1.log", "-o", "page.html")
+    assert shown.returncode == 0, shown.stderr
+    assert 'id="speed-bytes"' in (tmp_path / "page.html").read_text()
+
+
+def test_results_without_a_series_are_compared_test_by_test(command, tmp_path):
+    (tmp_path / "a.txt").write_text((FIXTURES / "cdm8.txt").read_text())
+    (tmp_path / "b.txt").write_text((FIXTURES / "cdm8.txt").read_text().replace(" 5210.902 MB/s", " 2605.451 MB/s"))
+    done = command("compare", "a.txt", "b.txt", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["SEQ 1MiB (Q=8, T=1) write"]["ratios"] == pytest.approx([1, 0.5])
+    assert [name for name, row in rows.items() if row["differs"][1]] == ["SEQ 1MiB (Q=8, T=1) write"]
 
 
 def test_repeats_are_pooled_with_their_spread(command, tmp_path):

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pslc import foreign, formats
 from pslc.analysis import Curve
 from pslc.errors import refusal
 from pslc.findings import write_curve
@@ -90,11 +91,13 @@ class Side:
     """What is compared: a recording with its repeats, the first of which is the one that is shown.
 
     Attributes:
-        name: of the folder.
+        name: of the folder, or the file.
+        rows: results that another program told instead of a series.
     """
 
     name: str
     repeats: tuple[Recording, ...]
+    rows: tuple[formats.Row, ...] = ()
 
     @property
     def recording(self) -> Recording:
@@ -103,11 +106,14 @@ class Side:
 
 
 def read_side(folder: Path) -> Side:
-    """A run folder; the repeats within it (`pslc run --repeat`) belong to it.
+    """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
 
     Raises:
         PslcError: there is no recording in it.
     """
+    if folder.is_file():
+        data, findings = foreign.analyzed([folder], formats.Hints())
+        return Side(folder.name, (foreign.as_recording(data, findings, folder),), tuple(data.rows))
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
     return Side(folder.name, tuple(Recording.load(at) for at in (folder, *(path.parent for path in inside))))
 
@@ -133,7 +139,7 @@ def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None =
     Raises:
         PslcError: a tolerance names a figure that there is not, or there is nothing to align.
     """
-    found = [_pooled([_figures(recording) for recording in side.repeats]) for side in sides]
+    found = [_pooled([_figures(recording) for recording in side.repeats]) | _results(side.rows) for side in sides]
     if align is not None:
         for figures, more in zip(found, _aligned(sides, align), strict=True):
             figures.update(more)
@@ -198,6 +204,20 @@ def _figures(recording: Recording) -> Figures:
                 found[f"{job['name']} {kind} mean latency"] = ("s", _rate(done["lat_ns"]["mean"] / 1e9))
                 at = done["lat_ns"]["percentile"]["99.000000"]
                 found[f"{job['name']} {kind} 99 % latency"] = ("s", _rate(at / 1e9))
+    return found
+
+
+def _results(rows: Sequence[formats.Row]) -> Figures:
+    found: Figures = {}
+    for row in rows:
+        name = f"{row.test} {row.kind}"
+        if row.bytes_per_s is not None:
+            spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
+            found[name] = ("B/s", _rate(row.bytes_per_s, spread))
+        if row.iops is not None:
+            found[f"{name} IOPS"] = ("/s", _rate(row.iops))
+        if row.latency_s is not None:
+            found[f"{name} latency"] = ("s", _rate(row.latency_s))
     return found
 
 

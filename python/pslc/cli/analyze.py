@@ -3,12 +3,9 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from pslc.formats import Foreign, Hints
 
 
 def command(
@@ -29,7 +26,7 @@ def command(
     Read are fio's logs (--write_bw_log; those of several jobs of one run are given together), fio's JSON, blkparse's
     text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench.
     """
-    from pslc import units
+    from pslc import foreign, units
     from pslc.errors import refusal
     from pslc.formats import Hints
     from pslc.recording import Recording
@@ -51,28 +48,10 @@ def command(
             terminal.show(view.of_recording(recording))
         return
     size = units.size(capacity, "--capacity") if capacity else None
-    foreign, findings = _read(files, Hints(x, y, skip_bad), size)
+    data, findings = foreign.analyzed(files, Hints(x, y, skip_bad), size)
     if as_json:
-        found = {"name": foreign.name, "findings": findings, "doubts": findings["doubts"], "jobs": foreign.jobs}
-        rows = [asdict(row) for row in foreign.rows]
-        print(json.dumps(found | {"rows": rows, "notes": foreign.notes, "bad_lines": foreign.bad_lines}, indent=1))
+        found = {"name": data.name, "findings": findings, "doubts": findings["doubts"], "jobs": data.jobs}
+        rows = [asdict(row) for row in data.rows]
+        print(json.dumps(found | {"rows": rows, "notes": data.notes, "bad_lines": data.bad_lines}, indent=1))
     else:
-        terminal.show(view.of_foreign(foreign, findings))
-
-
-def _read(files: list[Path], hints: "Hints", capacity: int | None) -> tuple["Foreign", dict[str, Any]]:
-    from pslc import doubts, formats
-    from pslc.analysis import Seen, causes_from_outside
-    from pslc.errors import refusal
-    from pslc.findings import of_curve
-
-    foreign = formats.read(files, hints)
-    if foreign.curve is None and not foreign.jobs and not foreign.rows:
-        hint = "give a log of writes, or a table of speed against what was written"
-        raise refusal(f"{foreign.name} tells of no writes", hint)
-    seen = Seen(capacity_bytes=capacity)
-    findings = of_curve(
-        foreign.curve, explain=lambda phases: causes_from_outside(phases, seen), capacity_bytes=capacity
-    )
-    findings["doubts"] = doubts.of_foreign(foreign) + findings["doubts"]
-    return foreign, findings
+        terminal.show(view.of_foreign(data, findings))

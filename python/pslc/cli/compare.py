@@ -16,7 +16,9 @@ class Align(StrEnum):
 
 
 def command(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; the first is what the others are held against.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders, or files of other programs; the first is the measure.")
+    ],
     tolerance: Annotated[
         Path | None,
         typer.Option(help="TOML of allowed differences; beyond one, exit 1.", metavar="FILE"),
@@ -38,7 +40,7 @@ def command(
     from pslc.report import terminal
 
     if len(runs) < 2:
-        raise refusal("one recording alone", "give two or more run folders: pslc compare runs/a runs/b")
+        raise refusal("one recording alone", "give two or more: pslc compare runs/a runs/b")
     sides = [comparison.read_side(run) for run in runs]
     if pool:
         sides = comparison.pooled(sides)

@@ -1,0 +1,56 @@
+"""Other programs' data with what the analysis says of them, and as recordings, so that they can be compared."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pslc import doubts, formats
+from pslc._native import version
+from pslc.analysis import Curve, Seen, causes_from_outside
+from pslc.errors import refusal
+from pslc.findings import of_curve
+from pslc.formats import Foreign, Hints
+from pslc.recording import Columns, Recording
+
+
+def analyzed(files: Sequence[Path], hints: Hints, capacity_bytes: int | None = None) -> tuple[Foreign, dict[str, Any]]:
+    """The data of files of one run, and the findings; see `pslc.findings.of_writes`.
+
+    Raises:
+        PslcError: they cannot be read, or tell of nothing.
+    """
+    foreign = formats.read(files, hints)
+    if foreign.curve is None and not foreign.jobs and not foreign.rows:
+        hint = "give a log of writes, or a table of speed against what was written"
+        raise refusal(f"{foreign.name} tells of no writes", hint)
+    seen = Seen(capacity_bytes=capacity_bytes)
+    findings = of_curve(
+        foreign.curve, explain=lambda phases: causes_from_outside(phases, seen), capacity_bytes=capacity_bytes
+    )
+    findings["doubts"] = doubts.of_foreign(foreign) + findings["doubts"]
+    return foreign, findings
+
+
+def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Recording:
+    """The data as if they had been recorded by a run: its series are those of the curve, without latencies."""
+    columns = _columns(foreign.curve)
+    seconds = foreign.curve.total_seconds if foreign.curve else 0.0
+    return Recording(
+        suite=foreign.name, target=str(path), drive="an unknown drive", seed=0, version=version(), wall_s=seconds,
+        drive_time_s=seconds, capacity_bytes=0, interrupted=False, error=None, job_file=str(path), overrides=[],
+        profile="", start_ns=0, facts={"device": None}, provenance=[], jobs=foreign.jobs, before={}, totals={},
+        time=columns, bytes=columns, findings=findings,
+    )  # fmt: skip
+
+
+def _columns(curve: Curve | None) -> Columns:
+    names = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims", "lat_sum_ns", "lat_max_ns")
+    count = curve.seconds.size if curve else 0
+    found: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names}
+    found["end_ns"] = np.zeros(count, dtype=np.uint64)
+    if curve is not None:
+        found["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
+        found["write_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
+    return found
