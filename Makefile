@@ -1,5 +1,5 @@
 # make demo | test | check | bench | picture. Each sets up what it needs: a virtual environment in .venv and the build.
-SHELL := /bin/bash
+SHELL := /bin/bash -o pipefail
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -47,7 +47,9 @@ bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
 
 bench-analysis: build
-	$(BIN)/python -m benches.analysis
+	$(BIN)/python -m benches.analysis | tee docs/accuracy/analysis.md.part
+	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
+	@echo "make accuracy puts these tables into ACCURACY.md"
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py

@@ -32,6 +32,11 @@ simulator does.
 being on the right side is no error. Prose rounds ('almost 5 GB/s'), so single figures may be off by 15 % themselves.
 """.strip()
 
+ANALYSIS = """
+How often the analysis finds the end of the cache, and the cause of a phase without looking into the drive:
+`make bench-analysis` writes these tables (docs/analysis.md says of what). A row is a cause in truth, a column an answer.
+""".strip()
+
 
 def rows() -> list[dict[str, Any]]:
     """Every published figure with the simulated one, and the error."""
@@ -100,6 +105,7 @@ def document() -> str:
     reasons = [f"- {row['drive'].partition(',')[0]}, {row['what']}: {row['reason']}." for row in table if row["miss"]]
     if reasons:
         lines += ["", "## Misses", "", *reasons]
+    lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *(FOLDER / "analysis.md").read_text().splitlines()]
     return "\n".join(lines) + "\n"
 
 
