@@ -1,5 +1,6 @@
 # make demo | test | check | bench | picture. Each sets up what it needs: a virtual environment in .venv and the build.
-SHELL := /bin/bash -o pipefail
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 

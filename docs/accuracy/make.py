@@ -34,7 +34,8 @@ being on the right side is no error. Prose rounds ('almost 5 GB/s'), so single f
 
 ANALYSIS = """
 How often the analysis finds the end of the cache, and the cause of a phase without looking into the drive:
-`make bench-analysis` writes these tables (docs/analysis.md says of what). A row is a cause in truth, a column an answer.
+`make bench-analysis` writes these tables (docs/analysis.md says of what). A row is a cause in truth, a column an
+answer.
 """.strip()
 
 
