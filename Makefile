@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench bench-fio bench-analysis accuracy picture build clean tools
+.PHONY: help demo test check bench bench-fio bench-analysis accuracy suites picture build clean tools
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-analysis  how often the analysis is right, on 1000 curves of each kind"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
+	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make clean    remove the environment and every build"
 
@@ -54,6 +55,9 @@ bench-analysis: build
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+suites: build
+	$(BIN)/python docs/catalogue/make.py
 
 picture: build
 	$(BIN)/python docs/pictures/draw.py

@@ -8,6 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import pslc
+from pslc import suites
+from pslc.place import Scope
 from pslc.target import open_simulated
 
 FILL = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
@@ -48,6 +51,16 @@ def steady(spec: str, kind: str, warm: int) -> tuple[float, float, float]:
     return rate, moves, amplification
 
 
+def catalogue(quick: bool) -> tuple[float, str]:
+    """Seconds to run every suite on a 1 TB drive, reports not included, and the one that takes longest."""
+    times = {}
+    for name in suites.names():
+        start = time.perf_counter()
+        pslc.run(name, on="sim:sn850-1tb", scope=Scope(quick=quick))
+        times[name] = time.perf_counter() - start
+    return sum(times.values()), max(times, key=lambda name: times[name])
+
+
 def eight_terabytes() -> float:
     """Peak MB of a process that fills 8 TB in sequence, the interpreter included."""
     code = f"from benches.table import *; fill_seconds({EIGHT!r}); print(peak())"
@@ -86,6 +99,12 @@ def main() -> None:
         words = f"{moves / 1e6:.1f} M writes and moves/s, {rate / 1e6:.1f} M writes/s at WAF {amplification:.2f}"
         rows.append((name, words, target))
     rows.append(("random 4 KiB reads, QD32", f"{steady(FULL, 'randread', 1_000_000)[0] / 1e6:.1f} M/s", "10 M/s"))
+    for name, quick, target in (
+        ("every suite on 1 TB (SN850)", False, "300 s"),
+        ("the same with --quick", True, "60 s"),
+    ):
+        took, longest = catalogue(quick)
+        rows.append((name, f"{took:.0f} s, most of it {longest}", target))
     rows.append(("memory of an 8 TB fill", f"{eight_terabytes():.0f} MB", "200 MB"))
     width = [max(len(row[i]) for row in rows) for i in range(3)]
     print(f"{'':{width[0]}}  {'measured':{width[1]}}  target")

@@ -1,5 +1,6 @@
 """What all suites have in common: scope, steps, repeats, resuming, the catalogue, and job files that fio takes."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -116,30 +117,49 @@ def test_repeats_have_a_spread(command, small, tmp_path):
     assert seeds == [0, 1, 2]
 
 
-def test_an_interrupted_suite_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scope, real = Scope(quick=True), RealOptions(size=64_000_000)
-    options = [("startdelay", "0")]
-    seen = []
-
-    def stop_in_the_second(state):
-        seen.append(state["step"])
-        return not state["step"].startswith("step 2")
-
+    (tmp_path / "data.bin").write_bytes(b"\1" * 64_000_000)
+    scope, real = Scope(quick=True), RealOptions(reuse=True)
     # Long enough for a look within each step.
-    slow = [*options, ("rate", "100m")]
-    first = pslc.run("second-pass", on="./x.bin", scope=scope, real=real, options=slow, progress=stop_in_the_second)
-    assert first.interrupted
+    slow = [("startdelay", "0"), ("rate", "100m")]
+    first = pslc.run(
+        "second-pass",
+        on="./data.bin",
+        scope=scope,
+        real=real,
+        options=slow,
+        progress=lambda state: not state["step"].startswith("step 2"),
+    )
     assert [part.interrupted for part in first.parts] == [False, True]
     first.save(tmp_path / "run")
-    order = campaign.unfinished(tmp_path / "run", RealOptions())
-    assert (order.what, order.scope, order.real) == ("second-pass", scope, RealOptions(size=first.capacity_bytes))
-    (whole,) = campaign.run(order)
-    assert not whole.interrupted
+    order = campaign.unfinished(tmp_path / "run", real)
+    assert (order.what, order.scope, order.options) == ("second-pass", scope, slow)
+    told: list[str] = []
+    (whole,) = campaign.run(order, tell=told.append)
+    assert told == ["step 1: fill, done before", "step 2: again"]
     one, two = whole.parts
     assert one.jobs == first.parts[0].jobs
     assert two.start_ns >= one.end_ns
     assert two.written_bytes > first.parts[1].written_bytes
+
+
+def test_what_a_scratch_file_held_is_written_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = pslc.run(
+        "second-pass",
+        on="./x.bin",
+        scope=Scope(quick=True),
+        real=RealOptions(size=64_000_000),
+        options=[("startdelay", "0"), ("rate", "100m")],
+        progress=lambda state: not state["step"].startswith("step 2"),
+    )
+    first.save(tmp_path / "run")
+    order = campaign.unfinished(tmp_path / "run", RealOptions())
+    assert order.real == RealOptions(size=first.capacity_bytes)
+    told: list[str] = []
+    campaign.run(order, tell=told.append)
+    assert told == ["step 1: fill", "step 2: again"]
 
 
 def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, tmp_path):
@@ -203,3 +223,12 @@ def test_times_shares_and_regions_have_units():
     assert units.seconds("1.5h", "--idle") == 5400
     assert units.percent("50 %", "--fill-first") == 50
     assert units.region("40GB", "--region") == (0, 40 * 10**9)
+
+
+def test_the_page_of_the_suites_is_what_make_suites_would_write():
+    spec = importlib.util.spec_from_file_location("make_suites", ROOT / "docs" / "catalogue" / "make.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "suites.md").read_text() == module.document(), "make suites"

@@ -156,6 +156,6 @@ def unfinished(folder: Path, real: RealOptions) -> Order:
     first = left[0]
     if first.suite not in suites.names():
         raise refusal(f"{first.suite} is a job file", "only suites go on where they were; run it again")
-    if not first.is_simulated and not Path(first.target).is_block_device() and real == RealOptions():
+    if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     return Order(what, first.target, first.seed, first.overrides, Scope.of(first.scope), real, done=left)

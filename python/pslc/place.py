@@ -116,7 +116,8 @@ def find_place(target: Target, scope: Scope) -> Place:
 
 def preparation(place: Place, scope: Scope) -> str:
     """What is done to the drive before the suite begins, as a job file; empty if nothing."""
-    text = ""
+    # Each suite begins with a drive that holds nothing, as one that was just made does.
+    text = Place(place.target, 0, place.target.capacity_bytes).trim("forget") if place.target.kind == "device" else ""
     if scope.fill_first:
         whole = Place(place.target, 0, place.target.capacity_bytes * scope.fill_first // 100 // MIB * MIB)
         text += whole.write("fill-first", whole.size)

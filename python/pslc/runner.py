@@ -59,8 +59,8 @@ def run(
         progress: see `Progress`.
         confirm: see `Confirm`.
         keep: see `Keep`.
-        done: a run of the same that was interrupted; its finished steps are not repeated. On a simulated drive they
-            are, since the drive has to come to be as it was.
+        done: a run of the same that was interrupted; its finished steps are not repeated where their data are still
+            there. A simulated drive and a new scratch file have to come to be as they were first.
         tell: called with a line for each step of several.
 
     Raises:
@@ -89,15 +89,22 @@ def run(
     bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
     if target.is_real:
         facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-    if before and bench.run(before, "preparation").interrupted:
+    kept = _finished(done, target, real)
+    if before and not kept and bench.run(before, "preparation").interrupted:
         raise KeyboardInterrupt
-    kept = [part for part in done.parts if not part.interrupted and not part.error] if done and target.is_real else []
     steps = suites.load(suite).steps(place) if suite and place else _one(str(text))
     recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
     if isinstance(bench.drive, RealDrive):
         facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
     imports.join()
     return _analysed(recording, suite)
+
+
+def _finished(done: Recording | None, target: Target, real: RealOptions | None) -> list[Recording]:
+    """The steps that need not be done again: those whose data are still where they were written."""
+    if done is None or not (target.kind == "device" or (real and real.reuse)):
+        return []
+    return [part for part in done.parts if not part.interrupted and not part.error]
 
 
 class DeclinedError(Exception):

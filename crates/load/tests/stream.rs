@@ -92,3 +92,39 @@ proptest! {
         prop_assert_eq!(moved, total);
     }
 }
+
+#[test]
+fn sizes_are_split_as_asked_and_random_ones_are_aligned_to_the_smallest() {
+    let text = "rw=randrw\nbssplit=4k/60:64k/30:1m/,16k\nsize=64m\nnorandommap\nnumber_ios=20000\nloops=1000";
+    let requests = all(text, 1);
+    let share = |op: Op, len: u32| {
+        let of = requests.iter().filter(|r| r.op == op);
+        of.clone().filter(|r| r.len == len).count() as f64 / of.count() as f64
+    };
+    for (len, expected) in [(4096, 0.6), (65536, 0.3), (1 << 20, 0.1)] {
+        assert!((share(Op::Read, len) - expected).abs() < 0.02, "{len}");
+    }
+    assert_eq!(share(Op::Write, 16384), 1.0);
+    assert!(requests.iter().all(|r| r.offset % 4096 == 0 && r.offset + r.len as u64 <= 64 << 20));
+    assert!(requests.iter().any(|r| r.len == 1 << 20 && r.offset % (1 << 20) != 0));
+    let sequential = all("rw=write\nbssplit=4k/50:8k/50\nsize=1m", 2);
+    let mut at = 0;
+    for request in &sequential {
+        assert_eq!(request.offset, at);
+        at += request.len as u64;
+    }
+    assert_eq!(at, 1 << 20);
+}
+
+#[test]
+fn a_copy_writes_each_block_after_it_was_read() {
+    let requests = all("rw=read\nbs=64k\noffset=1m\nsize=1m\ncopy_to=8m", 0);
+    assert_eq!(requests.len(), 32);
+    for (number, pair) in requests.chunks(2).enumerate() {
+        let at = number as u64 * 65536;
+        assert_eq!((pair[0].op, pair[0].offset, pair[0].len), (Op::Read, (1 << 20) + at, 65536));
+        assert_eq!((pair[1].op, pair[1].offset, pair[1].len), (Op::Write, (8 << 20) + at, 65536));
+    }
+    let job = jobs("[a]\nrw=read\nbs=64k\nsize=1m\ncopy_to=8m").remove(0);
+    assert_eq!(Stream::new(&job, 0, 0, 0).total_bytes(), 2 << 20);
+}

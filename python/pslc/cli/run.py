@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -169,8 +170,8 @@ def _keep(order: "Order", folder: Path, so_far: "list[Recording]") -> None:
     from pslc import campaign
 
     last = so_far[-1]
-    last.error = last.error or "the run has not ended"
-    last.save(campaign.folders(order, folder)[len(so_far) - 1])
+    unfinished = replace(last, error=last.error or "the run has not ended")
+    unfinished.save(campaign.folders(order, folder)[len(so_far) - 1])
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:

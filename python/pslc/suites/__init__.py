@@ -32,7 +32,7 @@ class Suite(Protocol):
 
     @staticmethod
     def steps(place: Place) -> Steps:
-        """The steps, as fio job files. A step writes what it reads: after an interruption it is the first to run."""
+        """The steps, as fio job files."""
 
     @staticmethod
     def findings(recording: Recording) -> dict[str, Any]:

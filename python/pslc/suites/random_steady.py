@@ -22,7 +22,7 @@ from pslc.suites import Steps
 QUICK = "at most 12 s each, in rounds of 2 s"
 DEPTH = 16
 SPAN = 64 << 30
-CASES = {"fresh": 15.0, "span": 5.0, "filled": 10.0}
+CASES = {"fresh": 15.0, "span": 5.0, "filled": 6.0}
 """Minutes at most: of the empty drive, of 64 GiB of it, of the full one."""
 ROUNDS_A_STEP = 5
 ROUND_S, QUICK_ROUND_S = 60.0, 2.0

@@ -19,7 +19,7 @@ REST_S = 300.0
 
 
 def steps(place: Place) -> Steps:
-    """Two passes; the first belongs to the second, so that both are made again after an interruption."""
+    """Two passes."""
     yield place.write("fill", place.size)
     yield place.write("again", place.share(0.25) if place.quick else place.size, pause=REST_S)
 
