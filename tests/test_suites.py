@@ -246,7 +246,7 @@ def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, 
         name,
         on="./scratch.bin",
         # Waiting is real on a real drive.
-        options=[("startdelay", "0")],
+        options=[("startdelay", "0"), ("thinktime", "0")],
         scope=QUICK,
         real=RealOptions(size=64_000_000),
     )
