@@ -45,6 +45,15 @@ file, or a device that was trimmed. On a device, and on a file with `--reuse`, `
 were finished; a simulated drive and a scratch file are gone, and first come to be as they were. Suites of a catalogue
 that were finished are never repeated.
 
+From Python:
+
+```python
+import pslc
+
+found = pslc.run("recovery", on="sim:pm871b-128gb", scope=pslc.Scope(quick=True)).findings
+print(found["idle_threshold_s"], found["migration_bytes_per_s"], found["residue_bytes"])
+```
+
 A suite goes by steps, and a step may follow from what the one before it measured. Waiting is real on a real drive; on a
 simulated one an hour of idle costs nothing. Sizes are in bytes, times in seconds, rates per second. `doubts` among the
 findings say what may be wrong and what to do about it.

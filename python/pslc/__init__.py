@@ -5,32 +5,26 @@ recording = pslc.run("fill", on="sim:aldrin-pro-2tb")
 recording.findings["cache_bytes"]
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pslc._native import PslcError, version
 
 if TYPE_CHECKING:
     from pslc.findings import analyze
+    from pslc.place import Scope
     from pslc.recording import Recording
     from pslc.runner import run
 
-__all__ = ["PslcError", "Recording", "__version__", "analyze", "run"]
+__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "run"]
 
 __version__: str = version()
 
+_LATER = {"Recording": "recording", "Scope": "place", "analyze": "findings", "run": "runner"}
+"""What takes long to import, and where it is: `pslc --help` needs none of it."""
+
 
 def __getattr__(name: str) -> Any:
-    """Import what takes long when it is asked for: `pslc --help` needs none of it."""
-    if name == "Recording":
-        from pslc.recording import Recording
-
-        return Recording
-    if name == "analyze":
-        from pslc.findings import analyze
-
-        return analyze
-    if name == "run":
-        from pslc.runner import run
-
-        return run
-    raise AttributeError(f"module pslc has no attribute {name}")
+    if name not in _LATER:
+        raise AttributeError(f"module pslc has no attribute {name}")
+    return getattr(import_module(f"pslc.{_LATER[name]}"), name)
