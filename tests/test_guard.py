@@ -216,7 +216,8 @@ def test_a_dry_run_of_a_device_says_that_it_erases_and_does_not(loop, command):
     done = command("run", "fill", "--on", loop.path, "--destroy-data", str(loop.image), "--dry-run")
     assert done.returncode == 0
     assert f"ERASES {loop.path}" in done.stdout
-    assert "as fio: fio --name=fill" in done.stdout
+    assert "2 steps" in done.stdout, "it is made to forget everything before it is filled"
+    assert f"as fio: fio --filename={loop.path} fill.fio" in done.stdout
     assert loop.hash() == before
 
 

@@ -36,7 +36,7 @@ def command(
     try:
         if path is not None:
             _write(sides, catalogue, path)
-            typer.echo(f"page: {path}", err=True)
+            typer.echo(str(path))
     except OSError as error:
         raise refusal(f"{path}: {error.strerror}", "give -o a file that can be written") from None
     for kind, folder in (("png", png), ("svg", svg)):

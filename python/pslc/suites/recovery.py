@@ -244,8 +244,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         )
     if findings["residue_bytes"] is not None:
         share = findings["residue_bytes"] / findings["cache_bytes"]
-        left = "Nothing" if share < 0.01 else words.size(findings["residue_bytes"])
-        said.append(f"{left} of {words.size(findings['cache_bytes'])} is never given back.")
+        whole = words.size(findings["cache_bytes"])
+        left = f"{words.size(findings['residue_bytes'])} of {whole} are never given back."
+        said.append(f"All of the {whole} come back." if share < 0.01 else left)
     return said
 
 
