@@ -50,7 +50,9 @@ def change_bytes(curve: Curve) -> list[float]:
     if cells < 8:
         return []
     edges = np.linspace(curve.edges_bytes[0], curve.edges_bytes[-1], cells + 1)
-    level = np.log(np.diff(edges) / np.diff(curve.seconds_at(edges)))
+    # A cell within one absurdly fast bin may take no time that a float can tell.
+    seconds = np.maximum(np.diff(curve.seconds_at(edges)), 1e-15 * curve.total_seconds)
+    level = np.log(np.diff(edges) / seconds)
     calm = _without_bursts(level, max(1, math.ceil(BURST * cells)))
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2

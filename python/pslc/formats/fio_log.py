@@ -14,7 +14,7 @@ from pslc.analysis import Curve
 from pslc.errors import refusal
 from pslc.formats import Foreign, Hints
 
-LINE = re.compile(r"\s*\d+,\s*\d+,\s*[0-2],\s*\d+(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$")
+LINE = re.compile(r"\s*\d{1,15},\s*\d{1,18},\s*[0-2],\s*\d{1,18}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$", flags=re.ASCII)
 COLUMNS = ["ms", "value", "direction", "bs", "offset", "priority", "issued"]
 WRITE = 1
 NO_SIZES = re.compile(r"(?:^|_)(iops|[cs]?lat)\.")
@@ -84,6 +84,8 @@ def _batches(path: Path) -> Iterator[Batch]:
         convert_options=arrow_csv.ConvertOptions(column_types=types, include_columns=COLUMNS[:4]),
     )
     for batch in reader:
+        if any(column.null_count for column in batch.columns):
+            raise pa.ArrowInvalid("an empty cell")
         yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(4))
 
 
