@@ -55,6 +55,11 @@ class Trace:
         return Curve(edges[kept], np.diff(whole[kept]))
 
     @property
+    def phases(self) -> int:
+        """A slow start is one of its own when it is longer than a drive takes to wake up."""
+        return len(self.ends) + (self.slow_start > 0.03 * self.ends[-1])
+
+    @property
     def capacity_bytes(self) -> float:
         return self.ends[-1] / self.part
 

@@ -7,6 +7,8 @@ from pslc.formats import Row
 from pslc.report import words
 from pslc.report.picture import Table
 
+SURE = 0.85
+"""Confidence from which it is not mentioned."""
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
 """Its name, the key of the finding, and how it is written."""
@@ -21,12 +23,19 @@ def of_writes(findings: dict[str, Any]) -> list[Table]:
             words.size(phase["to_bytes"]),
             words.speed(phase["bytes_per_s"]),
             phase["cause"],
-            phase["because"].partition(": ")[0],
+            _why(phase),
         ]
         for number, phase in enumerate(findings["phases"], 1)
     ]
     columns = ("phase", "from", "to", "speed", "cause", "why")
     return [Table("Phases", columns, rows, words=("cause", "why"))] if rows else []
+
+
+def _why(phase: dict[str, Any]) -> str:
+    """The evidence without its figures, and how sure it is where that is not very."""
+    because: str = phase["because"].partition(": ")[0]
+    sure = phase["confidence"]
+    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < SURE else because
 
 
 def of_jobs(jobs: list[dict[str, Any]]) -> Table:
