@@ -23,6 +23,7 @@ def command(
 ) -> None:
     """Make a page of recordings: of one run, of several beside each other, or of every suite in a folder.
 
+    Each file that was written is a line of stdout.
     The page needs nothing but itself. Pictures as files need Chromium or Chrome, and no network.
     """
     from pslc import comparison
