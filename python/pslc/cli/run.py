@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pslc.recording import Recording
 
 REAL = "Real drives"
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+"""A kill that can be heard ends a run as Ctrl-C does: what was measured is kept."""
 SUITE = "Suites"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -129,9 +131,15 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list
     from pslc.runner import DeclinedError
 
     with Bar(order.what) as bar:
-        # A kill that can be heard ends a run as Ctrl-C does: what was measured is kept.
-        for heard in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(heard, lambda *_: bar.interrupt())
+
+        def interrupt(*_: object) -> None:
+            bar.interrupt()
+            # One is enough: what follows puts the recording away, to the end of the process.
+            for heard in INTERRUPTS:
+                signal.signal(heard, signal.SIG_IGN)
+
+        for heard in INTERRUPTS:
+            signal.signal(heard, interrupt)
         try:
             return campaign.run(
                 order,
