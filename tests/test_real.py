@@ -257,6 +257,20 @@ def test_facts_that_cannot_be_read_are_unknown_and_not_fine(tmp_path, monkeypatc
     assert any("is unknown" in doubt for doubt in doubts.of_the_machine(facts))
 
 
+def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
+    disk = tmp_path / "pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+    disk.mkdir(parents=True)
+    link = tmp_path / "pci0000:00/ata1/link1/ata_link/link1"
+    link.mkdir(parents=True)
+    (link / "sata_spd").write_text("3.0 Gbps\n")
+    (link / "hw_sata_spd_limit").write_text("6.0 Gbps\n")
+    facts = probe._link(disk)
+    assert facts == {"link_speed": "3.0 Gbps", "link_speed_max": "6.0 Gbps", "link_width": 1, "link_width_max": 1}
+    assert doubts.link_bytes_per_s(facts) == 300e6
+    assert doubts.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9
+    assert doubts.link_bytes_per_s({"link_speed": "<unknown>", "link_width": 1}) is None
+
+
 def test_sizes_need_a_unit():
     assert [units.size(text, "") for text in ("20GB", "1.5 GiB", "4096B")] == [20 * 10**9, 3 << 29, 4096]
     for text in ("20", "20G", "GB", "-1GB", "1e9B"):

@@ -146,12 +146,16 @@ def _health(smart: dict[str, Any]) -> dict[str, int]:
 
 
 def link_bytes_per_s(device: dict[str, Any]) -> float | None:
-    """What a PCIe link of the speed and width that Linux tells carries at most, before any overhead; else None."""
-    speed, width = device.get("link_speed"), device.get("link_width")
-    if not speed or not width:
+    """What a link of the speed and width that Linux tells carries at most, before any overhead; else None.
+
+    `16.0 GT/s PCIe` counts bits of data, nearly; `6.0 Gbps` of SATA has ten on the wire for eight.
+    """
+    speed, width = str(device.get("link_speed") or ""), device.get("link_width")
+    try:
+        rate = float(speed.partition(" ")[0]) * 1e9
+    except ValueError:
         return None
-    per_lane = float(str(speed).split()[0]) * 1e9 / 8
-    return per_lane * int(width)
+    return rate / (10 if "Gbps" in speed else 8) * int(width) if width else None
 
 
 def _of_the_cpu(recording: Recording) -> Iterator[str]:
@@ -200,7 +204,7 @@ def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
 def _of_the_device(device: dict[str, Any]) -> Iterator[str]:
     now = (device["link_speed"], device["link_width"])
     most = (device["link_speed_max"], device["link_width_max"])
-    if None not in (*now, *most) and now != most:
+    if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):
         yield Doubt.LINK.format(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
     if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
         yield Doubt.WRITE_CACHE.format(what=device["write_cache"])

@@ -4,6 +4,7 @@ means unknown and never "fine"."""
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -122,7 +123,6 @@ def _stack(number: int) -> list[Path]:
 
 def _device(disk: Path) -> dict[str, Any]:
     queue, device = disk / "queue", disk / "device"
-    link = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
     sectors = _number(disk / "size")
     node = Path("/dev") / disk.name
     seen = None
@@ -134,10 +134,7 @@ def _device(disk: Path) -> dict[str, Any]:
         "serial": seen["serial"] if seen else None,
         "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
         "bytes": sectors * 512 if sectors is not None else None,
-        "link_speed": _text(link / "current_link_speed") if link else None,
-        "link_speed_max": _text(link / "max_link_speed") if link else None,
-        "link_width": _number(link / "current_link_width") if link else None,
-        "link_width_max": _number(link / "max_link_width") if link else None,
+        **_link(disk),
         "logical_block_bytes": _number(queue / "logical_block_size"),
         "physical_block_bytes": _number(queue / "physical_block_size"),
         "optimal_io_bytes": _number(queue / "optimal_io_size"),
@@ -148,6 +145,28 @@ def _device(disk: Path) -> dict[str, Any]:
         "write_cache": _text(queue / "write_cache"),
         "discard_bytes": _number(queue / "discard_max_bytes"),
         "requests_in_flight": sum(int(word) for word in (_text(disk / "inflight") or "0").split()),
+    }
+
+
+def _link(disk: Path) -> dict[str, Any]:
+    """Speed and width of the PCIe or SATA link, now and at most."""
+    device = disk / "device"
+    pcie = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
+    if pcie is not None:
+        return {
+            "link_speed": _text(pcie / "current_link_speed"),
+            "link_speed_max": _text(pcie / "max_link_speed"),
+            "link_width": _number(pcie / "current_link_width"),
+            "link_width_max": _number(pcie / "max_link_width"),
+        }
+    port = next((p for p in disk.parents if re.fullmatch(r"ata\d+", p.name)), None)
+    links = sorted(port.glob("link*/ata_link/link*")) if port else []
+    lane = 1 if links else None
+    return {
+        "link_speed": _text(links[0] / "sata_spd") if links else None,
+        "link_speed_max": _text(links[0] / "hw_sata_spd_limit") if links else None,
+        "link_width": lane,
+        "link_width_max": lane,
     }
 
 

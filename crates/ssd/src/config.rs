@@ -261,6 +261,9 @@ pub struct Cache {
     /// Array time of a fold program over that of a direct one, in permille (1000: equal).
     pub fold_overhead_permille: u32,
     pub reuse: Reuse,
+    /// Whether a superblock of the cache whose data have all been written anew elsewhere, or trimmed, is free only once
+    /// the drive has been idle.
+    pub dead_until_idle: bool,
     /// `None`: never migrates when idle.
     pub idle: Option<Idle>,
 }

@@ -206,6 +206,27 @@ fn data_that_die_in_the_cache_are_never_folded() {
     assert_near("folded after a trim", load.value("folded_bytes_total") as f64, 100e6, 0.03);
 }
 
+/// Is rewriting a region smaller than the cache accelerated when the total exceeds it? That is the firmware's choice.
+#[test]
+fn overwriting_a_small_region_is_accelerated_only_where_dead_data_free_the_cache_at_once() {
+    for dead_until_idle in [false, true] {
+        let mut c = small();
+        c.cache.dead_until_idle = dead_until_idle;
+        let mut load = Load::new(&c);
+        let region = 160 * MB / 4096 * 4096;
+        let speeds: Vec<f64> = (0..10).map(|_| mean(&load.fill(0, region, BIN))).collect();
+        assert!(speeds[..4].iter().all(|&speed| speed > 1.2 * native_speed(&c)), "{speeds:?}");
+        let last = speeds[9];
+        assert_eq!(last > 1.2 * native_speed(&c), !dead_until_idle, "{speeds:?}");
+        // An idle time frees it either way.
+        load.idle(Nanos::from_secs(60));
+        load.fill(0, region, BIN);
+        let after = mean(&load.fill(0, region, BIN));
+        assert!(after > 1.2 * native_speed(&c), "{after} after an idle time");
+        load.drive.audit();
+    }
+}
+
 #[test]
 fn trim_gives_the_whole_cache_back_at_once() {
     let c = small();
@@ -298,6 +319,7 @@ mod no_livelock {
                 c.cache.mode = mode;
                 c.cache.when_full = policy.into();
                 c.cache.reuse = if policy == "fold" { Reuse::AsFreed } else { reuse };
+                c.cache.dead_until_idle = shrink % 2 == 1;
                 c.cache.shrink_from_permille = shrink;
                 c.cache.shrink_to_permille = 1000;
                 let slc = c.nand.superblock_bytes(CellMode::Slc);

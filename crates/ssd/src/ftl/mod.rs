@@ -51,6 +51,8 @@ pub struct Ftl {
     superblocks: Superblocks,
     /// Closed superblocks that have just lost their last valid page.
     dead: Vec<u32>,
+    /// Superblocks of the cache that have none left and wait for idle time.
+    kept: Vec<u32>,
     host: Option<Stream>,
     mover: Mover,
     policy: &'static dyn Policy,
@@ -83,6 +85,7 @@ impl Ftl {
             p2l: RunMap::new(count * geometry.stride),
             superblocks: Superblocks::new(count, set_aside as u32),
             dead: Vec::new(),
+            kept: Vec::new(),
             host: None,
             mover: Mover::new(config),
             policy: cache::policy(&cache.when_full).expect("the profile names a known policy"),
@@ -229,6 +232,7 @@ impl Ftl {
             return since;
         }
         self.exhausted = false;
+        self.release_kept();
         let residue = idle.residue_bytes / PAGE_BYTES;
         let (mut worked, mut at) = (since, start);
         loop {
@@ -357,6 +361,24 @@ impl Ftl {
         self.dead.sort_unstable();
         for index in std::mem::take(&mut self.dead) {
             if !self.mover.is_victim(index) {
+                self.release_or_keep(index);
+            }
+        }
+    }
+
+    /// Release a closed superblock without valid pages, or leave it to the next idle time.
+    fn release_or_keep(&mut self, index: u32) {
+        match self.config.dead_until_idle && self.is_cache(self.superblocks.get(index).mode) {
+            true => self.kept.push(index),
+            false => self.release(index),
+        }
+    }
+
+    /// Release what was left to idle time and has not been since.
+    fn release_kept(&mut self) {
+        for index in std::mem::take(&mut self.kept) {
+            let block = self.superblocks.get(index);
+            if block.state == State::Closed && block.valid == 0 && !self.mover.is_victim(index) {
                 self.release(index);
             }
         }
@@ -468,7 +490,7 @@ impl Ftl {
     fn close(&mut self, superblock: u32) {
         self.superblocks.close(superblock);
         if self.superblocks.get(superblock).valid == 0 {
-            self.release(superblock);
+            self.release_or_keep(superblock);
         }
     }
 }

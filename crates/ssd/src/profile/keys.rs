@@ -57,6 +57,7 @@ const KEYS: &[&str] = &[
     "cache.host_share",
     "cache.fold_overhead",
     "cache.reuse",
+    "cache.dead",
     "cache.idle",
     "cache.idle.threshold",
     "cache.idle.rate",
@@ -73,6 +74,7 @@ const MODES: &[(&str, CacheMode)] = &[
 const REUSES: &[(&str, Reuse)] =
     &[("as-freed", Reuse::AsFreed), ("when-empty", Reuse::WhenEmpty), ("after-idle", Reuse::AfterIdle)];
 const CHOICES: &[(&str, GcChoice)] = &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
+const DEAD: &[(&str, bool)] = &[("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: &[(&str, bool)] = &[("independent", true), ("together", false)];
 const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
@@ -309,6 +311,7 @@ impl Reader<'_> {
                 host_share_permille: share("cache.host_share", 500)?,
                 fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
                 reuse: self.word("cache.reuse", Some("after-idle"), REUSES)?,
+                dead_until_idle: self.word("cache.dead", Some("free-at-once"), DEAD)?,
                 idle: self.idle()?,
             },
             power: body::power(self)?,
@@ -408,6 +411,7 @@ pub fn write(c: &Config) -> String {
     line(format!("host_share = \"{}%\"", units::write_decimal(cache.host_share_permille, 10)));
     line(format!("fold_overhead = {}", units::write_decimal(cache.fold_overhead_permille, 1000)));
     line(format!("reuse = \"{}\"", name_of(&cache.reuse, REUSES)));
+    line(format!("dead = \"{}\"", name_of(&cache.dead_until_idle, DEAD)));
     match cache.idle {
         None => line("idle = \"never\"".into()),
         Some(idle) => {

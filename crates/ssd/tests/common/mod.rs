@@ -52,6 +52,7 @@ pub fn tiny() -> Config {
             host_share_permille: 500,
             fold_overhead_permille: 1500,
             reuse: Reuse::AfterIdle,
+            dead_until_idle: false,
             idle: Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: None, residue_bytes: 0 }),
         },
         power: None,
