@@ -69,6 +69,13 @@ def test_rewriting_is_accelerated_below_the_cache_and_not_above_it(small, full):
     assert by[1.5] == by[2.0] == "not"
 
 
+def test_rewriting_is_never_accelerated_where_dead_data_wait_for_idle_time(small):
+    options = {"cache__mode": "static-slc", "cache__static": "500MB", "cache__when_full": "direct-then-fold"}
+    found = small("overwrite", cache__dead="until-idle", **options)
+    assert found["verdict"] == "not"
+    assert {row["verdict"] for row in found["overwrite"]} == {"not"}
+
+
 def test_a_sawtooth_is_accelerated_in_part(small):
     rows = small("overwrite", cache__reuse="as-freed")["overwrite"]
     assert {row["verdict"] for row in rows if row["of_cache"] >= 1.5} == {"partly"}
