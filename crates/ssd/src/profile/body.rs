@@ -1,6 +1,6 @@
 //! Keys of what the drive draws, how hot that makes it, and how much its cells stand.
 
-use super::keys::Reader;
+use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::{Config, Heat, Power, Throttle, Wear};
 

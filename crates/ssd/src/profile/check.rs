@@ -1,7 +1,7 @@
 //! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
 //! reclaimed.
 
-use super::keys::Reader;
+use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::*;
 use crate::units::{Nanos, PAGE_BYTES};

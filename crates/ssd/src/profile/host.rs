@@ -1,6 +1,6 @@
 //! Keys of the computer around the drive.
 
-use super::keys::Reader;
+use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::{Cpu, Host, PageCache};
 

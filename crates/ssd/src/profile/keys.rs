@@ -1,6 +1,6 @@
 //! Every key of a profile: how it is read into a [`Config`], and how it is written out again.
 
-use super::source::{Flat, Place, Value};
+use super::reader::Reader;
 use super::{body, host, nearest, units, ProfileError};
 use crate::config::*;
 use crate::units::{Nanos, PAGE_BYTES};
@@ -79,86 +79,7 @@ const PLANE_READS: &[(&str, bool)] = &[("independent", true), ("together", false
 const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
-/// Reads keys, and knows where each came from.
-pub struct Reader<'a> {
-    pub flat: &'a Flat,
-    pub source: &'a str,
-}
-
 impl Reader<'_> {
-    pub fn value(&self, key: &str) -> Option<&Value> {
-        self.flat.values.get(key)
-    }
-
-    fn needed(&self, key: &str) -> Result<&Value, ProfileError> {
-        self.value(key).ok_or_else(|| {
-            let place = Place { source: self.source.to_string(), line: None };
-            let hint = "add it, or begin with base = \"a complete profile\"";
-            ProfileError::new(&place, format!("{key} is missing"), hint.into())
-        })
-    }
-
-    /// An error at the place of a key, or of the whole profile where the key was not written.
-    pub fn error(&self, key: &str, message: String, hint: String) -> ProfileError {
-        let whole = Place { source: self.source.to_string(), line: None };
-        ProfileError::new(self.value(key).map_or(&whole, |v| &v.place), message, hint)
-    }
-
-    fn text<'b>(&self, key: &str, value: &'b Value) -> Result<&'b str, ProfileError> {
-        match value.quoted {
-            true => Ok(&value.text),
-            false => Err(self.error(
-                key,
-                format!("{key} is {}, a bare number", value.text),
-                "give its unit, as text: \"16KiB\", \"185us\", \"1200MT/s\", \"54%\"".into(),
-            )),
-        }
-    }
-
-    pub fn quantity<T>(
-        &self,
-        key: &str,
-        default: Option<T>,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, ProfileError> {
-        let value = match (self.value(key), default) {
-            (None, Some(default)) => return Ok(default),
-            _ => self.needed(key)?,
-        };
-        parse(self.text(key, value)?).map_err(|what| {
-            let (what, hint) = what.split_once("; ").unwrap_or((&what, "see docs/how-to.md"));
-            self.error(key, format!("{key}: {what}"), hint.to_string())
-        })
-    }
-
-    pub fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
-        let value = self.needed(key)?;
-        let count = value.text.parse::<u32>().ok().filter(|_| !value.quoted);
-        count.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
-            let hint = format!("a whole number from {least} to {most}, without quotes");
-            self.error(key, format!("{key} is {}", value.text), hint)
-        })
-    }
-
-    pub fn word<T: Clone>(
-        &self,
-        key: &str,
-        default: Option<&str>,
-        known: &[(&str, T)],
-    ) -> Result<T, ProfileError> {
-        let text = match (self.value(key), default) {
-            (None, Some(default)) => default,
-            _ => &self.needed(key)?.text,
-        };
-        let found = known.iter().find(|(name, _)| *name == text);
-        found.map(|(_, value)| value.clone()).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let near = nearest(text, names.iter().copied());
-            let hint = format!("did you mean \"{near}\"? known: {}", names.join(", "));
-            self.error(key, format!("{key} is \"{text}\", which is unknown"), hint)
-        })
-    }
-
     fn timing(&self, mode: &str) -> Result<CellTiming, ProfileError> {
         let time = |what: &str| self.quantity(&format!("nand.{mode}.{what}"), None, units::time);
         Ok(CellTiming { read: time("read")?, program: time("program")?, erase: time("erase")? })
@@ -208,11 +129,6 @@ impl Reader<'_> {
             rate_bytes_per_s: rate,
             residue_bytes: self.quantity("cache.idle.residue", Some(0), units::bytes)?,
         }))
-    }
-
-    /// Whether any key of a table was written.
-    pub fn has_table(&self, table: &str) -> bool {
-        self.flat.values.keys().any(|key| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
     }
 
     fn map(&self) -> Result<Option<MapCache>, ProfileError> {

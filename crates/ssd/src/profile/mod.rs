@@ -7,6 +7,7 @@ mod body;
 mod check;
 mod host;
 mod keys;
+mod reader;
 mod source;
 mod units;
 
@@ -61,7 +62,7 @@ pub fn load(
             return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
         }
     }
-    let reader = keys::Reader { flat: &flat, source };
+    let reader = reader::Reader { flat: &flat, source };
     let config = reader.config()?;
     check::check(&config, &reader)?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
