@@ -21,7 +21,7 @@ def bars(name: str, title: str, rows: list[dict[str, Any]]) -> Picture:
     """Reads and writes, row by row."""
     lines = []
     for kind in ("read", "write"):
-        some = [(at, row[f"{kind}_bytes_per_s"]) for at, row in enumerate(rows, 1) if row[f"{kind}_bytes_per_s"]]
+        some = [(at, row[f"{kind}_bytes_per_s"]) for at, row in enumerate(rows) if row[f"{kind}_bytes_per_s"]]
         if some:
-            lines.append(Line(kind, [at for at, _ in some], [speed / 1e6 for _, speed in some], "points"))
-    return Picture(name, title, "row of the table", "MB/s", lines, log_y=True)
+            lines.append(Line(kind, [at for at, _ in some], [speed / 1e6 for _, speed in some]))
+    return Picture(name, title, "", "MB/s", lines, log_y=True, rows=[row["test"] for row in rows])

@@ -1,5 +1,6 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, doubts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,11 +112,13 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path) -> None:
 
 def figure(picture: Picture) -> Figure:
     """A picture as Plotly draws it."""
-    lines = [_line(line) for line in picture.lines]
+    lines = [_bars(line, picture.rows) if picture.rows else _line(line) for line in picture.lines]
     end = max((band.end for band in picture.bands), default=0.0)
     shapes = [_shade(band) for band in picture.bands[1::2]]
     notes = [_note(band) for band in picture.bands if band.end - band.start > WIDE * end]
     layout: dict[str, Any] = {"xaxis": _axis(picture.x, picture.log_x), "yaxis": _axis(picture.y, picture.log_y)}
+    if picture.rows:
+        layout["xaxis"] = {"type": "category", "categoryarray": list(picture.rows), "categoryorder": "array"}
     layout |= {"showlegend": len(lines) > 1, "shapes": shapes, "annotations": notes}
     return {"id": picture.name, "title": picture.title, "data": lines, "layout": layout}
 
@@ -129,6 +132,11 @@ def _axis(title: str, log: bool) -> dict[str, Any]:
 def _line(line: Line) -> dict[str, Any]:
     x, y = line.thinned(MOST)
     return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **STYLES[line.style]}
+
+
+def _bars(line: Line, rows: Sequence[str]) -> dict[str, Any]:
+    x, y = line.points
+    return {"type": "bar", "name": line.name, "x": [rows[int(place)] for place in x], "y": _short(y)}
 
 
 def _short(values: curves.Floats) -> list[float]:

@@ -53,6 +53,7 @@ class Picture:
     Attributes:
         name: `speed-bytes`; one picture of that name on a page.
         x, y: what the axes show, with the unit: `GB written`, `MB/s`.
+        rows: names of the places 0, 1, 2... of the x axis, where it has no numbers; lines are bars then.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Picture:
     log_x: bool = False
     log_y: bool = False
     bands: Sequence[Band] = ()
+    rows: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

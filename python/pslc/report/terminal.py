@@ -40,7 +40,8 @@ def show(view: View) -> None:
     """Print it: the first picture, the tables as far as there is room, and all that is said."""
     out = console()
     head: list[RenderableType] = [Text(view.title, style="bold"), Text(view.took, style="dim")]
-    if view.pictures and view.pictures[0].lines:
+    # What has names in the place of numbers is in the table as well.
+    if view.pictures and view.pictures[0].lines and not view.pictures[0].rows:
         head.append(_plot(view.pictures[0], out.width))
     said: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
     said += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]

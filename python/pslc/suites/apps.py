@@ -108,8 +108,6 @@ def tables(findings: dict[str, Any]) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Bandwidth, row by row."""
     rows = recording.findings["apps"]
-    line = Line("bandwidth", range(1, len(rows) + 1), [row["bytes_per_s"] / 1e6 for row in rows], "points")
-    return [
-        Picture("apps", "Look-alikes", "row of the table", "MB/s", [line] if rows else []),
-        *curves.of_any(recording),
-    ]
+    line = Line("bandwidth", range(len(rows)), [row["bytes_per_s"] / 1e6 for row in rows])
+    names = [row["app"] for row in rows]
+    return [Picture("apps", "Look-alikes", "", "MB/s", [line] if rows else [], rows=names), *curves.of_any(recording)]

@@ -112,5 +112,6 @@ def tables(findings: dict[str, Any]) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Watts by state."""
     rows = [row for row in recording.findings["power"] if row["watts"] is not None]
-    line = Line("power", range(1, len(rows) + 1), [row["watts"] for row in rows], "points")
-    return [Picture("power", "Power", "row of the table", "W", [line] if rows else []), *curves.of_any(recording)]
+    line = Line("power", range(len(rows)), [row["watts"] for row in rows])
+    names = [row["state"] for row in rows]
+    return [Picture("power", "Power", "", "W", [line] if rows else [], rows=names), *curves.of_any(recording)]
