@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from pslc import suites
-from pslc.errors import refusal
+from pslc.errors import PslcError, refusal
+from pslc.instruments import Meter
 from pslc.place import Scope, find_place, preparation
 from pslc.plan import plan
 from pslc.recording import Recording
-from pslc.runner import Confirm, DeclinedError, Progress
+from pslc.runner import Confirm, DeclinedError, Progress, analysed
 from pslc.runner import run as run_one
 from pslc.target import RealOptions, find_target
 
@@ -28,8 +29,9 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `done` are
-    recordings of it that an interruption left, the last of them perhaps unfinished."""
+    """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `meter` is the
+    log of a power meter at a real drive. `done` are recordings of it that an interruption left, the last of them
+    perhaps unfinished."""
 
     what: str
     on: str
@@ -38,6 +40,7 @@ class Order:
     scope: Scope = Scope()  # noqa: RUF009 - it is frozen
     real: RealOptions | None = None
     repeat: int = 1
+    meter: Path | None = None
     done: Sequence[Recording] = ()
 
     @property
@@ -90,12 +93,33 @@ def run(
             done=left,
             tell=tell,
         )
-        finished.append(made)
+        finished.append(_metered_if_possible(made, order.meter) if order.meter else made)
         if made.interrupted or made.error:
             break
     if order.repeat > 1:
         finished[0].findings["repeats"] = spread(finished)
     return finished
+
+
+def metered(recording: Recording, log: Path) -> Recording:
+    """A recording of a real drive with the energy that the log of a power meter tells, analysed with it.
+
+    Raises:
+        PslcError: the drive is simulated, or the log cannot be read or is not of the time of the run.
+    """
+    if recording.is_simulated:
+        raise refusal("a simulated drive has a power meter in it", "--meter is for real drives")
+    return analysed(Meter.read(log).on(recording))
+
+
+def _metered_if_possible(recording: Recording, log: Path) -> Recording:
+    """A run is not lost for its meter's log."""
+    try:
+        return metered(recording, log)
+    except PslcError as error:
+        why = str(error).partition("\n")[0]
+        recording.findings["doubts"].append(f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
+        return recording
 
 
 def _confirm_all(order: Order, confirm: Confirm) -> None:

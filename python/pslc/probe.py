@@ -54,11 +54,11 @@ def users_and_signatures(path: Path) -> dict[str, Any] | None:
 
 def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
     """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one:
-    asking can wake a drive."""
+    asking can wake a drive. A suite that never leaves it alone may ask its thermometer (`temperature`)."""
     device = facts_of["device"]
     if device is None:
         return {"temperature_c": None, "smart": None}
-    return {"temperature_c": _temperature(SYS / "block" / device["name"]), "smart": _smart(f"/dev/{device['name']}")}
+    return {"temperature_c": temperature(device["name"]), "smart": _smart(f"/dev/{device['name']}")}
 
 
 def _text(path: Path) -> str | None:
@@ -180,7 +180,9 @@ def _kib(number: int | None) -> int | None:
     return number * 1024 if number is not None else None
 
 
-def _temperature(disk: Path) -> float | None:
+def temperature(name: str) -> float | None:
+    """Degrees Celsius of the drive `name`, such as nvme0n1, by its own thermometer; None when it has none to show."""
+    disk = SYS / "block" / name
     for sensor in sorted((disk / "device").glob("hwmon*/temp1_input")) + sorted(
         (disk / "device" / "device").glob("hwmon/hwmon*/temp1_input")
     ):

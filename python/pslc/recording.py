@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[np.uint64]]
 
 
-PART: Final = ("job_file", "start_ns", "drive_time_s", "wall_s", "interrupted", "error", "before", "totals")
+PART: Final = (
+    "job_file",
+    "began_unix_ns",
+    "start_ns",
+    "drive_time_s",
+    "wall_s",
+    "interrupted",
+    "error",
+    "before",
+    "totals",
+)
 """What a step of a run has for itself, beside its jobs and its series."""
 
 
@@ -38,7 +48,8 @@ class Recording:
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns` and `lat_max_ns` are
     of the bin; then come the drive's own columns as they were at its end, counters ending in `_total`. `before` and
     `totals` are these columns at the start and at the end of the run. `scope` is what was asked of the suite
-    (`pslc.place.Scope`). A run of several steps holds them one after the other; `parts` gives them back.
+    (`pslc.place.Scope`), `began_unix_ns` when it began by the machine's clock. A run of several steps holds them one
+    after the other; `parts` gives them back.
     """
 
     suite: str
@@ -65,6 +76,7 @@ class Recording:
     findings: dict[str, Any] = field(default_factory=dict)
     scope: dict[str, Any] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
+    began_unix_ns: int = 0
 
     @property
     def is_simulated(self) -> bool:
@@ -167,6 +179,7 @@ class Recording:
             "job_file": self.job_file,
             "overrides": self.overrides,
             "profile": self.profile,
+            "began_unix_ns": self.began_unix_ns,
             "start_ns": self.start_ns,
             "scope": self.scope,
             "steps": self.steps,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from pslc import probe, suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
+from pslc.instruments import Thermometer
 from pslc.place import Scope, find_place, preparation
 from pslc.plan import Plan, plan
 from pslc.recording import Columns, Recording, join
@@ -89,6 +91,8 @@ def run(
     bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
     if target.is_real:
         facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+        if suite and suites.asks_temperature(suite) and facts["device"]:
+            bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
     kept = _finished(done, target, real)
     if before and not kept and bench.run(before, "preparation").interrupted:
         raise KeyboardInterrupt
@@ -97,7 +101,7 @@ def run(
     if isinstance(bench.drive, RealDrive):
         facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
     imports.join()
-    return _analysed(recording, suite)
+    return analysed(recording)
 
 
 def _finished(done: Recording | None, target: Target, real: RealOptions | None) -> list[Recording]:
@@ -151,6 +155,7 @@ class _Bench:
     seed: int
     progress: Progress | None
     keep: Keep | None
+    thermometer: Thermometer | None = None
 
     def __post_init__(self) -> None:
         self.done: list[Recording] = []
@@ -169,22 +174,31 @@ class _Bench:
 
     def run(self, text: str, name: str) -> Recording:
         """Run one job file."""
-        common = self.common | {"job_file": text}
+        common = self.common | {"job_file": text, "began_unix_ns": time_ns()}
         # Each step has requests of its own.
         seed = (self.seed + len(self.done)) % 2**64
 
+        if self.thermometer is not None:
+            self.thermometer.begin()
+
         def progress(state: dict[str, Any]) -> bool:
+            if self.thermometer is not None:
+                self.thermometer.look(state["drive_time_ns"])
             return self.progress is None or self.progress(state | {"step": name})
 
         def keep(so_far: dict[str, Any]) -> None:
             assert self.keep is not None
-            self.keep(join([*self.done, _recording(common, so_far | {"wall_s": so_far["drive_time_ns"] / 1e9})]))
+            self.keep(join([*self.done, recorded(so_far | {"wall_s": so_far["drive_time_ns"] / 1e9})]))
+
+        def recorded(result: dict[str, Any]) -> Recording:
+            part = _recording(common, result)
+            return part if self.thermometer is None else self.thermometer.on(part)
 
         if isinstance(self.drive, SimDrive):
             found = self.drive.run(text, self.source, self.options, seed, progress)
         else:
             found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
-        recording = _recording(common, found)
+        recording = recorded(found)
         if self.keep is not None and monotonic() > self.kept_at + KEEP_EVERY_S:
             self.kept_at = monotonic()
             self.keep(join([*self.done, recording]))
@@ -207,11 +221,13 @@ def _recording(common: dict[str, Any], result: dict[str, Any]) -> Recording:
     )
 
 
-def _analysed(recording: Recording, suite: str | None) -> Recording:
+def analysed(recording: Recording) -> Recording:
+    """The recording with its findings, as its suite or job file has them."""
     from pslc import doubts
     from pslc.findings import of_writes
 
-    recording.findings = suites.load(suite).findings(recording) if suite else of_writes(recording)
+    known = recording.suite in suites.names()
+    recording.findings = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
     if not recording.is_simulated:
         recording.findings["doubts"] = doubts.of_run(recording) + recording.findings["doubts"]
     return recording

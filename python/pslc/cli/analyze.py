@@ -19,6 +19,10 @@ def command(
     outside: Annotated[
         bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as if it were real.")
     ] = False,
+    meter: Annotated[
+        Path | None,
+        typer.Option(help="CSV log of a power meter, which the recording in the folder keeps.", metavar="LOG"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Find phases, the end of the cache and doubts in anyone's data.
@@ -42,11 +46,18 @@ def command(
             if "phases" not in recording.findings:
                 raise refusal(f"{files[0]} has no phases to explain", "--outside is for fills and job files")
             recording.findings |= of_writes(recording, outside=True)
+        if meter is not None:
+            from pslc import campaign
+
+            recording = campaign.metered(recording, meter)
+            recording.save(files[0])
         if as_json:
             print(json.dumps(recording.document(), indent=1))
         else:
             terminal.show(view.of_recording(recording))
         return
+    if meter is not None:
+        raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
     size = units.size(capacity, "--capacity") if capacity else None
     data, findings = foreign.analyzed(files, Hints(x, y, skip_bad), size)
     if as_json:

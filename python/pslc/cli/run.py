@@ -72,6 +72,10 @@ def command(
         bool, typer.Option("--wipe-signatures", help="Even if it holds file systems.", rich_help_panel=REAL)
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.", rich_help_panel=REAL)] = False,
+    meter: Annotated[
+        Path | None,
+        typer.Option(help="The CSV log of a power meter, read at the end.", metavar="LOG", rich_help_panel=REAL),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", rich_help_panel=REAL)] = False,
 ) -> None:
     """Run a suite or an fio job file on a drive and say what came of it.
@@ -97,11 +101,13 @@ def command(
     if resume is not None:
         if what or on or options or scope != Scope() or save or repeat > 1:
             raise refusal("--resume goes on with a run as it was begun", f"pslc run --resume {resume}, and no more")
-        order = campaign.unfinished(resume, real)
+        order = replace(campaign.unfinished(resume, real), meter=meter)
     elif what is None or on is None:
         raise refusal("what shall be run on which drive?", "pslc run fill --on sim:aldrin-pro-2tb")
     else:
-        order = campaign.Order(what, on, seed, options, scope, real, repeat)
+        order = campaign.Order(what, on, seed, options, scope, real, repeat, meter)
+    if meter is not None and not meter.is_file():
+        raise refusal(f"{meter} is no file", "start the meter's log before the run")
     folder = resume or save
     if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
         slug = f"{Path(order.what).stem}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"

@@ -36,24 +36,28 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
     y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)
     values, bad = [], 0
-    for number, row in enumerate(rows[1:], 2):
+    for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
         try:
-            values.append((_number(row[x], separator), _number(row[y], separator)))
+            values.append((number(row[x], separator), number(row[y], separator)))
         except (ValueError, IndexError):
             if not hints.skip_bad:
                 hint = (
                     f"numbers in the columns {names[x]} and {names[y]} are expected; --skip-bad leaves such lines out"
                 )
-                raise refusal(f'{path}:{number}: "{separator.join(row)[:60]}" cannot be read', hint) from None
+                raise refusal(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
             bad += 1
     at, speed = np.array(values).reshape(-1, 2).T
     return Foreign(path.name, _curve(at, speed * SPEEDS[y_unit], x_unit), bad_lines=bad)
 
 
-def _number(cell: str, separator: str) -> float:
-    """A decimal comma is one only where commas separate nothing."""
+def number(cell: str, separator: str) -> float:
+    """The number in a cell; a decimal comma is one only where commas separate nothing.
+
+    Raises:
+        ValueError: it is none.
+    """
     return float(cell.strip().replace(",", ".") if separator != "," else cell)
 
 
@@ -65,7 +69,7 @@ def _column(
     if wanted is not None:
         name, _, unit = wanted.partition("=")
         places = [i for i, other in enumerate(names) if other.lower() == name.lower()]
-        unit = unit.lower() or _unit(name, known)
+        unit = unit.lower() or unit_of(name, known)
         if not places:
             raise refusal(f"{path} has no column {name}", f"it has {', '.join(names)}")
         if unit not in known:
@@ -74,15 +78,15 @@ def _column(
             )
         return places[0], unit
     for place, name in enumerate(names):
-        unit = _unit(name, known)
+        unit = unit_of(name, known)
         if unit:
             return place, unit
     hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {', '.join(names)}"
     raise refusal(f"{path}: no column tells a unit for {option}", hint)
 
 
-def _unit(name: str, known: set[str]) -> str:
-    """The last word of a name, when it is a unit: `written_gb`, `Speed (MB/s)`."""
+def unit_of(name: str, known: set[str]) -> str:
+    """The last word of a name, when it is a unit of `known`, else nothing: `written_gb`, `Speed (MB/s)`."""
     words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
     return words[-1] if words and words[-1] in known else ""
 

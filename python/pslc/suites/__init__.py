@@ -61,6 +61,12 @@ def load(name: str) -> Suite:
     return cast(Suite, import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 
+def asks_temperature(name: str) -> bool:
+    """Whether a real drive is asked for its temperature while the suite runs (`ASKS_TEMPERATURE`): only one that never
+    leaves the drive alone may do so, since asking can wake it."""
+    return bool(getattr(load(name), "ASKS_TEMPERATURE", False))
+
+
 def question(name: str) -> str:
     """What a suite asks, in a sentence."""
     return load(name).__doc__.splitlines()[0]

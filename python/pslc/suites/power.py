@@ -1,11 +1,13 @@
 """What does the drive draw, and what does a byte cost? Watts in each phase of work, and when nothing is asked of it.
 
-As reviewers with a meter measure: idle, writing into the cache and past it, reading in sequence and at random. Only a
-simulated drive has a meter in it; of a real one the speeds are told, and nothing is guessed.
+As reviewers with a meter measure: idle, writing into the cache and past it, reading in sequence and at random. A
+simulated drive has a meter in it. Of a real one the energy is known when the CSV log of a power meter is given, with
+`--meter` or afterwards (`pslc analyze RUN --meter LOG.csv`); else the speeds are told, and nothing is guessed.
 """
 
 from typing import Any
 
+from pslc.instruments import ENERGY
 from pslc.measure import cache, curve, seconds
 from pslc.place import Place
 from pslc.recording import Recording
@@ -17,7 +19,7 @@ from pslc.suites import Steps
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
 IDLE_S = 300.0
-ENERGY = "energy_nj_total"
+UNMETERED = "there is no meter, so only speeds are told: give --meter LOG.csv, or a profile with a table power"
 STATES = {
     "idle": "left alone",
     "write-cache": "writing into the cache",
@@ -71,7 +73,7 @@ def findings(recording: Recording) -> dict[str, Any]:
         rows.append(row | {"joules_per_byte": watts * took / moved if watts and moved else None})
     watts_of = {row["state"]: row["watts"] for row in rows if row["watts"] is not None}
     metered = bool(watts_of) and max(watts_of.values()) > 0
-    doubts = [] if metered else ["there is no meter: a real drive, or a profile without power, tells speeds only"]
+    doubts = [] if metered else [UNMETERED]
     most = max(watts_of.values()) if metered else None
     return {
         "power": rows,

@@ -1,14 +1,17 @@
 """How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
 
-Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools.
-Temperatures of a real drive are known before and after the run only, since asking can wake it: there the steps of
-speed tell.
+Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools. A real
+drive is asked for its temperature once a second, which it is never left alone long enough to be woken by. It does not
+tell when it throttles: there, reading that becomes slow while the drive is hot is taken for it, and stays so; writing
+becomes slow for other reasons too, and tells nothing.
 """
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pslc.instruments import TEMPERATURE
 from pslc.place import Place
 from pslc.recording import Recording
 from pslc.report import curves, words
@@ -17,10 +20,14 @@ from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
 
 QUICK = "3 minutes of each instead of 20"
+ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")
-TEMPERATURE, LEVEL = "temperature_millicelsius", "throttle_level"
+LEVEL = "throttle_level"
 REST_S = 900.0
+FALLEN = 0.85
+"""Reading that stays below this share of its first speed is throttled, where the drive is also this much warmer:"""
+WARMER_C = 10.0
 
 
 def steps(place: Place) -> Steps:
@@ -49,17 +56,19 @@ def steps(place: Place) -> Steps:
 def findings(recording: Recording) -> dict[str, Any]:
     """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
       `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
-      included); null where it was not throttled, or where no temperature is known
+      included); null where it was not throttled, or where that is not known
     - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows
     - `temperature_known`
     """
-    known = TEMPERATURE in recording.time
+    known, told = TEMPERATURE in recording.time, LEVEL in recording.time
     rows = [
         _stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")
     ]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
     constants = _constants(cooled[-1]) if known and cooled else []
-    doubts = [] if known else ["a real drive is not asked for its temperature while it works: only speeds are told"]
+    doubts = [] if known else ["the drive shows no temperature: only speeds are told"]
+    if known and not told:
+        doubts.append("a real drive does not tell when it throttles: that follows from its reading speed here")
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
 
 
@@ -81,7 +90,12 @@ def _stress(part: Recording, known: bool) -> dict[str, Any]:
     celsius = series[TEMPERATURE][inside] / 1000
     begin = min(int((seconds <= started).sum()), len(celsius) - 1)
     row |= {"start_c": float(celsius[begin]), "most_c": float(celsius[begin:].max())}
-    throttled = np.flatnonzero(series[LEVEL][inside])
+    if LEVEL in series:
+        throttled = np.flatnonzero(series[LEVEL][inside])
+    elif kind == "read":
+        throttled = _fallen(seconds, moved, first, celsius)
+    else:
+        throttled = np.array([], dtype=np.intp)
     if throttled.size:
         at = int(throttled[0])
         after = float(seconds[at]) - started
@@ -89,6 +103,21 @@ def _stress(part: Recording, known: bool) -> dict[str, Any]:
         row |= {"throttled_after_s": after, "throttled_at_c": float(celsius[at])}
         row |= {"throttled_bytes_per_s": float(moved[-1] - moved[at]) / left if left > 0 else None}
     return row
+
+
+def _fallen(
+    seconds: NDArray[np.float64], moved: NDArray[np.float64], first: float, celsius: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Bins from which on no 10 s are as fast as the first ones, and the drive is hot."""
+    window = np.minimum(seconds + 10.0, seconds[-1])
+    ahead = np.interp(window, seconds, moved) - moved
+    whole = seconds <= seconds[-1] - 10.0
+    slow = ahead[whole] < FALLEN * first * 10.0
+    last_fast = int(np.flatnonzero(~slow).max(initial=-1))
+    own = np.diff(moved, append=moved[-1]) / np.maximum(np.diff(seconds, append=np.inf), 1e-9)
+    found = np.flatnonzero(own[last_fast + 1 : len(slow)] < FALLEN * first) + last_fast + 2
+    found = found[found < len(celsius)]
+    return found if found.size and celsius[found[0]] >= celsius[0] + WARMER_C else found[:0]
 
 
 def _constants(part: Recording) -> list[float]:
