@@ -12,7 +12,7 @@ from pslc.analysis import Curve, Seen, causes_from_outside
 from pslc.errors import refusal
 from pslc.findings import of_curve
 from pslc.formats import Foreign, Hints
-from pslc.recording import Columns, Recording
+from pslc.recording import Columns, Findings, Recording
 
 
 def analyzed(files: Sequence[Path], hints: Hints, capacity_bytes: int | None = None) -> tuple[Foreign, dict[str, Any]]:
@@ -41,7 +41,7 @@ def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Reco
         suite=foreign.name, target=str(path), drive="an unknown drive", seed=0, version=version(), wall_s=seconds,
         drive_time_s=seconds, capacity_bytes=0, interrupted=False, error=None, job_file=str(path), overrides=[],
         profile="", start_ns=0, facts={"device": None}, provenance=[], jobs=foreign.jobs, before={}, totals={},
-        time=columns, bytes=columns, findings=findings,
+        time=columns, bytes=columns, findings=Findings(findings),
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from pslc.errors import refusal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pslc.analysis import Found
+    from pslc.analysis import CacheEnd, ExplainedPhase, Found
 
 Columns = dict[str, NDArray[np.uint64]]
 
@@ -38,6 +38,36 @@ PART: Final = (
     "totals",
 )
 """What a step of a run has for itself, beside its jobs and its series."""
+
+
+class Findings(dict[str, Any]):
+    """What a run found, by name as in run.json. What it found of its writes is there as typed objects too; asked of a
+    suite that found something else, these raise KeyError."""
+
+    @property
+    def phases(self) -> tuple[ExplainedPhase, ...]:
+        """In order; they tile the curve."""
+        return self._of_writes().phases
+
+    @property
+    def cache(self) -> CacheEnd | None:
+        """Where the speed first fell; None when it did not."""
+        return self._of_writes().cache
+
+    @property
+    def mean_bytes_per_s(self) -> float | None:
+        """All bytes over all of the time; None when nothing was written."""
+        return self._of_writes().mean_bytes_per_s
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What may be wrong with all this and what to do about it, the gravest first."""
+        return tuple(self["doubts"])
+
+    def _of_writes(self) -> Found:
+        from pslc.analysis import Found
+
+        return Found.of_document(self)
 
 
 @dataclass
@@ -73,7 +103,7 @@ class Recording:
     totals: dict[str, int]
     time: Columns
     bytes: Columns
-    findings: dict[str, Any] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
     scope: dict[str, Any] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
     began_unix_ns: int = 0
@@ -103,17 +133,6 @@ class Recording:
     def read_bytes(self) -> int:
         """Bytes the host read."""
         return int(self.bytes["read_bytes"].sum())
-
-    @property
-    def analysis(self) -> Found:
-        """The findings of the writes as typed objects; `findings` is their form in JSON.
-
-        Raises:
-            KeyError: the suite found something else.
-        """
-        from pslc.analysis import Found
-
-        return Found.of_document(self.findings)
 
     @property
     def notes(self) -> list[str]:
@@ -224,6 +243,7 @@ class Recording:
             for axis in ("time", "bytes")
         }
         kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
+        kept["findings"] = Findings(document["findings"])
         kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
         kept["provenance"] = list(document["provenance"].items())
         return cls(**(kept | series))

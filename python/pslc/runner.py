@@ -19,7 +19,7 @@ from pslc.errors import refusal
 from pslc.instruments import Thermometer
 from pslc.place import Scope, find_place, preparation
 from pslc.plan import Plan, plan
-from pslc.recording import Columns, Recording, join
+from pslc.recording import Columns, Findings, Recording, join
 from pslc.target import RealOptions, Target, find_target
 
 Progress = Callable[[dict[str, Any]], bool]
@@ -227,7 +227,8 @@ def analysed(recording: Recording) -> Recording:
     from pslc.findings import of_writes
 
     known = recording.suite in suites.names()
-    recording.findings = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
+    found = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
+    recording.findings = Findings(found)
     if not recording.is_simulated:
         recording.findings["doubts"] = doubts.of_run(recording) + recording.findings["doubts"]
     return recording

@@ -20,13 +20,15 @@ def cliff() -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_findings_of_a_run_are_typed_objects_and_the_same_in_json() -> None:
     recording = fill("sim:pm871b-128gb")
-    found = recording.analysis
+    found = recording.findings
     assert found.cache is not None
     assert found.cache.bytes == recording.findings["cache_bytes"]
     assert all(isinstance(phase, ExplainedPhase) for phase in found.phases)
     assert [phase.cause for phase in found.phases] == ["pslc", "direct"]
-    assert found.document() == json.loads(json.dumps(recording.findings))
-    assert Found.of_document(found.document()) == found
+    assert found.mean_bytes_per_s == found["fill_mean_bytes_per_s"]
+    written = Found.of_document(found)
+    assert written.document() == json.loads(json.dumps(found))
+    assert Found.of_document(written.document()) == written
 
 
 def test_a_part_of_a_fill_and_a_drive_without_a_cliff_survive_json() -> None:

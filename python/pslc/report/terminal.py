@@ -95,15 +95,24 @@ def _grid(table: Table, count: int) -> Grid:
 
 
 def show_comparison(sides: list[Side], rows: list[Row]) -> None:
-    """Print curves and figures beside each other; those that differ from the first by more than the noise stand out."""
+    """Print curves and figures beside each other; those that differ from the first by more than the noise stand out, and
+    come first where there is not room for all."""
     out = console()
+    head: list[RenderableType] = []
     for side in sides:
         one, count = side.recording, len(side.repeats)
         repeats = f" (n = {count})" if count > 1 else ""
-        out.print(f"[bold]{side.name}[/]: {one.suite} on {one.drive}, {one.target}{repeats}", highlight=False)
+        head.append(Text.assemble((side.name, "bold"), f": {one.suite} on {one.drive}, {one.target}{repeats}"))
     picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
     if picture is not None:
-        out.print(_plot(picture, out.width))
+        head.append(_plot(picture, out.width))
+    room = MOST_LINES - len(out.render_lines(Group(*head))) - 2
+    said: list[RenderableType] = []
+    if len(rows) > room:
+        room -= 1
+        weight = sorted(range(len(rows)), key=lambda at: (not rows[at].out_of_tolerance, not any(rows[at].differs), at))
+        said.append(Text(f"({len(rows) - room} more figures with --json or -o PAGE.html)", style="dim"))
+        rows = [rows[at] for at in sorted(weight[:room])]
     table = Grid(box=None, pad_edge=False, header_style="bold")
     table.add_column("figure", no_wrap=True)
     for side in sides:
@@ -122,9 +131,9 @@ def show_comparison(sides: list[Side], rows: list[Row]) -> None:
             cells.append(Text(f"{text} *" if differs else text, style="bold yellow" if differs else ""))
         mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
         table.add_row(Text(row.name) + mark, *cells)
-    out.print(table)
     if any(any(row.differs) for row in rows):
-        out.print(Text("* differs from the first by more than the noise", style="dim"))
+        said.append(Text("* differs from the first by more than the noise", style="dim"))
+    out.print(Group(*head, table, *said))
 
 
 def _plot(picture: Picture, width: int) -> Text:

@@ -1,0 +1,132 @@
+"""Recordings beside each other: figures, ratios, what is beyond the noise."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pslc
+from pslc import comparison
+from pslc.place import Scope
+from tests.conftest import fill
+from tests.test_formats import cliff
+from tests.test_results import FIXTURES
+
+
+def test_recordings_are_compared_figure_by_figure(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    fill("sim:pm871b-128gb").save(tmp_path / "same")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    done = command("compare", "a", "same", "b", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["cache"]["ratios"] == pytest.approx([1, 1, 2], rel=0.03)
+    assert rows["cache"]["differs"] == [False, False, True]
+    assert rows["phase 2"]["differs"] == [False, False, False]
+    shown = command("compare", "a", "b", "-o", "page.html")
+    assert "x1.9" in shown.stdout
+    assert "* differs from the first by more than the noise" in shown.stdout
+    assert "MB/s against GB written" in shown.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert 'id="speed-bytes"' in page
+    assert "Figures in another colour" in page
+
+
+def test_other_programs_data_are_compared_with_ours_and_with_each_other(command, tmp_path):
+    cliff(tmp_path / "one_bw.1.log")
+    cliff(tmp_path / "two_bw.1.log", share=0.5)
+    rows = json.loads(command("compare", "one_bw.1.log", "two_bw.1.log", "--align", "bytes", "--json").stdout)[
+        "figures"
+    ]
+    ratios = {row["name"]: row["ratios"][1] for row in rows}
+    assert ratios["mean"] == pytest.approx(0.5, rel=0.01)
+    assert ratios["phase 1"] == pytest.approx(0.5, rel=0.01)
+    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    shown = command("compare", "run", "one_bw.1.log", "-o", "page.html")
+    assert shown.returncode == 0, shown.stderr
+    assert 'id="speed-bytes"' in (tmp_path / "page.html").read_text()
+
+
+def test_results_without_a_series_are_compared_test_by_test(command, tmp_path):
+    (tmp_path / "a.txt").write_text((FIXTURES / "cdm8.txt").read_text())
+    (tmp_path / "b.txt").write_text((FIXTURES / "cdm8.txt").read_text().replace(" 5210.902 MB/s", " 2605.451 MB/s"))
+    done = command("compare", "a.txt", "b.txt", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["SEQ 1MiB (Q=8, T=1) write"]["ratios"] == pytest.approx([1, 0.5])
+    assert [name for name, row in rows.items() if row["differs"][1]] == ["SEQ 1MiB (Q=8, T=1) write"]
+
+
+def test_repeats_are_pooled_with_their_spread(command, tmp_path):
+    for seed in (1, 2):
+        pslc.run("fill", on="sim:pm871b-128gb", seed=seed).save(tmp_path / f"seed{seed}")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "other")
+    done = command("compare", "seed1", "other", "seed2", "--pool", "--json")
+    document = json.loads(done.stdout)
+    assert document["sides"] == [{"name": "seed1", "repeats": 2}, {"name": "other", "repeats": 1}]
+    cache = next(row for row in document["figures"] if row["name"] == "cache")
+    assert cache["values"][0] == pytest.approx(np.mean(cache["samples"][0]))
+    assert cache["low"][0] <= min(cache["samples"][0])
+    assert cache["high"][0] >= max(cache["samples"][0])
+    assert cache["differs"] == [False, True]
+    assert "(n = 2)" in command("compare", "seed1", "other", "seed2", "--pool").stdout
+
+
+def test_the_repeats_within_a_folder_belong_to_it(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    fill("sim:pm871b-128gb").save(tmp_path / "run" / "repeat-2")
+    fill("sim:pm871b-128gb").save(tmp_path / "other")
+    document = json.loads(command("compare", "run", "other", "--json").stdout)
+    assert [side["repeats"] for side in document["sides"]] == [2, 1]
+
+
+def test_a_mean_of_repeats_is_known_as_well_as_they_agree():
+    def figure(value):
+        return {"mean": ("B/s", comparison.Figure(value, value, value))}
+
+    (_, one) = comparison._pooled([figure(100.0), figure(104.0), figure(96.0)])["mean"]
+    assert one.value == 100
+    # Student's 2.92 times the deviation of 4 over the root of 3
+    assert one.high - one.value == pytest.approx(2.92 * 4 / 3**0.5)
+
+
+@pytest.mark.parametrize("align", ["bytes", "time"])
+def test_curves_are_laid_over_each_other_by_bytes_or_time(align, command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    rows = json.loads(command("compare", "a", "b", "--align", align, "--json").stdout)["figures"]
+    parts = [row for row in rows if " to " in row["name"]]
+    assert len(parts) == 10
+    # 3 GB more went in at 434 instead of 162 MB/s, all of it within the first tenth
+    assert parts[0]["ratios"][1] > 1.1
+    assert all(row["ratios"][1] == pytest.approx(1, abs=0.02) for row in parts[1:])
+
+
+def test_a_figure_out_of_tolerance_is_exit_code_1(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "b")
+    (tmp_path / "loose.toml").write_text('mean = "10%"\n')
+    (tmp_path / "tight.toml").write_text('cache = "5%"\n"*" = "50%"\n')
+    assert command("compare", "a", "b", "--tolerance", "loose.toml").returncode == 0
+    done = command("compare", "a", "b", "--tolerance", "tight.toml")
+    assert done.returncode == 1
+    assert "out of tolerance" in done.stdout
+    for text, expected in (('speed = "5%"', "which no recording has"), ("mean = 5", "a percentage")):
+        (tmp_path / "bad.toml").write_text(text)
+        done = command("compare", "a", "b", "--tolerance", "bad.toml")
+        assert done.returncode == 2
+        assert expected in done.stderr
+    assert command("compare", "a").returncode == 2
+
+
+def test_what_is_shown_of_many_figures_fits_a_screen_and_says_what_is_left_out(command, tmp_path):
+    for name in ("pm871b-128gb", "su630-480gb"):
+        pslc.run("qd-sweep", on=f"sim:{name}", scope=Scope(quick=True)).save(tmp_path / name)
+    figures = len(json.loads(command("compare", "pm871b-128gb", "su630-480gb", "--json").stdout)["figures"])
+    (tmp_path / "limits.toml").write_text('"randwrite-64 write 99 % latency" = "0.1%"\n')
+    done = command("compare", "pm871b-128gb", "su630-480gb", "--tolerance", "limits.toml")
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(len(line) for line in lines) <= 100
+    assert "out of tolerance" in done.stdout, "what matters most is shown, however far down it is"
+    (left,) = (int(line[1:].split()[0]) for line in lines if "more figures" in line)
+    shown = sum(" /s " in line or " us " in line or " ms " in line for line in lines)
+    assert left + shown == figures
