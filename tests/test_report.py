@@ -67,6 +67,16 @@ def test_a_drive_without_a_cliff_is_said_to_have_none():
     assert said[0].startswith("There is no cliff")
 
 
+def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
+    findings = fill("sim:sn850-1tb").findings
+    said = " ".join(words.sentences(findings))
+    speeds = [words.speed(phase.bytes_per_s) for phase in findings.phases]
+    assert f"It writes {speeds[0]}, into the pSLC cache; then {speeds[1]}, while the cache is folded" in said
+    assert f"; then {speeds[2]}, " in said
+    many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
+    assert f"At its slowest {speeds[1]}" in many
+
+
 def test_fios_json_has_the_figures_of_the_run(tmp_path):
     job = tmp_path / "mix.fio"
     job.write_text("[mix]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m\niodepth=4\n")

@@ -18,6 +18,10 @@ CAUSE = {
 """What each cause means, to follow a speed."""
 
 
+IN_A_ROW = 4
+"""Phases that a sentence tells one after the other; of more it tells the fastest and the slowest."""
+
+
 def size(count: float) -> str:
     """`691 GB`, `3.02 GB`, `512 MB`."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -87,7 +91,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"The write cache holds {size(low)} or more: the run ended before it did.")
     elif phases:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
-    if phases:
+    if 0 < len(phases) <= IN_A_ROW:
+        steps = [f"{speed(phase['bytes_per_s'])}{_why(phase)}" for phase in phases]
+        said.append(f"It writes {'; then '.join(steps)}.")
+    elif phases:
         slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
         said.append(f"At its fastest it writes {speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
