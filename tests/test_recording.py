@@ -9,7 +9,7 @@ import pslc
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-GOLDEN = "b176fef102829584"
+GOLDEN = "e8bcad1e776ffc55"
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):

@@ -3,6 +3,9 @@
 import json
 import re
 
+import numpy as np
+import pytest
+
 import pslc
 from pslc.report import fio, page, view, words
 from tests.conftest import fill
@@ -14,7 +17,7 @@ def test_the_page_needs_no_network_and_has_every_picture():
     html = page.render(fill(TARGET))
     outside = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
     assert not re.search(r"(src|href)=", outside)
-    for name in ("speed-bytes", "speed-time", "occupancy", "free", "amplification", "latency"):
+    for name in ("speed-bytes", "speed-time", "occupancy", "free", "amplification", "latency", "histogram"):
         assert f'id="{name}"' in html
     assert "The write cache ends after 3.0" in html
     assert "prefers-color-scheme: dark" in html
@@ -29,6 +32,23 @@ def test_the_pictures_hold_finite_numbers_of_one_length():
         json.dumps(figure, allow_nan=False)
 
 
+def test_latencies_over_time_and_their_spread_are_those_of_the_run():
+    recording = fill(TARGET)
+    (job,) = recording.jobs
+    latencies = job["write"]["lat_ns"]
+    pictures = {picture.name: picture for picture in view.of_recording(recording).pictures}
+    over_time = {line.name: line.points[1] for line in pictures["latency"].lines}
+    assert list(over_time) == ["mean", "median", "99 %", "99.9 %", "longest"]
+    for lower, upper in (("median", "99 %"), ("99 %", "99.9 %"), ("99.9 %", "longest")):
+        assert (over_time[lower] <= over_time[upper]).all()
+    (spread,) = pictures["histogram"].lines
+    ms, percent = spread.points
+    assert percent.sum() == pytest.approx(100)
+    assert latencies["min"] / 1e6 < ms[percent > 0].max() < 1.1 * latencies["max"] / 1e6
+    half = ms[np.searchsorted(np.cumsum(percent), 50)]
+    assert half == pytest.approx(latencies["percentile"]["50.000000"] / 1e6, rel=0.1)
+
+
 def test_write_amplification_of_a_fold_is_one_and_a_half():
     pictures = {picture.name: picture for picture in view.of_recording(fill("sim:aldrin-pro-2tb")).pictures}
     now, overall = (line.points[1] for line in pictures["amplification"].lines)
@@ -40,7 +60,9 @@ def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     job = tmp_path / "read.fio"
     job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
     recording = pslc.run(job, on=TARGET)
-    assert [picture.name for picture in view.of_recording(recording).pictures] == ["speed-time", "latency", "slowest"]
+    assert [picture.name for picture in view.of_recording(recording).pictures] == [
+        "speed-time", "latency", "histogram", "slowest",
+    ]  # fmt: skip
     assert "<script>" in page.render(recording)
 
 

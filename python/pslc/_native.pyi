@@ -105,11 +105,13 @@ class SimDrive:
         - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
           [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `start_ns`, `elapsed_ns`,
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
-          `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns);
+          `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns), `histogram` (list of (from ns, to ns,
+          count), eight to an octave);
           `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent
         - `series`: `{"time": {...}, "bytes": {...}}`: columns by name, each a `bytes` of little-endian u64, one value a
           bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,
-          `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin; every column of the target follows, as it was
+          `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin, `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns`
+          percentiles of its requests, to an eighth of an octave; every column of the target follows, as it was
           at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
         - `before`, `totals`: the target's columns at the start and at the end, by name
         """

@@ -46,9 +46,10 @@ def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Reco
 
 
 def _columns(curve: Curve | None) -> Columns:
-    names = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims", "lat_sum_ns", "lat_max_ns")
+    names = ["read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims"]
+    latencies = [f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")]
     count = curve.seconds.size if curve else 0
-    found: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names}
+    found: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names + latencies}
     found["end_ns"] = np.zeros(count, dtype=np.uint64)
     if curve is not None:
         found["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)

@@ -93,6 +93,7 @@ fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64) -> PyResu
         percentiles.set_item(name, ns)?;
     }
     lat.set_item("percentile", percentiles)?;
+    lat.set_item("histogram", latency.spread())?;
     out.set_item("lat_ns", lat)?;
     Ok(out)
 }

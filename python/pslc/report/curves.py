@@ -28,7 +28,7 @@ def of_any(recording: Recording) -> list[Picture]:
     found = [speed_by_time(recording)]
     if recording.written_bytes and recording.is_simulated:
         found += [_occupancy(recording), _free(recording), _amplification(recording)]
-    found += [_latency(recording), _slowest(recording)]
+    found += [_latency(recording), _histogram(recording), _slowest(recording)]
     if recording.totals.get("temperature_millicelsius"):
         found.append(_heat(recording))
     if recording.totals.get("energy_nj_total"):
@@ -136,10 +136,30 @@ def _latency(recording: Recording) -> Picture:
     series = recording.time
     count = series["reads"] + series["writes"] + series["trims"]
     some = count > 0
-    mean = series["lat_sum_ns"][some] / count[some] / 1e6
     x = minutes(recording)[some]
-    lines = [Line("mean", x, mean), Line("longest", x, series["lat_max_ns"][some] / 1e6)]
-    return Picture("latency", "Latency of requests", "minutes", "ms", lines, log_y=True)
+    columns = [("median", "p50"), ("99 %", "p99"), ("99.9 %", "p999"), ("longest", "max")]
+    lines = [Line("mean", x, series["lat_sum_ns"][some] / count[some] / 1e6)]
+    lines += [Line(word, x, series[f"lat_{name}_ns"][some] / 1e6) for word, name in columns]
+    return Picture("latency", "Latency of requests over time", "minutes", "ms", lines, log_y=True)
+
+
+def _histogram(recording: Recording) -> Picture:
+    """How the latencies of each job are spread: the share of its requests in each eighth of an octave."""
+    lines = []
+    for job in recording.jobs:
+        for kind in ("read", "write"):
+            rows = job[kind]["lat_ns"].get("histogram")
+            if not rows:
+                continue
+            begin, end, count = np.array(rows, dtype=np.float64).T
+            begin = np.maximum(begin, 0.5)
+            # A jump down to nothing where neighbours are empty.
+            gaps = np.flatnonzero(begin[1:] > end[:-1])
+            x = np.concatenate([begin[:1], np.sqrt(begin * end), end[-1:], end[gaps], begin[gaps + 1]]) / 1e6
+            y = np.concatenate([[0.0], 100 * count / count.sum(), [0.0], np.zeros(2 * len(gaps))])
+            order = np.argsort(x, kind="stable")
+            lines.append(Line(f"{job['name']} {kind}", x[order], y[order]))
+    return Picture("histogram", "How latencies are spread", "ms", "% of requests", lines, log_x=True)
 
 
 def _slowest(recording: Recording) -> Picture:

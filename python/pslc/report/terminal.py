@@ -95,8 +95,8 @@ def _grid(table: Table, count: int) -> Grid:
 
 
 def show_comparison(sides: list[Side], rows: list[Row]) -> None:
-    """Print curves and figures beside each other; those that differ from the first by more than the noise stand out, and
-    come first where there is not room for all."""
+    """Print curves and figures beside each other. Those that differ from the first by more than the noise stand out,
+    and are shown first where there is no room for all."""
     out = console()
     head: list[RenderableType] = []
     for side in sides:

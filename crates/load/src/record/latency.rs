@@ -2,6 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use super::spectrum;
+
 /// fio's percentiles.
 pub const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
@@ -60,6 +62,21 @@ impl Latency {
         let at = |p: f64| histogram.value_at_quantile(p / 100.0).clamp(self.min_ns, self.max_ns);
         PERCENTILES.iter().map(|&p| (format!("{p:.6}"), at(p))).collect()
     }
+
+    /// How the latencies are spread, in eighths of an octave: where each bucket that holds some begins and ends, in
+    /// nanoseconds, and how many it holds.
+    pub fn spread(&self) -> Vec<[u64; 3]> {
+        let mut found: Vec<[u64; 3]> = Vec::new();
+        for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
+            let bucket = spectrum::bucket(step.value_iterated_to());
+            let begin = spectrum::begin(bucket);
+            match found.last_mut() {
+                Some(last) if last[0] == begin => last[2] += step.count_at_value(),
+                _ => found.push([begin, spectrum::begin(bucket + 1), step.count_at_value()]),
+            }
+        }
+        found
+    }
 }
 
 impl Default for Latency {
@@ -110,6 +127,10 @@ mod tests {
         assert_eq!(latency.min_ns, values[0]);
         assert_eq!(latency.max_ns, *values.last().unwrap());
         assert_eq!(latency.bytes, 10_000 * 4096);
+        let spread = latency.spread();
+        assert_eq!(spread.iter().map(|row| row[2]).sum::<u64>(), 10_000);
+        assert!(spread.windows(2).all(|pair| pair[0][1] <= pair[1][0]));
+        assert!(spread[0][0] <= values[0] && *values.last().unwrap() <= spread.last().unwrap()[1]);
     }
 
     #[test]

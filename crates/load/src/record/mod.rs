@@ -2,6 +2,7 @@
 
 mod latency;
 mod series;
+mod spectrum;
 
 pub use latency::{buckets, Latency};
 pub use series::{Series, Sums};
@@ -110,8 +111,9 @@ impl Recorder {
         self.sums.bytes[kind] += request.len as u64;
         self.sums.count[kind] += 1;
         self.sums.latency_ns += latency;
-        self.time.note(latency);
-        self.bytes.note(latency);
+        let bucket = spectrum::bucket(latency);
+        self.time.note(latency, bucket);
+        self.bytes.note(latency, bucket);
         let moved = self.moved_bytes();
         if self.bytes.is_due(moved) {
             target.sample(&mut self.row);

@@ -3,6 +3,8 @@
 
 use pslc_ssd::Nanos;
 
+use super::spectrum::{Spectrum, Tally};
+
 const MOST: usize = 4096;
 
 /// Running totals of completed requests.
@@ -19,6 +21,7 @@ struct Snapshot {
     end: Nanos,
     sums: Sums,
     latency_max: u64,
+    latencies: Spectrum,
     columns: Box<[u64]>,
 }
 
@@ -30,17 +33,23 @@ pub struct Series {
     /// Where the present bin ends.
     edge: u64,
     rows: Vec<Snapshot>,
+    /// Latencies of the present bin.
     latency_max: u64,
+    latencies: Tally,
 }
+
+/// The percentiles of latency that each bin tells, in permille, and their columns.
+const PERCENTILES: [(u64, &str); 3] = [(500, "lat_p50_ns"), (990, "lat_p99_ns"), (999, "lat_p999_ns")];
 
 impl Series {
     pub fn new(start: u64, width: u64) -> Series {
-        Series { width, edge: start + width, rows: Vec::new(), latency_max: 0 }
+        Series { width, edge: start + width, rows: Vec::new(), latency_max: 0, latencies: Tally::new() }
     }
 
     #[inline]
-    pub fn note(&mut self, latency: u64) {
+    pub fn note(&mut self, latency: u64, bucket: usize) {
         self.latency_max = self.latency_max.max(latency);
+        self.latencies.note(bucket);
     }
 
     /// Whether the axis has reached the end of the present bin.
@@ -69,7 +78,8 @@ impl Series {
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
         let latency_max = std::mem::take(&mut self.latency_max);
-        self.rows.push(Snapshot { end, sums, latency_max, columns: columns.into() });
+        let latencies = self.latencies.take();
+        self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
     }
 
     fn halve(&mut self) {
@@ -77,18 +87,23 @@ impl Series {
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
         let mut max = 0;
+        let mut both = Tally::new();
         self.rows.retain_mut(|row| {
             index += 1;
             if index % 2 == 1 {
                 max = row.latency_max;
+                both.add(&row.latencies);
                 return false;
             }
             row.latency_max = row.latency_max.max(max);
+            both.add(&row.latencies);
+            row.latencies = both.take();
             true
         });
         // The bin that lost its partner goes on until the wider edge.
         if let Some(last) = last {
             self.latency_max = self.latency_max.max(last.latency_max);
+            self.latencies.add(&last.latencies);
             self.edge += self.width;
         }
         self.width *= 2;
@@ -125,6 +140,11 @@ impl Series {
         }
         within("lat_sum_ns", &|sums| sums.latency_ns);
         out.push(("lat_max_ns".to_string(), self.rows.iter().map(|row| row.latency_max).collect()));
+        for (permille, name) in PERCENTILES {
+            // A bucket may end beyond the longest of its latencies.
+            let values = self.rows.iter().map(|row| row.latencies.percentile(permille).min(row.latency_max));
+            out.push((name.to_string(), values.collect()));
+        }
         for (at, name) in names.iter().enumerate() {
             out.push((name.to_string(), self.rows.iter().map(|row| row.columns[at]).collect()));
         }
@@ -134,6 +154,7 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
+    use super::super::spectrum::bucket;
     use super::*;
     use proptest::prelude::*;
 
@@ -154,7 +175,7 @@ mod tests {
                 sums.bytes[1] += 4096;
                 sums.count[1] += 1;
                 sums.latency_ns += latency;
-                series.note(latency);
+                series.note(latency, bucket(latency));
                 largest = largest.max(latency);
             }
             series.finish(Nanos(now + 1), sums, &[sums.count[0]]);
@@ -164,6 +185,9 @@ mod tests {
             prop_assert_eq!(column("write_bytes").iter().sum::<u64>(), sums.bytes[1]);
             prop_assert_eq!(column("lat_sum_ns").iter().sum::<u64>(), sums.latency_ns);
             prop_assert_eq!(*column("lat_max_ns").iter().max().unwrap(), largest);
+            for (median, longest) in column("lat_p50_ns").iter().zip(column("lat_max_ns")) {
+                prop_assert!(median <= longest);
+            }
             let ends = column("end_ns");
             prop_assert!(ends.windows(2).all(|pair| pair[0] < pair[1]));
             // All but the last bin are of one width.

@@ -1,0 +1,129 @@
+//! How latencies are spread: counts in eighths of an octave, so that each bin of a series can hold its own.
+//!
+//! ```text
+//!   ns      0 1 2 .. 7 | 8 9 .. 15 | 16 18 .. 30 | 32 36 .. 60 | ...     up to 18 min
+//!   bucket  one each   | 8 each octave
+//! ```
+
+/// Eight buckets below 8 ns, and eight in each octave from there to 2^40 ns; longer latencies count as the longest.
+const BUCKETS: usize = 304;
+
+/// The bucket of a latency.
+#[inline]
+pub fn bucket(ns: u64) -> usize {
+    if ns < 8 {
+        return ns as usize;
+    }
+    let octave = 63 - ns.leading_zeros() as usize;
+    (((octave - 2) << 3) + ((ns >> (octave - 3)) & 7) as usize).min(BUCKETS - 1)
+}
+
+/// Where a bucket begins, in nanoseconds; the next one begins where it ends.
+pub fn begin(bucket: usize) -> u64 {
+    match bucket {
+        0..=7 => bucket as u64,
+        _ => (8 + (bucket as u64 & 7)) << ((bucket >> 3) - 1),
+    }
+}
+
+/// The latencies of a bin that is still open.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    counts: Box<[u32; BUCKETS]>,
+    any: bool,
+}
+
+impl Tally {
+    pub fn new() -> Tally {
+        Tally { counts: Box::new([0; BUCKETS]), any: false }
+    }
+
+    #[inline]
+    pub fn note(&mut self, bucket: usize) {
+        self.counts[bucket] += 1;
+        self.any = true;
+    }
+
+    pub fn add(&mut self, spectrum: &Spectrum) {
+        for (bucket, count) in spectrum.buckets() {
+            self.counts[bucket] += count;
+            self.any = true;
+        }
+    }
+
+    /// What was noted since the last time.
+    pub fn take(&mut self) -> Spectrum {
+        if !std::mem::take(&mut self.any) {
+            return Spectrum::default();
+        }
+        let from = self.counts.iter().position(|&count| count > 0).expect("something was noted");
+        let end = 1 + self.counts.iter().rposition(|&count| count > 0).expect("something was noted");
+        let counts = self.counts[from..end].into();
+        self.counts[from..end].fill(0);
+        Spectrum { from, counts }
+    }
+}
+
+/// The latencies of a bin: counts from bucket `from` on.
+#[derive(Clone, Debug, Default)]
+pub struct Spectrum {
+    from: usize,
+    counts: Box<[u32]>,
+}
+
+impl Spectrum {
+    fn buckets(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.counts.iter().enumerate().map(|(at, &count)| (self.from + at, count))
+    }
+
+    /// The latency that `permille` of the requests took at most, to an eighth of an octave; 0 without requests.
+    pub fn percentile(&self, permille: u64) -> u64 {
+        let total: u64 = self.counts.iter().map(|&count| count as u64).sum();
+        let mut rank = (total * permille).div_ceil(1000).max(1);
+        for (bucket, count) in self.buckets() {
+            let count = count as u64;
+            if rank <= count {
+                let width = begin(bucket + 1) - begin(bucket);
+                return begin(bucket) + width * rank / count;
+            }
+            rank -= count;
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn buckets_follow_each_other_and_hold_what_begins_in_them() {
+        for at in 0..BUCKETS {
+            assert_eq!(bucket(begin(at)), at);
+            assert_eq!(bucket(begin(at + 1) - 1), at);
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+        assert_eq!(begin(BUCKETS), 1 << 40);
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_the_sorted_list_to_an_eighth_of_an_octave(
+            mut values in prop::collection::vec(8u64..1_000_000_000, 1..300),
+            permille in 1u64..1000,
+        ) {
+            let mut parts = [Tally::new(), Tally::new()];
+            for (i, &ns) in values.iter().enumerate() {
+                parts[i % 2].note(bucket(ns));
+            }
+            let [mut one, mut other] = parts;
+            one.add(&other.take());
+            let got = one.take().percentile(permille);
+            values.sort_unstable();
+            let exact = values[(values.len() as u64 * permille).div_ceil(1000) as usize - 1];
+            prop_assert!(got > exact - exact / 8 && got <= exact + exact / 8 + 1, "{got} for {exact}");
+            prop_assert_eq!(one.take().percentile(permille), 0);
+        }
+    }
+}
