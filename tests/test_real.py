@@ -14,7 +14,8 @@ import pytest
 import pslc
 from pslc import doubts, probe, units
 from pslc.analysis import CAUSES
-from pslc.target import RealOptions
+from pslc.plan import plan
+from pslc.target import RealOptions, find_target
 from tests.conftest import fill
 
 MB = 1 << 20
@@ -42,6 +43,20 @@ def test_a_dry_run_prints_the_plan_and_makes_nothing(command, tmp_path):
     assert done.returncode == 0
     assert "plan: uses a file of 200 MB" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("log", [
+    {"nvme_smart_health_information_log": {"percentage_used": 4, "data_units_written": 100_000}},
+    {"percent_used": 4, "data_units_written": 100_000},
+])  # fmt: skip
+def test_a_plan_says_what_share_of_the_drive_s_life_it_takes(log, monkeypatch, tmp_path):
+    # 51.2 GB were 4 % of it.
+    target = find_target(str(tmp_path / "x.bin"), RealOptions(size=64 * MB))
+    monkeypatch.setattr(probe, "moment", lambda facts: {"temperature_c": None, "smart": log})
+    said = plan(target, ["[w]\nrw=write\nbs=1m\nsize=64m\n"], "w.fio", []).sentences
+    assert any("; 0.01 % of the 1280 GB that it stands by its own wear counter" in line for line in said), said
+    for fresh in (None, {}, {"percentage_used": 0, "data_units_written": 5}, {"percentage_used": 3}):
+        assert probe.endurance_bytes(fresh) is None
 
 
 def test_the_command_that_a_plan_names_is_one_that_fio_takes(command, tmp_path):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pslc import probe
 from pslc._native import plan_jobs
 from pslc.report import words
 from pslc.target import Target
@@ -72,7 +73,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         drive = (target.facts["device"] or {}).get("bytes") or (target.capacity_bytes if target.kind == "device" else 0)
         if drive:
             share = f", {100 * written / drive:.1f} % of the drive's capacity"
-        said.append(f"writes {about}{words.size(written)}{share}; its rated endurance is unknown")
+        said.append(f"writes {about}{words.size(written)}{share}; {_of_its_life(target, written)}")
         said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
     if found.read_bytes:
         said.append(f"reads {about}{words.size(found.read_bytes)}")
@@ -84,6 +85,13 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     if len(steps) > 1:
         said.append(f"{len(steps)} steps, as expected; what is measured may change them")
     return Plan(said, _fio(target, "\n".join(steps), source, options), written)
+
+
+def _of_its_life(target: Target, written: int) -> str:
+    life = probe.endurance_bytes(probe.moment(target.facts)["smart"])
+    if life is None:
+        return "its endurance is unknown"
+    return f"{words.share(written / life)} of the {words.size(life)} that it stands by its own wear counter"
 
 
 def _where(target: Target) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from pslc._native import inspect_device
 
 SYS = Path("/sys")
+NVME_DATA_UNIT = 512_000
+"""Bytes: a thousand sectors, in NVMe's health log."""
 
 
 def facts(path: Path) -> dict[str, Any]:
@@ -59,6 +61,17 @@ def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
     if device is None:
         return {"temperature_c": None, "smart": None}
     return {"temperature_c": temperature(device["name"]), "smart": _smart(f"/dev/{device['name']}")}
+
+
+def endurance_bytes(smart: dict[str, Any] | None) -> float | None:
+    """Bytes that the host can write over a drive's life, as its own health log implies: what was written so far over the
+    share of its life that is used. None before that is 1 %, and where the drive does not tell (`moment`)."""
+    log = (smart or {}).get("nvme_smart_health_information_log", smart or {})
+    used = log.get("percentage_used", log.get("percent_used"))
+    written = log.get("data_units_written")
+    if not isinstance(used, int) or not isinstance(written, int) or used < 1:
+        return None
+    return written * NVME_DATA_UNIT / (used / 100)
 
 
 def _text(path: Path) -> str | None:
