@@ -55,8 +55,8 @@ def users_and_signatures(path: Path) -> dict[str, Any] | None:
 
 
 def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
-    """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one:
-    asking can wake a drive. A suite that never leaves it alone may ask its thermometer (`temperature`)."""
+    """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one: asking
+    can wake a drive. A suite that never leaves it alone may ask its thermometer (`temperature`)."""
     device = facts_of["device"]
     if device is None:
         return {"temperature_c": None, "smart": None}
