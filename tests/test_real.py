@@ -52,7 +52,8 @@ def test_a_dry_run_prints_the_plan_and_makes_nothing(command, tmp_path):
 def test_a_plan_says_what_share_of_the_drive_s_life_it_takes(log, monkeypatch, tmp_path):
     # 51.2 GB were 4 % of it.
     target = find_target(str(tmp_path / "x.bin"), RealOptions(size=64 * MB))
-    monkeypatch.setattr(probe, "moment", lambda facts: {"temperature_c": None, "smart": log})
+    target.facts["device"] = {"name": "nvme0n1", "bytes": 10**12}
+    monkeypatch.setattr(probe, "smart", lambda name: log)
     said = plan(target, ["[w]\nrw=write\nbs=1m\nsize=64m\n"], "w.fio", []).sentences
     assert any("; 0.01 % of the 1280 GB that it stands by its own wear counter" in line for line in said), said
     for fresh in (None, {}, {"percentage_used": 0, "data_units_written": 5}, {"percentage_used": 3}):

@@ -88,7 +88,8 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
 
 
 def _of_its_life(target: Target, written: int) -> str:
-    life = probe.endurance_bytes(probe.moment(target.facts)["smart"])
+    device = target.facts["device"]
+    life = probe.endurance_bytes(probe.smart(device["name"])) if device else None
     if life is None:
         return "its endurance is unknown"
     return f"{words.share(written / life)} of the {words.size(life)} that it stands by its own wear counter"

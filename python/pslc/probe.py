@@ -60,15 +60,15 @@ def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
     device = facts_of["device"]
     if device is None:
         return {"temperature_c": None, "smart": None}
-    return {"temperature_c": temperature(device["name"]), "smart": _smart(f"/dev/{device['name']}")}
+    return {"temperature_c": temperature(device["name"]), "smart": smart(device["name"])}
 
 
-def endurance_bytes(smart: dict[str, Any] | None) -> float | None:
-    """Bytes that the host can write over a drive's life, as its own health log implies: what was written so far over the
-    share of its life that is used. None before that is 1 %, and where the drive does not tell (`moment`)."""
-    log = (smart or {}).get("nvme_smart_health_information_log", smart or {})
-    used = log.get("percentage_used", log.get("percent_used"))
-    written = log.get("data_units_written")
+def endurance_bytes(log: dict[str, Any] | None) -> float | None:
+    """Bytes that the host can write over a drive's life, as its own health log (`smart`) implies: what was written so far
+    over the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
+    health = (log or {}).get("nvme_smart_health_information_log", log or {})
+    used = health.get("percentage_used", health.get("percent_used"))
+    written = health.get("data_units_written")
     if not isinstance(used, int) or not isinstance(written, int) or used < 1:
         return None
     return written * NVME_DATA_UNIT / (used / 100)
@@ -205,8 +205,9 @@ def temperature(name: str) -> float | None:
     return None
 
 
-def _smart(node: str) -> dict[str, Any] | None:
-    """What smartctl prints, or nvme-cli, when one of them is there and may ask."""
+def smart(name: str) -> dict[str, Any] | None:
+    """What smartctl prints of the drive `name`, or nvme-cli, when one of them is there and may ask."""
+    node = f"/dev/{name}"
     for program, *arguments in (("smartctl", "-j", "-a"), ("nvme", "smart-log", "-o", "json")):
         if shutil.which(program) is None:
             continue
