@@ -64,8 +64,8 @@ def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
 
 
 def endurance_bytes(log: dict[str, Any] | None) -> float | None:
-    """Bytes that the host can write over a drive's life, as its own health log (`smart`) implies: what was written so far
-    over the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
+    """Bytes that the host can write over a drive's life, as its own health log (`smart`) implies: what was written so
+    far over the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
     health = (log or {}).get("nvme_smart_health_information_log", log or {})
     used = health.get("percentage_used", health.get("percent_used"))
     written = health.get("data_units_written")
