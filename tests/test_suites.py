@@ -269,3 +269,10 @@ def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, 
     assert max(len(line) for line in lines) <= 100
     assert name in page.render(recording)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profile_without_heat_tells_no_temperature(small):
+    found = small("thermal", QUICK)
+    assert not found["temperature_known"]
+    assert [row["most_c"] for row in found["thermal"]] == [None, None]
+    assert "no temperature is known" in found["doubts"][0]

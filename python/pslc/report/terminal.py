@@ -7,6 +7,7 @@ import numpy as np
 import plotext
 from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -61,10 +62,9 @@ def show_all(views: list[View]) -> None:
     out = console()
     for view in views:
         out.print(Text(view.title, style="bold"), Text(f"({view.took})", style="dim"))
-        for sentence in view.sentences:
-            out.print(Text(f"  {sentence}"))
-        for doubt in view.doubts:
-            out.print(Text(f"  doubt: {doubt}", style="yellow"))
+        said = [Text(sentence) for sentence in view.sentences]
+        said += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
+        out.print(Padding(Group(*said), (0, 0, 0, 2)))
 
 
 def _fitting(out: Console, table: Table, room: int) -> RenderableType:

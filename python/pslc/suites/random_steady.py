@@ -118,10 +118,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """A sentence a case."""
     said = []
     for row in findings["random_steady"]:
-        plateaus = [f"{words.count(p['iops'])} until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
+        plateaus = [f"{words.count(p['iops'])} writes/s until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
         verdict = {"steady": "which is steady", "plateau": "a plateau, not steady", "unsteady": "and still changing"}
         end = f"{words.count(row['iops'])} at the end, {verdict[row['verdict']]}"
-        said.append(f"{CALLED[row['case']]}: {', '.join(plateaus)} writes/s; {end}.")
+        said.append(f"{CALLED[row['case']]}: {', '.join(plateaus)}; {end}.")
     return said
 
 

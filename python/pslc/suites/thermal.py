@@ -60,14 +60,17 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows
     - `temperature_known`
     """
-    known, told = TEMPERATURE in recording.time, LEVEL in recording.time
+    # A profile without heat has the column, and nothing in it.
+    known, told = recording.totals.get(TEMPERATURE, 0) > 0, LEVEL in recording.time
     rows = [
         _stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")
     ]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
     constants = _constants(cooled[-1]) if known and cooled else []
-    doubts = [] if known else ["the drive shows no temperature: only speeds are told"]
-    if known and not told:
+    doubts = []
+    if not known:
+        doubts.append("no temperature is known: Linux shows none of this drive, or its profile has no table heat")
+    elif not told:
         doubts.append("a real drive does not tell when it throttles: that follows from its reading speed here")
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
 
@@ -183,7 +186,7 @@ def tables(findings: dict[str, Any]) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Temperature, then speed."""
     lines = []
-    if TEMPERATURE in recording.time:
+    if recording.findings["temperature_known"]:
         lines.append(Line("chips", curves.minutes(recording), recording.time[TEMPERATURE] / 1000))
     title = "Temperature"
     return [Picture("temperature", title, "minutes", "C", lines), *curves.of_any(recording)]
