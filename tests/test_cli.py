@@ -70,7 +70,7 @@ def test_options_override_those_of_the_job(command):
 ERRORS = {
     "unknown drive": (["run", "fill", "--on", "sim:aldrin-pro-2bt"], "did you mean aldrin-pro-2tb?"),
     "no target": (["run", "fill", "--on", "aldrin"], "sim:NAME"),
-    "unknown suite": (["run", "fil", "--on", SMALL], "the suites are"),
+    "unknown suite": (["run", "fil", "--on", SMALL], "did you mean fill?"),
     "unknown key": (["run", "fill", "--on", f"{SMALL},cache.mod=pure-xlc"], "did you mean cache.mode?"),
     "bare number": (["run", "fill", "--on", f"{SMALL},cache.static=3"], "unit"),
     "no value": (["run", "fill", "--on", f"{SMALL},cache.mode"], "no key=value"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -246,7 +247,9 @@ def _import_ahead() -> None:
 def _job_file(what: str | Path) -> str:
     path = Path(what)
     if not path.suffix and not path.exists():
-        hint = f"the suites are {', '.join(suites.names())}; a job file is named with its ending, such as my.fio"
+        near = get_close_matches(str(what), suites.names(), n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        hint += f"The suites are {', '.join(suites.names())}; a job file is named with its ending, such as my.fio"
         raise refusal(f"unknown suite {what}", hint)
     try:
         return path.read_text(encoding="utf-8")
