@@ -90,6 +90,17 @@ fn a_rate_holds_over_time_and_for_each_kind() {
 }
 
 #[test]
+fn a_rate_of_requests_holds_whatever_their_size_and_beside_one_of_bytes() {
+    let text = "[a]\nrw=randwrite\nbsrange=4k-64k\nsize=64m\nrate_iops=500\nnumber_ios=1000\niodepth=4";
+    let seconds = run_on(&mut Even::new(Nanos::from_micros(50)), text).end.as_secs_f64();
+    assert!((seconds - 2.0).abs() < 0.01, "{seconds}");
+    // 4 KiB a time, 1 MiB a second are 256 requests: the lower rate holds.
+    let text = "[a]\nrw=write\nbs=4k\nsize=1m\nrate=1m\nrate_iops=500\niodepth=4";
+    let seconds = run_on(&mut Even::new(Nanos::from_micros(50)), text).end.as_secs_f64();
+    assert!((seconds - 1.0).abs() < 0.01, "{seconds}");
+}
+
+#[test]
 fn a_flush_follows_every_nth_write_and_the_end() {
     let mut target = Even::new(MS);
     run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=32k\nfsync=3\nend_fsync=1");

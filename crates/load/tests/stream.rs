@@ -117,6 +117,41 @@ fn sizes_are_split_as_asked_and_random_ones_are_aligned_to_the_smallest() {
 }
 
 #[test]
+fn every_size_of_a_range_is_as_frequent_as_the_others() {
+    let requests = all("rw=randread\nbsrange=4k-16k\nsize=64m\nnorandommap\nnumber_ios=20000\nloops=100", 3);
+    for len in [4096, 8192, 12288, 16384] {
+        let share = requests.iter().filter(|r| r.len == len).count() as f64 / 20000.0;
+        assert!((share - 0.25).abs() < 0.02, "{len}: {share}");
+    }
+    assert!(requests.iter().all(|r| r.offset % 4096 == 0 && r.len <= 16384));
+}
+
+#[test]
+fn paretos_fifth_of_the_blocks_gets_four_fifths_of_the_requests() {
+    for (share, expected) in [(0.2, 0.8), (0.4, 0.6)] {
+        let text = format!(
+            "rw=randread\nbs=4k\nsize=40m\nnumber_ios=100000\nloops=100\nrandom_distribution=pareto:{share}"
+        );
+        let mut counts = std::collections::HashMap::new();
+        all(&text, 4).iter().for_each(|r| *counts.entry(r.offset).or_insert(0u32) += 1);
+        let mut counts: Vec<u32> = counts.into_values().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let top: u32 = counts[..(10240.0 * share) as usize].iter().sum();
+        assert!((top as f64 / 1e5 - expected).abs() < 0.03, "{share}: {top}");
+    }
+}
+
+#[test]
+fn a_percentage_of_random_requests_leaves_the_others_in_sequence() {
+    let text = "rw=randread\nbs=4k\nsize=1g\nnorandommap\nnumber_ios=20000\npercentage_random=30";
+    let requests = all(text, 5);
+    let follows = requests.windows(2).filter(|pair| pair[1].offset == pair[0].offset + 4096).count();
+    assert!((follows as f64 / 20000.0 - 0.7).abs() < 0.02, "{follows}");
+    let plain = "rw=randread\nbs=4k\nsize=1g\nnorandommap\nnumber_ios=100";
+    assert_eq!(all(plain, 5), all(&format!("{plain}\npercentage_random=100"), 5));
+}
+
+#[test]
 fn a_copy_writes_each_block_after_it_was_read() {
     let requests = all("rw=read\nbs=64k\noffset=1m\nsize=1m\ncopy_to=8m", 0);
     assert_eq!(requests.len(), 32);

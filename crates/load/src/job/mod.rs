@@ -41,6 +41,8 @@ pub enum Distribution {
     Uniform,
     /// Zipf with this theta.
     Zipf(f64),
+    /// Pareto's principle: this share of the blocks gets the rest of the requests (0.2: a fifth gets four fifths).
+    Pareto(f64),
 }
 
 /// Each write is in the drive before it completes.
@@ -77,7 +79,7 @@ pub struct Job {
     pub rw: Pattern,
     /// The largest request of each kind.
     pub bs: ByKind<u32>,
-    /// Sizes and their shares in percent, where requests are not all of one size; else empty.
+    /// Sizes and the weight of each, where requests are not all of one size; else empty.
     pub bssplit: ByKind<Vec<(u32, u32)>>,
     /// Each block that was read is written here, so many bytes after the beginning of the target plus its place in the
     /// region: a copy. fio has no such option.
@@ -101,10 +103,14 @@ pub struct Job {
     pub thinktime_blocks: u32,
     /// Bytes a second.
     pub rate: ByKind<Option<u64>>,
+    /// Requests a second.
+    pub rate_iops: ByKind<Option<u64>>,
     pub norandommap: bool,
     /// Takes the place of the run's seed.
     pub randseed: Option<u64>,
     pub distribution: Distribution,
+    /// Percent of random requests that are; the others follow the one before them.
+    pub percentage_random: u32,
     /// Percent of a mix that is reads.
     pub rwmixread: u32,
     pub fsync: u32,

@@ -2,7 +2,9 @@
 
 use pslc_ssd::Nanos;
 
-use super::values::{block, block_split, by_kind, count, distribution, flag, pattern, size, time};
+use super::values::{
+    block, block_range, block_split, by_kind, count, distribution, flag, pattern, size, time,
+};
 use super::{ByKind, Data, Distribution, Job, Mix, Pattern, Sync};
 
 /// What an option's row does with its value.
@@ -17,6 +19,13 @@ use Tier::{Ignore, Obey, Real};
 
 const NO_DATA: &str = "a simulated drive stores no data";
 
+/// Several sizes of requests, as written.
+#[derive(Clone, Debug)]
+pub enum Sizes {
+    Split(String),
+    Range(String),
+}
+
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -27,7 +36,7 @@ pub struct Draft {
     pub offset: Option<String>,
     pub offset_increment: Option<String>,
     pub bs: Option<String>,
-    pub bssplit: Option<String>,
+    pub sizes: Option<Sizes>,
     pub copy_to: Option<String>,
     pub rate: Option<String>,
     pub capacity: u64,
@@ -43,7 +52,8 @@ const MICROSECOND: Nanos = Nanos::from_micros(1);
 pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["rw", "readwrite"], Obey(|d, v| Ok(d.job.rw = pattern(v)?))),
     (&["bs", "blocksize"], Obey(|d, v| Ok(d.bs = Some(v.into())))),
-    (&["bssplit"], Obey(|d, v| Ok(d.bssplit = Some(v.into())))),
+    (&["bssplit"], Obey(|d, v| Ok(d.sizes = Some(Sizes::Split(v.into()))))),
+    (&["bsrange", "blocksize_range"], Obey(|d, v| Ok(d.sizes = Some(Sizes::Range(v.into()))))),
     (&["copy_to"], Obey(|d, v| Ok(d.copy_to = Some(v.into())))),
     (&["size"], Obey(|d, v| Ok(d.size = Some(v.into())))),
     (&["io_size", "io_limit"], Obey(|d, v| Ok(d.io_size = Some(v.into())))),
@@ -67,9 +77,14 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
         Ok(d.job.thinktime_blocks = count(v, 1, u32::MAX as u64)? as u32)
     })),
     (&["rate"], Obey(|d, v| Ok(d.rate = Some(v.into())))),
+    (&["rate_iops"], Obey(|d, v| {
+        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
+        Ok(d.job.rate_iops = by_kind(v, d.job.rate_iops, one)?)
+    })),
     (&["norandommap"], Obey(|d, v| Ok(d.job.norandommap = flag(v)?))),
     (&["randseed"], Obey(|d, v| Ok(d.job.randseed = Some(count(v, 0, u64::MAX)?)))),
     (&["random_distribution"], Obey(|d, v| Ok(d.job.distribution = distribution(v)?))),
+    (&["percentage_random"], Obey(|d, v| Ok(d.job.percentage_random = count(v, 0, 100)? as u32))),
     (&["rwmixread"], Obey(|d, v| Ok(d.job.rwmixread = count(v, 0, 100)? as u32))),
     (&["rwmixwrite"], Obey(|d, v| Ok(d.job.rwmixread = 100 - count(v, 0, 100)? as u32))),
     (&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32))),
@@ -166,9 +181,11 @@ impl Draft {
             thinktime: Nanos::ZERO,
             thinktime_blocks: 1,
             rate: ByKind::default(),
+            rate_iops: ByKind::default(),
             norandommap: false,
             randseed: None,
             distribution: Distribution::Uniform,
+            percentage_random: 100,
             rwmixread: 50,
             fsync: 0,
             end_fsync: false,
@@ -187,7 +204,7 @@ impl Draft {
             offset: None,
             offset_increment: None,
             bs: None,
-            bssplit: None,
+            sizes: None,
             copy_to: None,
             rate: None,
             capacity,
@@ -205,8 +222,11 @@ impl Draft {
         if let Some(text) = &self.bs {
             job.bs = by_kind(text, job.bs, |text| block(text, kb_base)).map_err(|what| ("bs", what))?;
         }
-        if let Some(text) = &self.bssplit {
-            job.bssplit = block_split(text, kb_base).map_err(|what| ("bssplit", what))?;
+        if let Some(sizes) = &self.sizes {
+            job.bssplit = match sizes {
+                Sizes::Split(text) => block_split(text, kb_base).map_err(|what| ("bssplit", what))?,
+                Sizes::Range(text) => block_range(text, kb_base).map_err(|what| ("bsrange", what))?,
+            };
             let most = |split: &[(u32, u32)], bs| split.iter().map(|(size, _)| *size).max().unwrap_or(bs);
             let (split, bs) = (&job.bssplit, job.bs);
             job.bs = ByKind {

@@ -78,6 +78,30 @@ pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, 
             })
             .collect::<Vec<_>>())
     };
+    lists(text, list)
+}
+
+/// `4k-64k`: every multiple of the smallest up to the largest, each as often as the others; also one range each for
+/// reads, writes and trims.
+pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, String> {
+    lists(text, |text| {
+        let Some((least, most)) = text.split_once('-') else {
+            return Err(format!("\"{text}\" is no range; 4k-64k"));
+        };
+        let (least, most) = (block(least.trim(), kb_base)?, block(most.trim(), kb_base)?);
+        match most / least {
+            0 => Err(format!("\"{text}\" ends before it begins")),
+            steps if steps > MOST_SIZES => Err(format!("\"{text}\" has {steps} sizes; at most {MOST_SIZES}")),
+            steps => Ok((1..=steps).map(|step| (step * least, 1)).collect()),
+        }
+    })
+}
+
+/// Of one range.
+const MOST_SIZES: u32 = 4096;
+
+/// One list each for reads, writes and trims; the last stands for those that are left out.
+fn lists<T: Clone>(text: &str, list: impl Fn(&str) -> Result<T, String>) -> Result<ByKind<T>, String> {
     let lists = text.split(',').map(|text| list(text.trim())).collect::<Result<Vec<_>, _>>()?;
     let at = |kind: usize| lists[kind.min(lists.len() - 1)].clone();
     match lists.len() {
@@ -167,10 +191,18 @@ pub fn by_kind<T: Copy>(
 }
 
 pub fn distribution(text: &str) -> Result<Distribution, String> {
-    let wrong = || format!("\"{text}\" is not supported; random or zipf:1.2");
+    let wrong = || format!("\"{text}\" is not supported; random, zipf:1.2 or pareto:0.2");
     match text.split_once(':') {
         None if text == "random" => Ok(Distribution::Uniform),
         None if text == "zipf" => Ok(Distribution::Zipf(1.1)),
+        None if text == "pareto" => Ok(Distribution::Pareto(0.2)),
+        Some(("pareto", share)) => {
+            let share: f64 = share.parse().map_err(|_| wrong())?;
+            match share > 0.0 && share < 1.0 {
+                true => Ok(Distribution::Pareto(share)),
+                false => Err(format!("pareto's share is {share}; above 0 and below 1")),
+            }
+        }
         Some(("zipf", theta)) => {
             let theta: f64 = theta.parse().map_err(|_| wrong())?;
             match theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 {

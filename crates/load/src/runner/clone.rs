@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use pslc_ssd::{Nanos, Op, Request};
 
-use crate::job::{Job, Mix, Pattern};
+use crate::job::{ByKind, Job, Mix, Pattern};
 use crate::stream::Stream;
 use crate::target::Target;
 
@@ -30,6 +30,8 @@ pub struct Clone {
     pub thinktime_blocks: u32,
     /// Bytes a second, by kind.
     pub rate: [Option<u64>; 3],
+    /// Requests a second, by kind.
+    pub rate_iops: [Option<u64>; 3],
     pub paced: bool,
 
     pub begin: Nanos,
@@ -41,6 +43,7 @@ pub struct Clone {
     pub under_way: u32,
     pub issued: u64,
     pub issued_bytes: [u64; 3],
+    pub issued_count: [u64; 3],
     /// What is under way is awaited before thinking; the slots that wait with it.
     pub thinking: bool,
     pub parked: Vec<u32>,
@@ -59,7 +62,8 @@ impl Clone {
         wave: usize,
         first_slot: u32,
     ) -> Clone {
-        let rate = [job.rate.read, job.rate.write, job.rate.trim];
+        let kinds = |of: &ByKind<Option<u64>>| [of.read, of.write, of.trim];
+        let (rate, rate_iops) = (kinds(&job.rate), kinds(&job.rate_iops));
         Clone {
             stream: Stream::new(job, number, index, seed),
             job: number as usize,
@@ -79,7 +83,8 @@ impl Clone {
             thinktime: job.thinktime,
             thinktime_blocks: job.thinktime_blocks,
             rate,
-            paced: rate.iter().any(Option::is_some),
+            rate_iops,
+            paced: rate.iter().chain(&rate_iops).any(Option::is_some),
             begin: Nanos::ZERO,
             resume: Nanos::ZERO,
             counts_from: Nanos::ZERO,
@@ -88,6 +93,7 @@ impl Clone {
             under_way: 0,
             issued: 0,
             issued_bytes: [0; 3],
+            issued_count: [0; 3],
             thinking: false,
             parked: Vec::new(),
         }
@@ -116,12 +122,16 @@ impl Clone {
         self.ahead.pop_front()
     }
 
-    /// When a request may be handed over so that its kind keeps its rate on the average since the beginning.
+    /// When a request may be handed over so that its kind keeps its rates on the average since the beginning.
     pub fn due(&mut self, request: &Request) -> Nanos {
         let Some(kind) = KINDS.iter().position(|op| *op == request.op) else { return self.begin };
-        let before = self.issued_bytes[kind];
+        let (bytes, count) = (self.issued_bytes[kind], self.issued_count[kind]);
         self.issued_bytes[kind] += request.len as u64;
-        let Some(rate) = self.rate[kind] else { return self.begin };
-        self.begin + Nanos((before as u128 * 1_000_000_000 / rate as u128) as u64)
+        self.issued_count[kind] += 1;
+        let after = |done: u64, rate: Option<u64>| match rate {
+            Some(rate) => Nanos((done as u128 * 1_000_000_000 / rate as u128) as u64),
+            None => Nanos::ZERO,
+        };
+        self.begin + after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind]))
     }
 }

@@ -23,6 +23,8 @@ enum Order {
     Once(Permutation),
     Uniform,
     Zipf(Zipf, Permutation),
+    /// The exponent of Pareto's principle: rank r of n blocks is below x n with probability x^(1 / exponent).
+    Pareto(f64, Permutation),
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +44,9 @@ pub struct Stream {
     /// Requests in sequence before the next random offset, and how many are left.
     run: u32,
     run_left: u32,
+    /// Percent of random requests that are not to follow the one before, and the draws for that.
+    random: u32,
+    chances: Pcg64Mcg,
     /// Place in the present pass of `Once`.
     drawn: u64,
     offsets: Pcg64Mcg,
@@ -59,6 +64,8 @@ pub struct Stream {
 #[derive(Clone, Debug)]
 struct Split {
     sizes: ByKind<Vec<(u32, u32)>>,
+    /// Of all weights.
+    sums: ByKind<u64>,
     /// The smallest of all, to which random offsets are aligned.
     smallest: u64,
     draws: Pcg64Mcg,
@@ -66,19 +73,19 @@ struct Split {
 
 impl Split {
     fn draw(&mut self, op: Op) -> u32 {
-        let sizes = match op {
-            Op::Read => &self.sizes.read,
-            Op::Trim => &self.sizes.trim,
-            _ => &self.sizes.write,
+        let (sizes, sum) = match op {
+            Op::Read => (&self.sizes.read, self.sums.read),
+            Op::Trim => (&self.sizes.trim, self.sums.trim),
+            _ => (&self.sizes.write, self.sums.write),
         };
-        let mut left = below(&mut self.draws, 100) as u32;
-        for (size, share) in sizes {
-            match left.checked_sub(*share) {
+        let mut left = below(&mut self.draws, sum) as u32;
+        for (size, weight) in sizes {
+            match left.checked_sub(*weight) {
                 Some(rest) => left = rest,
                 None => return *size,
             }
         }
-        unreachable!("the shares are 100 in sum")
+        unreachable!("the draw is below the sum of the weights")
     }
 }
 
@@ -106,7 +113,9 @@ impl Stream {
             let sizes = job.bssplit.clone();
             let all = [&sizes.read, &sizes.write, &sizes.trim].into_iter().flatten();
             let smallest = all.map(|(size, _)| *size as u64).min().expect("it is not empty");
-            Box::new(Split { sizes, smallest, draws: generator(seed, number, clone, 2) })
+            let sum = |sizes: &[(u32, u32)]| sizes.iter().map(|(_, weight)| *weight as u64).sum();
+            let sums = ByKind { read: sum(&sizes.read), write: sum(&sizes.write), trim: sum(&sizes.trim) };
+            Box::new(Split { sizes, sums, smallest, draws: generator(seed, number, clone, 2) })
         });
         let uniform_size = bs.read == bs.write && bs.write == bs.trim && split.is_none();
         let blocks = (job.size / block).max(1);
@@ -114,6 +123,10 @@ impl Stream {
             (false, _) => Order::Sequential,
             (true, Distribution::Zipf(theta)) => {
                 Order::Zipf(Zipf::new(blocks, theta), Permutation::new(blocks, offsets.next_u64()))
+            }
+            (true, Distribution::Pareto(share)) => {
+                let exponent = share.ln() / (1.0 - share).ln();
+                Order::Pareto(exponent, Permutation::new(blocks, offsets.next_u64()))
             }
             (true, Distribution::Uniform) if job.norandommap || !uniform_size => Order::Uniform,
             (true, Distribution::Uniform) => Order::Once(Permutation::new(blocks, offsets.next_u64())),
@@ -131,6 +144,8 @@ impl Stream {
             position: 0,
             run: job.rw.run,
             run_left: 0,
+            random: job.percentage_random,
+            chances: generator(seed, number, clone, 3),
             drawn: 0,
             offsets,
             kinds: generator(seed, number, clone, 1),
@@ -170,13 +185,16 @@ impl Stream {
     /// Where a request of `bs` bytes begins, from `base`.
     #[inline]
     fn next_offset(&mut self, bs: u64) -> u64 {
-        if self.run_left > 0 || matches!(self.order, Order::Sequential) {
+        let follows = self.random < 100 && below(&mut self.chances, 100) >= self.random as u64;
+        if self.run_left > 0 || matches!(self.order, Order::Sequential) || follows {
             self.run_left = self.run_left.saturating_sub(1);
             // What does not fill a block at the end is written where the job has no whole block at all.
             return if self.position + bs <= self.size { self.position } else { self.at_end(bs) };
         }
         self.run_left = self.run - 1;
         let blocks = self.size / bs;
+        let (block, size) = (self.bs.read.min(self.bs.write).min(self.bs.trim) as u64, self.size);
+        let within = |place: u64| (place * block).min(size - bs) / bs * bs;
         match &mut self.order {
             Order::Once(permutation) => {
                 if self.drawn == permutation.len() {
@@ -188,10 +206,11 @@ impl Stream {
             }
             Order::Zipf(zipf, places) => {
                 let rank = zipf.draw(|| unit(&mut self.offsets));
-                (places.at(rank) * self.bs.read.min(self.bs.write).min(self.bs.trim) as u64)
-                    .min(self.size - bs)
-                    / bs
-                    * bs
+                within(places.at(rank))
+            }
+            Order::Pareto(exponent, places) => {
+                let rank = unit(&mut self.offsets).powf(*exponent) * places.len() as f64;
+                within(places.at(rank as u64))
             }
             _ => match &self.split {
                 None => below(&mut self.offsets, blocks) * bs,
