@@ -130,14 +130,14 @@ fn every_size_of_a_range_is_as_frequent_as_the_others() {
 fn paretos_fifth_of_the_blocks_gets_four_fifths_of_the_requests() {
     for (share, expected) in [(0.2, 0.8), (0.4, 0.6)] {
         let text = format!(
-            "rw=randread\nbs=4k\nsize=40m\nnumber_ios=100000\nloops=100\nrandom_distribution=pareto:{share}"
+            "rw=randread\nbs=4k\nsize=40m\nnumber_ios=1000000\nloops=1000\nrandom_distribution=pareto:{share}"
         );
         let mut counts = std::collections::HashMap::new();
         all(&text, 4).iter().for_each(|r| *counts.entry(r.offset).or_insert(0u32) += 1);
         let mut counts: Vec<u32> = counts.into_values().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let top: u32 = counts[..(10240.0 * share) as usize].iter().sum();
-        assert!((top as f64 / 1e5 - expected).abs() < 0.03, "{share}: {top}");
+        assert!((top as f64 / 1e6 - expected).abs() < 0.03, "{share}: {top}");
     }
 }
 
