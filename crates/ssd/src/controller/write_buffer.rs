@@ -13,21 +13,7 @@ pub type UnitId = (u64, u32);
 struct Unit {
     pages: u32,
     programming: Programming,
-    /// When the program ends, as it was asked for; still so while the NAND has delayed nothing since.
-    end: Nanos,
-    delays: u64,
     id: UnitId,
-}
-
-impl Unit {
-    #[inline]
-    fn end(&self, nand: &Nand) -> Nanos {
-        if self.delays == nand.delays {
-            self.end
-        } else {
-            nand.end_of(self.programming)
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +40,7 @@ impl WriteBuffer {
         while self.used > self.size {
             let oldest = self.units.pop_front().expect("the buffer holds two program units");
             self.used -= oldest.pages;
-            room = room.max(oldest.end(nand));
+            room = room.max(nand.end_of(&oldest.programming));
         }
         self.waited += room - at;
         room
@@ -62,15 +48,14 @@ impl WriteBuffer {
 
     /// `pages` that were taken are being programmed as one unit.
     #[inline]
-    pub fn programmed(&mut self, nand: &Nand, pages: u32, programming: Programming, id: UnitId) {
-        let end = nand.last_end(programming);
-        self.units.push_back(Unit { pages, programming, end, delays: nand.delays, id });
+    pub fn programmed(&mut self, pages: u32, programming: Programming, id: UnitId) {
+        self.units.push_back(Unit { pages, programming, id });
     }
 
     /// Whether a unit of host data is still in the buffer at `now`.
     pub fn holds(&mut self, nand: &Nand, now: Nanos, id: UnitId) -> bool {
         while let Some(oldest) = self.units.front() {
-            if nand.end_of(oldest.programming) > now {
+            if nand.end_of(&oldest.programming) > now {
                 return id >= oldest.id;
             }
             self.used -= oldest.pages;
@@ -81,7 +66,7 @@ impl WriteBuffer {
 
     /// When everything now being programmed will be in the NAND.
     pub fn drained_at(&self, nand: &Nand) -> Nanos {
-        let ends = self.units.iter().map(|unit| nand.end_of(unit.programming));
+        let ends = self.units.iter().map(|unit| nand.end_of(&unit.programming));
         ends.max().unwrap_or(Nanos::ZERO)
     }
 }

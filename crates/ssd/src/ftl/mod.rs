@@ -179,8 +179,7 @@ impl Ftl {
         mut pages: u32,
         mut transfer: impl FnMut(Nanos, u32) -> Nanos,
     ) {
-        // A copy, so that it can stay in registers while nothing else looks at it.
-        let mut stream = self.host.expect("pages were mapped to it");
+        let mut stream = self.host.as_mut().expect("pages were mapped to it");
         while pages > 0 {
             let part = pages.min(stream.unit_room);
             let room = buffer.take(nand, ready, part);
@@ -191,17 +190,16 @@ impl Ftl {
             }
             let (unit, die, ready) = stream.dispatch(self.geometry.dies);
             let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
-            buffer.programmed(nand, stream.unit_pages, programming, (stream.opened, unit));
+            buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
             match stream.mode {
                 CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
                 CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,
             }
             if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
-                self.host = Some(stream);
                 self.pay_now(nand, at);
+                stream = self.host.as_mut().expect("it stays");
             }
         }
-        self.host = Some(stream);
     }
 
     /// Program the host's open unit, padded if it is not full.
@@ -479,7 +477,6 @@ impl Ftl {
             given: 0,
             pages: self.geometry.pages(mode),
             unit_pages: self.geometry.unit_pages(mode),
-            arrived: 0,
             unit_room: self.geometry.unit_pages(mode),
             ready: Nanos::ZERO,
             dispatched: 0,

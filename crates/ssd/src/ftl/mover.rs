@@ -109,7 +109,7 @@ impl Mover {
     /// When background work may move the next unit, at the earliest at `start`.
     pub fn next_start(&self, nand: &Nand, start: Nanos) -> Nanos {
         let room = match self.programming.front() {
-            Some(&oldest) if self.programming.len() == 2 * self.depth => nand.end_of(oldest),
+            Some(oldest) if self.programming.len() == 2 * self.depth => nand.end_of(oldest),
             _ => Nanos::ZERO,
         };
         start.max(room).max(self.not_before)
@@ -153,8 +153,7 @@ impl Ftl {
     /// Move as much as the host unit just programmed owes. A unit moved pays every debt at once; what is paid too much
     /// counts for the next.
     pub(super) fn pay_now(&mut self, nand: &mut Nand, at: Nanos) {
-        let host = self.host.expect("a host unit was programmed");
-        self.owe(nand, &host);
+        self.owe(nand);
         loop {
             let before = nand.busy();
             let owed = self.mover.owed;
@@ -178,8 +177,9 @@ impl Ftl {
     }
 
     /// Add what the host unit just programmed owes to the debts in force, and forget the others.
-    fn owe(&mut self, nand: &Nand, host: &Stream) {
-        let unit = host.unit_pages as u64;
+    fn owe(&mut self, nand: &Nand) {
+        let host = self.host.as_ref().expect("a host unit was programmed");
+        let (mode, pages, unit) = (host.mode, host.pages as u64, host.unit_pages as u64);
         let short = self.superblocks.free() <= self.reserve;
         if short && self.mover.victim.is_none() {
             if let Some(cheapest) = self.cheapest() {
@@ -189,7 +189,7 @@ impl Ftl {
         let price = self.mover.victim.map_or(0, |victim| victim.moves_per_superblock);
         let owed = &mut self.mover.owed;
         owed.space = match short {
-            true => owed.space + (unit * ONE as u64 * price / host.pages as u64) as i64,
+            true => owed.space + (unit * ONE as u64 * price / pages) as i64,
             false => 0,
         };
         owed.slots = match self.toll {
@@ -199,7 +199,7 @@ impl Ftl {
         owed.die_time = match self.toll {
             Toll::Share => {
                 let share = self.mover.host_share as u64;
-                let time = nand.program_time(host.mode, 1000).0;
+                let time = nand.program_time(mode, 1000).0;
                 owed.die_time + (time * (1000 - share) * 1000 / share) as i64
             }
             _ => 0,
@@ -265,7 +265,7 @@ impl Ftl {
     fn move_unit(&mut self, nand: &mut Nand, at: Nanos) -> u32 {
         let mut victim = self.mover.victim.expect("the caller chose one");
         let mut stream = match self.mover.stream {
-            Some(stream) if !stream.is_full() => stream,
+            Some(stream) if stream.room() > 0 => stream,
             full => {
                 if let Some(full) = full {
                     self.flush_moved(nand, at);
@@ -274,7 +274,7 @@ impl Ftl {
                 self.open(nand, at, self.geometry.main, Writer::Mover, false)
             }
         };
-        let start = stream.arrived;
+        let start = stream.given;
         let mut full = false;
         // Pages of the victim's present row that have not crossed the channel yet.
         let mut unfetched = 0;
@@ -308,7 +308,7 @@ impl Ftl {
                 victim.next += pages;
                 rest -= pages;
             }
-            let to = self.geometry.first_page(stream.superblock) + stream.arrived;
+            let to = self.geometry.first_page(stream.superblock) + stream.given;
             self.superblocks.get_mut(stream.superblock).valid += run;
             self.superblocks.get_mut(victim.superblock).valid -= run;
             self.l2p.set(page, to, run, |_, _| {});
@@ -317,7 +317,7 @@ impl Ftl {
             full = stream.arrive(Nanos::ZERO, run);
         }
         stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
-        let moved = stream.arrived - start;
+        let moved = stream.given - start;
         let folds = self.is_cache(victim.mode);
         if folds {
             self.pages.slc_valid -= moved as u64;

@@ -13,8 +13,6 @@ pub struct Stream {
     pub given: u32,
     pub pages: u32,
     pub unit_pages: u32,
-    /// Pages that have arrived; they lag behind `given` within a request.
-    pub arrived: u32,
     /// Pages until the unit being filled is full.
     pub unit_room: u32,
     /// When the last of them arrived.
@@ -34,7 +32,6 @@ impl Stream {
     /// `pages` of the unit have arrived at `at`; returns whether the unit is full now.
     #[inline]
     pub fn arrive(&mut self, at: Nanos, pages: u32) -> bool {
-        self.arrived += pages;
         self.unit_room -= pages;
         self.ready = self.ready.max(at);
         self.unit_room == 0
@@ -49,10 +46,5 @@ impl Stream {
         self.unit_room = self.unit_pages;
         self.ready = Nanos::ZERO;
         unit
-    }
-
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        self.arrived == self.pages
     }
 }

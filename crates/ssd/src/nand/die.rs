@@ -57,12 +57,6 @@ impl Die {
         self.last_end.max(self.read_end)
     }
 
-    /// When the operation that was asked for last ends.
-    #[inline]
-    pub fn last_end(&self) -> Nanos {
-        self.last_end
-    }
-
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
     #[inline]
     pub fn register_free_at(&self) -> Nanos {

@@ -11,10 +11,13 @@ use crate::config::{self, CellMode, CellTiming, Suspend};
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// A program in flight: enough to ask later when it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Programming {
     die: u32,
     ticket: Ticket,
+    /// When it ends, as it was asked for; still so while nothing has been delayed since.
+    end: Nanos,
+    delays: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -162,8 +165,8 @@ impl Nand {
         self.programming += time;
         let register = self.dies[die as usize].register_free_at();
         let loaded = self.cross(die, ready.max(register), pages);
-        let (ticket, _) = self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
-        Programming { die, ticket }
+        let (ticket, end) = self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
+        Programming { die, ticket, end, delays: self.delays }
     }
 
     /// Array time of a program that takes `permille` of tPROG.
@@ -185,16 +188,13 @@ impl Nand {
         }
     }
 
-    /// When the program that was asked for last on its die ends.
+    /// When a program ends, as things stand; perhaps zero once it is past.
     #[inline]
-    pub fn last_end(&self, programming: Programming) -> Nanos {
-        self.dies[programming.die as usize].last_end()
-    }
-
-    /// When a program ends, as things stand; zero once it is past.
-    #[inline]
-    pub fn end_of(&self, programming: Programming) -> Nanos {
-        self.dies[programming.die as usize].end_of(programming.ticket)
+    pub fn end_of(&self, programming: &Programming) -> Nanos {
+        match programming.delays == self.delays {
+            true => programming.end,
+            false => self.dies[programming.die as usize].end_of(programming.ticket),
+        }
     }
 }
 
