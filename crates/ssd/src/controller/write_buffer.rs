@@ -38,9 +38,10 @@ impl WriteBuffer {
         self.used += pages;
         let mut room = at;
         while self.used > self.size {
-            let oldest = self.units.pop_front().expect("the buffer holds two program units");
+            let oldest = self.units.front().expect("the buffer holds two program units");
             self.used -= oldest.pages;
             room = room.max(nand.end_of(&oldest.programming));
+            self.units.pop_front();
         }
         self.waited += room - at;
         room

@@ -180,6 +180,7 @@ impl Ftl {
         mut transfer: impl FnMut(Nanos, u32) -> Nanos,
     ) {
         let mut stream = self.host.as_mut().expect("pages were mapped to it");
+        let before = stream.dispatched;
         while pages > 0 {
             let part = pages.min(stream.unit_room);
             let room = buffer.take(nand, ready, part);
@@ -191,14 +192,15 @@ impl Ftl {
             let (unit, die, ready) = stream.dispatch(self.geometry.dies);
             let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
             buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
-            match stream.mode {
-                CellMode::Slc => self.pages.slc_programmed += stream.unit_pages as u64,
-                CellMode::Native => self.pages.native_programmed += stream.unit_pages as u64,
-            }
             if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
                 self.pay_now(nand, at);
                 stream = self.host.as_mut().expect("it stays");
             }
+        }
+        let programmed = (stream.dispatched - before) as u64 * stream.unit_pages as u64;
+        match stream.mode {
+            CellMode::Slc => self.pages.slc_programmed += programmed,
+            CellMode::Native => self.pages.native_programmed += programmed,
         }
     }
 

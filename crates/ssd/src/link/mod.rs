@@ -14,23 +14,31 @@ struct Packets {
     turnaround: Nanos,
 }
 
-/// One direction of the line: its packets, and the time that the last size took, since sizes repeat.
+/// One direction of the line: its packets, and the times of the last size and of those before it, since sizes repeat.
 #[derive(Clone, Debug)]
 struct Direction {
     packets: Packets,
     bytes_per_s: u64,
     last: (u64, Nanos),
+    known: [(u64, Nanos); KNOWN],
 }
+
+const KNOWN: usize = 64;
 
 impl Direction {
     fn new(packets: Packets, bytes_per_s: u64) -> Direction {
-        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO) }
+        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), known: [(0, Nanos::ZERO); KNOWN] }
     }
 
     #[inline]
     fn time(&mut self, bytes: u64) -> Nanos {
         if self.last.0 != bytes {
-            self.last = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
+            // Pages lie apart from each other, and with a command from without.
+            let known = &mut self.known[(bytes / 4096 + bytes / 128) as usize % KNOWN];
+            if known.0 != bytes {
+                *known = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
+            }
+            self.last = *known;
         }
         self.last.1
     }
@@ -57,6 +65,8 @@ pub struct Link {
     /// The line to the drive where it is another; the drive fetches write data in the order of the commands, so the
     /// line is free from here on.
     to_drive: Option<Nanos>,
+    /// Time that each line has been in use.
+    line_busy: Nanos,
     to_drive_busy: Nanos,
     down: Direction,
     up: Direction,
@@ -74,6 +84,7 @@ impl Link {
         Link {
             line: Calendar::default(),
             to_drive: (!one_line).then_some(Nanos::ZERO),
+            line_busy: Nanos::ZERO,
             to_drive_busy: Nanos::ZERO,
             down: Direction::new(down, bytes_per_s),
             up: Direction::new(up, bytes_per_s),
@@ -100,7 +111,10 @@ impl Link {
                 *free = ready.max(*free) + time;
                 *free
             }
-            None => self.line.reserve(horizon, ready, time) + time,
+            None => {
+                self.line_busy += time;
+                self.line.reserve(horizon, ready, time) + time
+            }
         }
     }
 
@@ -108,6 +122,7 @@ impl Link {
     #[inline]
     pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.up.time(bytes);
+        self.line_busy += time;
         self.line.reserve(horizon, ready, time) + time
     }
 
@@ -118,7 +133,7 @@ impl Link {
 
     /// Time the busier direction has been in use.
     pub fn busy(&self) -> Nanos {
-        self.to_drive_busy.max(self.line.busy())
+        self.to_drive_busy.max(self.line_busy)
     }
 
     /// The most that write data can reach, in bytes a second.

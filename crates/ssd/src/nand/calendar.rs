@@ -1,4 +1,4 @@
-//! A shared wire (a channel, a link) as the list of its reservations.
+//! A shared wire (a channel, a link) as the list of the gaps between its reservations.
 //!
 //! A transfer takes the earliest gap that is long enough, at or after the time its data are ready. So a transfer that
 //! is ready early may pass one that was asked for before it but has to wait for its die:
@@ -9,29 +9,21 @@
 //!   ready, len 8               too long: -----> here: [########]
 //! ```
 
-use super::queue::Queue;
+use super::past::make_room;
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct Gap {
     start: Nanos,
     end: Nanos,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Calendar {
-    /// Disjoint, ascending, never touching; those that are past are dropped when room is needed.
-    spans: Queue<Span>,
-    /// The last reservation, after all of `spans`.
-    last: Span,
-    busy: Nanos,
-}
-
-impl Default for Calendar {
-    fn default() -> Calendar {
-        let last = Span { start: Nanos::ZERO, end: Nanos::ZERO };
-        Calendar { spans: Queue::default(), last, busy: Nanos::ZERO }
-    }
+    /// Ascending.
+    gaps: Vec<Gap>,
+    /// End of the last reservation: free from here on.
+    end: Nanos,
 }
 
 impl Calendar {
@@ -39,91 +31,54 @@ impl Calendar {
     #[inline(always)]
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         debug_assert!(ready >= horizon);
-        self.busy += len;
-        if ready < self.last.start {
-            return self.reserve_in_gap(horizon, ready, len);
-        }
-        if ready > self.last.end {
-            if self.last.end > horizon {
-                self.keep_last(horizon);
-            }
-            self.last = Span { start: ready, end: ready + len };
+        if ready > self.end {
+            make_room(&mut self.gaps, |gap| gap.end <= horizon);
+            self.gaps.push(Gap { start: self.end, end: ready });
+            self.end = ready + len;
             return ready;
         }
-        let start = self.last.end;
-        self.last.end = start + len;
+        if self.gaps.last().is_some_and(|last| last.end > ready) {
+            if let Some(start) = self.reserve_in_gap(horizon, ready, len) {
+                return start;
+            }
+        }
+        let start = self.end;
+        self.end = start + len;
         start
     }
 
-    /// The general case: look for a gap before the last reservation.
+    /// Take the first gap that is long enough, if one is.
     #[inline(never)]
-    fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
-        self.drop_past(horizon);
-        // Gaps are mostly near the end.
-        let spans: &[Span] = &self.spans;
-        let mut at = spans.len();
-        while at > 0 && spans[at - 1].end > ready {
-            at -= 1;
-        }
-        let mut start = ready;
-        while at < spans.len() && spans[at].start < start + len {
-            start = spans[at].end;
-            at += 1;
-        }
-        let span = Span { start, end: start + len };
-        if at < spans.len() || self.last.start >= span.end {
-            self.insert(at, span);
-        } else {
-            start = self.last.end;
-            self.last.end = start + len;
-        }
-        start
-    }
-
-    fn keep_last(&mut self, horizon: Nanos) {
-        self.drop_past(horizon);
-        self.spans.push_back(self.last);
-    }
-
-    #[inline]
-    fn drop_past(&mut self, horizon: Nanos) {
-        if self.spans.is_at_capacity() {
-            while self.spans.first().is_some_and(|first| first.end <= horizon) {
-                self.spans.pop_front();
+    fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Option<Nanos> {
+        let mut first = self.gaps.len();
+        // Those that end after `ready` are mostly few.
+        for (at, gap) in self.gaps.iter().enumerate().rev() {
+            if gap.end <= ready {
+                break;
+            }
+            if gap.start.max(ready) + len <= gap.end {
+                first = at;
             }
         }
-    }
-
-    /// Insert before position `at`, joining neighbours that touch.
-    fn insert(&mut self, at: usize, span: Span) {
-        let joins_left = at > 0 && self.spans[at - 1].end == span.start;
-        if at == self.spans.len() {
-            match (joins_left, self.last.start == span.end) {
-                (true, true) => {
-                    self.last.start = self.spans[at - 1].start;
-                    self.spans.remove(at - 1);
-                }
-                (true, false) => self.spans[at - 1].end = span.end,
-                (false, true) => self.last.start = span.start,
-                (false, false) => self.spans.push_back(span),
-            }
-            return;
-        }
-        let joins_right = self.spans[at].start == span.end;
-        match (joins_left, joins_right) {
+        let gap = self.gaps.get_mut(first)?;
+        let start = gap.start.max(ready);
+        let rest = Gap { start: start + len, end: gap.end };
+        match (gap.start < start, rest.start < rest.end) {
+            (false, true) => *gap = rest,
+            (true, false) => gap.end = start,
+            (false, false) => drop(self.gaps.remove(first)),
             (true, true) => {
-                self.spans[at - 1].end = self.spans[at].end;
-                self.spans.remove(at);
+                gap.end = start;
+                self.insert(horizon, first + 1, rest);
             }
-            (true, false) => self.spans[at - 1].end = span.end,
-            (false, true) => self.spans[at].start = span.start,
-            (false, false) => self.spans.insert(at, span),
         }
+        Some(start)
     }
 
-    /// Time reserved in all.
-    pub fn busy(&self) -> Nanos {
-        self.busy
+    #[inline(never)]
+    fn insert(&mut self, horizon: Nanos, at: usize, gap: Gap) {
+        let gone = make_room(&mut self.gaps, |gap| gap.end <= horizon);
+        self.gaps.insert(at - gone, gap);
     }
 }
 

@@ -10,7 +10,7 @@
 //!   suspend        |--- pro s[R]s gram ---||--- program ---|
 //! ```
 
-use super::queue::Queue;
+use super::past::make_room;
 use crate::config::Suspend;
 use crate::units::Nanos;
 
@@ -36,14 +36,15 @@ pub struct Ticket(u64);
 
 #[derive(Clone, Debug, Default)]
 pub struct Die {
-    /// Bulk operations, in order, disjoint; those that are past are dropped when room is needed.
-    windows: Queue<Window>,
+    /// The channel that it is on.
+    pub channel: u32,
+    /// Bulk operations, in order, disjoint.
+    windows: Vec<Window>,
     /// Start and end of the last of them.
     last_start: Nanos,
     last_end: Nanos,
-    /// Tickets of the first of them and of the next to come.
+    /// Ticket of the first of them.
     first: u64,
-    next: u64,
     /// Start and end of the last host reads that are together.
     read_start: Nanos,
     read_end: Nanos,
@@ -52,6 +53,11 @@ pub struct Die {
 }
 
 impl Die {
+    /// A die on that channel.
+    pub fn on(channel: u32) -> Die {
+        Die { channel, ..Die::default() }
+    }
+
     /// When the array has nothing left to do.
     pub fn free_at(&self) -> Nanos {
         self.last_end.max(self.read_end)
@@ -66,16 +72,14 @@ impl Die {
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline(always)]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        if self.windows.is_at_capacity() {
-            self.drop_past(horizon);
-        }
+        self.first += make_room(&mut self.windows, |window| window.end <= horizon) as u64;
         let start = self.free_at().max(ready);
         let end = start + time;
         self.last_start = start;
         self.last_end = end;
-        self.windows.push_back(Window { start, end, kind, suspended: 0 });
-        self.next += 1;
-        (Ticket(self.next - 1), end)
+        let ticket = Ticket(self.first + self.windows.len() as u64);
+        self.windows.push(Window { start, end, kind, suspended: 0 });
+        (ticket, end)
     }
 
     /// When a bulk operation ends, as things stand; zero once it is past.
@@ -90,19 +94,12 @@ impl Die {
     /// Read for the host at or after `ready` on planes that read by themselves: beside reads of other planes, which the
     /// array is at already, no bulk operation is suspended anew; it goes on when the last of them has ended.
     #[inline]
-    pub fn plane_read(
-        &mut self,
-        horizon: Nanos,
-        ready: Nanos,
-        time: Nanos,
-        suspend: Option<&Suspend>,
-    ) -> Nanos {
+    pub fn plane_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
         if ready >= self.read_end {
-            return self.host_read(horizon, ready, time, suspend);
+            return self.host_read(ready, time, suspend);
         }
         let end = ready.max(self.read_start) + time;
         if end > self.read_end {
-            self.drop_past(horizon);
             let suspended = self.suspending.and_then(|ticket| ticket.checked_sub(self.first));
             let next = match suspended {
                 Some(at) => {
@@ -112,7 +109,7 @@ impl Die {
                     self.delay_from(at as usize + 1, resumed);
                     None
                 }
-                None => self.windows.iter().position(|window| window.end > self.read_end),
+                None => Some(self.first_after(self.read_end)),
             };
             if let Some(at) = next {
                 self.delay_from(at, end);
@@ -125,23 +122,16 @@ impl Die {
 
     /// Read for the host at or after `ready`; returns when the data are in the register.
     #[inline]
-    pub fn host_read(
-        &mut self,
-        horizon: Nanos,
-        ready: Nanos,
-        time: Nanos,
-        suspend: Option<&Suspend>,
-    ) -> Nanos {
-        self.drop_past(horizon);
+    pub fn host_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
         let earliest = ready.max(self.read_end);
-        let Some(at) = self.windows.iter().position(|w| w.end > earliest) else {
+        let at = self.first_after(earliest);
+        let ticket = self.first + at as u64;
+        let Some(window) = self.windows.get_mut(at) else {
             self.read_start = earliest;
             self.read_end = earliest + time;
             self.suspending = None;
             return self.read_end;
         };
-        let ticket = self.first + at as u64;
-        let window = &mut self.windows[at];
         let end = if window.start > earliest {
             self.suspending = None;
             let end = earliest + time;
@@ -180,12 +170,10 @@ impl Die {
         }
     }
 
-    /// Forget the operations that are past.
-    fn drop_past(&mut self, horizon: Nanos) {
-        while self.windows.first().is_some_and(|first| first.end <= horizon) {
-            self.windows.pop_front();
-            self.first += 1;
-        }
+    /// Position of the first operation that ends after `time`; most of them are past.
+    #[inline]
+    fn first_after(&self, time: Nanos) -> usize {
+        self.windows.iter().rposition(|window| window.end <= time).map_or(0, |before| before + 1)
     }
 
     /// Whether the last host read suspended something.
@@ -247,15 +235,15 @@ mod tests {
     #[test]
     fn a_program_is_ready_at_its_end_and_not_before() {
         let mut die = programming(100);
-        assert_eq!(die.clone().host_read(NOW, n(99), n(10), None), n(110));
-        assert_eq!(die.host_read(NOW, n(100), n(10), None), n(110));
+        assert_eq!(die.clone().host_read(n(99), n(10), None), n(110));
+        assert_eq!(die.host_read(n(100), n(10), None), n(110));
     }
 
     #[test]
     fn a_host_read_goes_before_what_has_not_begun() {
         let mut die = programming(100);
         let (second, _) = die.queue(NOW, NOW, n(100), Bulk::Program);
-        assert_eq!(die.host_read(NOW, n(30), n(10), None), n(110));
+        assert_eq!(die.host_read(n(30), n(10), None), n(110));
         assert_eq!(die.end_of(second), n(210));
     }
 
@@ -263,25 +251,25 @@ mod tests {
     fn a_suspended_program_ends_later_by_the_read_and_both_costs() {
         let mut die = programming(100);
         let ticket = Ticket(0);
-        assert_eq!(die.host_read(NOW, n(30), n(10), Some(&SUSPEND)), n(45));
+        assert_eq!(die.host_read(n(30), n(10), Some(&SUSPEND)), n(45));
         assert_eq!(die.end_of(ticket), n(120));
     }
 
     #[test]
     fn reads_back_to_back_share_one_suspension() {
         let mut die = programming(100);
-        die.host_read(NOW, n(30), n(10), Some(&SUSPEND));
-        assert_eq!(die.host_read(NOW, n(31), n(10), Some(&SUSPEND)), n(55));
+        die.host_read(n(30), n(10), Some(&SUSPEND));
+        assert_eq!(die.host_read(n(31), n(10), Some(&SUSPEND)), n(55));
         assert_eq!(die.end_of(Ticket(0)), n(130));
     }
 
     #[test]
     fn planes_that_read_by_themselves_share_one_suspension_and_read_at_once() {
         let mut die = programming(100);
-        assert_eq!(die.plane_read(NOW, n(30), n(10), Some(&SUSPEND)), n(45));
-        assert_eq!(die.plane_read(NOW, n(38), n(10), Some(&SUSPEND)), n(48), "beside the first");
+        assert_eq!(die.plane_read(n(30), n(10), Some(&SUSPEND)), n(45));
+        assert_eq!(die.plane_read(n(38), n(10), Some(&SUSPEND)), n(48), "beside the first");
         assert_eq!(die.end_of(Ticket(0)), n(123), "10 + 2 x 5 for the first, 3 more for the second");
-        assert_eq!(die.plane_read(NOW, n(31), n(10), Some(&SUSPEND)), n(45), "within both");
+        assert_eq!(die.plane_read(n(31), n(10), Some(&SUSPEND)), n(45), "within both");
         assert_eq!(die.end_of(Ticket(0)), n(123));
     }
 
@@ -289,28 +277,28 @@ mod tests {
     fn a_read_of_another_plane_delays_what_has_not_begun_by_what_it_is_longer() {
         let mut die = Die::default();
         let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
-        die.plane_read(NOW, n(95), n(10), None);
+        die.plane_read(n(95), n(10), None);
         assert_eq!(die.end_of(ticket), n(155));
-        die.plane_read(NOW, n(99), n(10), None);
+        die.plane_read(n(99), n(10), None);
         assert_eq!(die.end_of(ticket), n(159));
     }
 
     #[test]
     fn an_operation_at_its_suspend_limit_is_waited_for() {
         let mut die = programming(1000);
-        die.host_read(NOW, n(100), n(10), Some(&SUSPEND));
-        die.host_read(NOW, n(200), n(10), Some(&SUSPEND));
+        die.host_read(n(100), n(10), Some(&SUSPEND));
+        die.host_read(n(200), n(10), Some(&SUSPEND));
         assert_eq!(die.end_of(Ticket(0)), n(1040));
-        assert_eq!(die.host_read(NOW, n(300), n(10), Some(&SUSPEND)), n(1050));
+        assert_eq!(die.host_read(n(300), n(10), Some(&SUSPEND)), n(1050));
     }
 
     #[test]
     fn a_read_before_a_future_operation_delays_it_only_if_it_must() {
         let mut die = Die::default();
         let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
-        die.host_read(NOW, n(10), n(20), None);
+        die.host_read(n(10), n(20), None);
         assert_eq!(die.end_of(ticket), n(150));
-        die.host_read(NOW, n(90), n(20), None);
+        die.host_read(n(90), n(20), None);
         assert_eq!(die.end_of(ticket), n(160));
     }
 

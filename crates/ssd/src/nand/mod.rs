@@ -2,7 +2,7 @@
 
 mod calendar;
 mod die;
-mod queue;
+mod past;
 
 pub use calendar::Calendar;
 use die::{Bulk, Die, Ticket};
@@ -27,8 +27,6 @@ pub struct Nand {
     slc: CellTiming,
     native: CellTiming,
     suspend: Option<Suspend>,
-    /// Channel of each die.
-    channel_of: Vec<u32>,
     row_pages: u32,
     plane_pages: u32,
     bits_per_cell: u32,
@@ -50,12 +48,11 @@ pub struct Nand {
 impl Nand {
     pub fn new(nand: &config::Nand) -> Nand {
         Nand {
-            dies: vec![Die::default(); nand.dies as usize],
+            dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
             channels: vec![Calendar::default(); nand.channels as usize],
             slc: nand.slc,
             native: nand.native,
             suspend: nand.suspend,
-            channel_of: (0..nand.dies).map(|die| die % nand.channels).collect(),
             row_pages: nand.row_pages(),
             plane_pages: nand.row_pages() / nand.planes,
             plane_ends: vec![
@@ -106,11 +103,10 @@ impl Nand {
         }
     }
 
-    /// Put `pages` on the die's channel once they are `ready`; returns when the last has crossed.
+    /// Put `pages` on a channel once they are `ready`; returns when the last has crossed.
     #[inline(always)]
-    fn cross(&mut self, die: u32, ready: Nanos, pages: u32) -> Nanos {
+    fn cross(&mut self, channel: u32, ready: Nanos, pages: u32) -> Nanos {
         let time = self.transfer[pages as usize];
-        let channel = self.channel_of[die as usize];
         self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
@@ -122,19 +118,20 @@ impl Nand {
         let array = &mut self.dies[die as usize];
         let suspend = self.suspend.as_ref();
         let sensed = if self.plane_ends.is_empty() {
-            array.host_read(self.horizon, ready, time, suspend)
+            array.host_read(ready, time, suspend)
         } else {
             let planes = column / self.plane_pages..(column + pages - 1) / self.plane_pages + 1;
             let first = die * (self.row_pages / self.plane_pages);
             let ends = &mut self.plane_ends[(first + planes.start) as usize..(first + planes.end) as usize];
             let free = ends.iter().copied().max().expect("one plane at least");
-            let sensed = array.plane_read(self.horizon, ready.max(free), time, suspend);
+            let sensed = array.plane_read(ready.max(free), time, suspend);
             ends.fill(sensed);
             sensed
         };
         self.suspends += array.suspended() as u64;
         self.reading += time;
-        self.cross(die, sensed, pages)
+        let channel = array.channel;
+        self.cross(channel, sensed, pages)
     }
 
     /// Read a row for the drive itself, behind what the die has to do; returns when it is in the register.
@@ -148,7 +145,7 @@ impl Nand {
     /// Fetch `pages` of a row that was sensed; returns when they are in the controller.
     #[inline]
     pub fn bulk_fetch(&mut self, sensed: Nanos, die: u32, pages: u32) -> Nanos {
-        self.cross(die, sensed, pages)
+        self.cross(self.dies[die as usize].channel, sensed, pages)
     }
 
     /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG.
@@ -163,9 +160,12 @@ impl Nand {
     ) -> Programming {
         let time = self.program_time(mode, permille);
         self.programming += time;
-        let register = self.dies[die as usize].register_free_at();
-        let loaded = self.cross(die, ready.max(register), pages);
-        let (ticket, end) = self.dies[die as usize].queue(self.horizon, loaded, time, Bulk::Program);
+        let crossing = self.transfer[pages as usize];
+        let array = &mut self.dies[die as usize];
+        let channel = &mut self.channels[array.channel as usize];
+        let ready = ready.max(array.register_free_at());
+        let loaded = channel.reserve(self.horizon, ready, crossing) + crossing;
+        let (ticket, end) = array.queue(self.horizon, loaded, time, Bulk::Program);
         Programming { die, ticket, end, delays: self.delays }
     }
 
