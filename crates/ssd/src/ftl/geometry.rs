@@ -9,8 +9,9 @@
 
 use crate::config::{CacheMode, CellMode, Config};
 
-/// A number to divide by, as a multiplication: the reciprocal in 64 bits is exact for every 32-bit dividend (Lemire,
-/// Kaser and Kurz, "Faster remainder by direct computation", 2019).
+/// A number to divide by, as a multiplication: (n + 1) times the reciprocal rounded down to 64 bits is exact for every
+/// 32-bit n. With d * r = 2^64 - 1 - rest and n = q * d + s, (n + 1) * r / 2^64 is q + (s + 1) / d less
+/// (n + 1) * (rest + 1) / (d * 2^64): at least q since the product is 2^64 at most, and less than q + 1.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     by: u32,
@@ -19,17 +20,13 @@ struct Divisor {
 
 impl Divisor {
     fn new(by: u32) -> Divisor {
-        // For 1 the reciprocal would be 2^64: `split` treats it apart.
-        Divisor { by, reciprocal: (u64::MAX / by as u64).wrapping_add(1) }
+        Divisor { by, reciprocal: u64::MAX / by as u64 }
     }
 
     /// Quotient and remainder.
     #[inline]
     fn split(&self, number: u32) -> (u32, u32) {
-        let quotient = match self.reciprocal {
-            0 => number,
-            reciprocal => ((reciprocal as u128 * number as u128) >> 64) as u32,
-        };
+        let quotient = ((self.reciprocal as u128 * (number as u128 + 1)) >> 64) as u32;
         (quotient, number - quotient * self.by)
     }
 }
@@ -55,8 +52,6 @@ pub struct Geometry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub superblock: u32,
-    /// Row in the superblock, counted through its units.
-    pub row: u32,
     /// Program unit in the superblock.
     pub unit: u32,
     pub die: u32,
@@ -125,7 +120,7 @@ impl Geometry {
             CellMode::Native => self.by_bits.split(row).0,
         };
         let (_, die) = self.by_dies.split(unit);
-        Place { superblock, row, unit, die, column, row_rest: self.row_pages - column }
+        Place { superblock, unit, die, column, row_rest: self.row_pages - column }
     }
 }
 

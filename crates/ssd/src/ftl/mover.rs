@@ -24,12 +24,12 @@ struct Victim {
     /// Next physical page to look at, and the end.
     next: u32,
     end: u32,
-    /// The row that was read last, on which die, and when it was in the register.
-    row: u32,
+    /// The row that was read last: its end, its die, and when it was in the register.
+    row_end: u32,
     die: u32,
     sensed: Nanos,
-    /// Pages to move for each superblock of space gained, as estimated when it was chosen.
-    moves_per_superblock: u64,
+    /// Pages to move for each unit of space gained, in 1/65536, as estimated when it was chosen.
+    moves_per_unit: i64,
 }
 
 /// Bring the pages of the victim's present row to the controller in one transfer; returns when they are there.
@@ -155,15 +155,12 @@ impl Ftl {
     pub(super) fn pay_now(&mut self, nand: &mut Nand, at: Nanos) {
         self.owe(nand);
         loop {
-            let before = nand.busy();
             let owed = self.mover.owed;
-            let moved = if owed.space > 0 {
-                self.reclaim(nand, at)
-            } else if owed.slots > 0 || owed.die_time > 0 {
-                self.fold(nand, at)
-            } else {
+            if owed.space <= 0 && owed.slots <= 0 && owed.die_time <= 0 {
                 break;
-            };
+            }
+            let before = nand.busy();
+            let moved = if owed.space > 0 { self.reclaim(nand, at) } else { self.fold(nand, at) };
             let owed = &mut self.mover.owed;
             match moved {
                 Some(moved) => {
@@ -179,21 +176,21 @@ impl Ftl {
     /// Add what the host unit just programmed owes to the debts in force, and forget the others.
     fn owe(&mut self, nand: &Nand) {
         let host = self.host.as_ref().expect("a host unit was programmed");
-        let (mode, pages, unit) = (host.mode, host.pages as u64, host.unit_pages as u64);
+        let (mode, unit) = (host.mode, host.unit_pages as i64);
         let short = self.superblocks.free() <= self.reserve;
         if short && self.mover.victim.is_none() {
             if let Some(cheapest) = self.cheapest() {
                 self.take_victim(cheapest);
             }
         }
-        let price = self.mover.victim.map_or(0, |victim| victim.moves_per_superblock);
+        let price = self.mover.victim.as_ref().map_or(0, |victim| victim.moves_per_unit);
         let owed = &mut self.mover.owed;
         owed.space = match short {
-            true => owed.space + (unit * ONE as u64 * price / pages) as i64,
+            true => owed.space + price,
             false => 0,
         };
         owed.slots = match self.toll {
-            Toll::OneForOne => owed.slots + unit as i64 * ONE,
+            Toll::OneForOne => owed.slots + unit * ONE,
             _ => 0,
         };
         owed.die_time = match self.toll {
@@ -249,36 +246,36 @@ impl Ftl {
         let full = self.geometry.stride as u64;
         let valid = block.valid as u64;
         let first = self.geometry.first_page(index);
+        let units = full / self.geometry.unit_pages(self.geometry.main) as u64;
         self.mover.victim = Some(Victim {
             superblock: index,
             mode: block.mode,
             next: first,
             end: first + self.geometry.pages(block.mode),
-            row: NONE,
+            row_end: first,
             die: 0,
             sensed: Nanos::ZERO,
-            moves_per_superblock: valid * full / (full - valid),
+            moves_per_unit: (ONE as u64 * (valid * full / (full - valid)) / units) as i64,
         });
     }
 
     /// Gather valid pages of the victim until a unit is full or the victim is empty; returns how many were moved.
     fn move_unit(&mut self, nand: &mut Nand, at: Nanos) -> u32 {
-        let mut victim = self.mover.victim.expect("the caller chose one");
-        let mut stream = match self.mover.stream {
-            Some(stream) if stream.room() > 0 => stream,
-            full => {
-                if let Some(full) = full {
-                    self.flush_moved(nand, at);
-                    self.close(full.superblock);
-                }
-                self.open(nand, at, self.geometry.main, Writer::Mover, false)
+        if self.mover.stream.as_ref().is_none_or(|stream| stream.room() == 0) {
+            if let Some(full) = self.mover.stream.take() {
+                self.flush_moved(nand, at);
+                self.close(full.superblock);
             }
-        };
-        let start = stream.given;
+            self.mover.stream = Some(self.open(nand, at, self.geometry.main, Writer::Mover, false));
+        }
+        let stream = self.mover.stream.as_mut().expect("just opened");
+        let victim = self.mover.victim.as_mut().expect("the caller chose one");
+        let mut valid = self.superblocks.get(victim.superblock).valid;
+        let mut moved = 0;
         let mut full = false;
         // Pages of the victim's present row that have not crossed the channel yet.
         let mut unfetched = 0;
-        while !full && self.superblocks.get(victim.superblock).valid > 0 {
+        while !full && valid > 0 {
             let limit = stream.unit_room.min(victim.end - victim.next);
             let (page, run) = self.p2l.run(victim.next, limit);
             if page == NONE {
@@ -294,31 +291,32 @@ impl Ftl {
                 victim.next += run;
                 continue;
             }
-            let mut rest = run;
-            while rest > 0 {
-                let place = self.geometry.place(victim.next, victim.mode);
-                if place.row != victim.row {
-                    stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
-                    victim.row = place.row;
+            let end = victim.next + run;
+            while victim.next < end {
+                if victim.next >= victim.row_end {
+                    stream.ready = stream.ready.max(fetch(nand, at, victim, &mut unfetched));
+                    let place = self.geometry.place(victim.next, victim.mode);
+                    victim.row_end = victim.next + place.row_rest;
                     victim.die = place.die;
                     victim.sensed = nand.bulk_sense(at, place.die, victim.mode);
                 }
-                let pages = rest.min(place.row_rest);
-                unfetched += pages;
-                victim.next += pages;
-                rest -= pages;
+                let part_end = end.min(victim.row_end);
+                unfetched += part_end - victim.next;
+                victim.next = part_end;
             }
             let to = self.geometry.first_page(stream.superblock) + stream.given;
-            self.superblocks.get_mut(stream.superblock).valid += run;
-            self.superblocks.get_mut(victim.superblock).valid -= run;
             self.l2p.set(page, to, run, |_, _| {});
             self.p2l.set(to, page, run, |_, _| {});
             stream.given += run;
+            moved += run;
+            valid -= run;
             full = stream.arrive(Nanos::ZERO, run);
         }
-        stream.ready = stream.ready.max(fetch(nand, at, &victim, &mut unfetched));
-        let moved = stream.given - start;
-        let folds = self.is_cache(victim.mode);
+        stream.ready = stream.ready.max(fetch(nand, at, victim, &mut unfetched));
+        let emptied = (valid == 0).then_some(victim.superblock);
+        self.superblocks.get_mut(victim.superblock).valid = valid;
+        self.superblocks.get_mut(stream.superblock).valid += moved;
+        let folds = victim.mode == CellMode::Slc && self.geometry.main == CellMode::Native;
         if folds {
             self.pages.slc_valid -= moved as u64;
             self.pages.folded += moved as u64;
@@ -330,14 +328,12 @@ impl Ftl {
             let (_, die, ready) = stream.dispatch(self.geometry.dies);
             self.mover.waiting.push_back(Unit { ready, permille, die });
         }
-        self.mover.stream = Some(stream);
-        self.mover.victim = Some(victim);
         if self.mover.waiting.len() > self.mover.depth {
             self.program_moved(nand, at);
         }
-        if self.superblocks.get(victim.superblock).valid == 0 {
+        if let Some(emptied) = emptied {
             self.mover.victim = None;
-            self.release(victim.superblock);
+            self.release(emptied);
         }
         moved
     }
