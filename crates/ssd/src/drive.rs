@@ -100,7 +100,10 @@ impl Drive {
             link: Link::new(&config.link),
             controller: config.controller.clone(),
             cores: Cores::new(config.controller.cores),
-            buffer: WriteBuffer::new((config.controller.write_buffer_bytes / PAGE_BYTES) as u32),
+            buffer: WriteBuffer::new(
+                (config.controller.write_buffer_bytes / PAGE_BYTES) as u32,
+                config.nand.row_pages(),
+            ),
             read_ahead: (config.controller.read_ahead_bytes > 0)
                 .then(|| ReadAhead::new((config.controller.read_ahead_bytes / PAGE_BYTES) as u32)),
             map_cache: config.controller.map.map(|map| MapCache::new(&map, config.capacity_bytes)),
@@ -359,7 +362,7 @@ impl Drive {
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.unit_pages(CellMode::Slc);
             if self.map_pages_to_write == unit {
-                self.nand.program(at, die, CellMode::Slc, unit, 1000);
+                self.nand.program(at, die, CellMode::Slc, 1000);
                 self.map_pages_to_write = 0;
                 self.map_programmed_pages += unit as u64;
             }

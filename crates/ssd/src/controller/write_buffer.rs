@@ -1,15 +1,13 @@
 //! The write buffer: a ring of acknowledged data. Space is freed in the order it was taken, when the program that
 //! holds the data ends.
 
-use std::collections::VecDeque;
-
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
 
 /// Where a program unit of host data lies: the sequence number of its superblock's opening, and its place there.
 pub type UnitId = (u64, u32);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Unit {
     pages: u32,
     programming: Programming,
@@ -18,8 +16,11 @@ struct Unit {
 
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
-    /// Units being programmed, oldest first.
-    units: VecDeque<Unit>,
+    /// Units by their number, modulo the length, which is a power of two.
+    units: Vec<Unit>,
+    /// Those being programmed have the numbers from `oldest` to before `next`.
+    oldest: usize,
+    next: usize,
     /// Pages of them, and of the unit that is still being filled.
     used: u32,
     size: u32,
@@ -28,8 +29,22 @@ pub struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    pub fn new(size_pages: u32) -> WriteBuffer {
-        WriteBuffer { units: VecDeque::new(), used: 0, size: size_pages, waited: Nanos::ZERO }
+    /// A buffer of `size_pages`, in units of `least_pages` or more.
+    pub fn new(size_pages: u32, least_pages: u32) -> WriteBuffer {
+        let most = (size_pages / least_pages + 1).next_power_of_two();
+        WriteBuffer {
+            units: vec![Unit::default(); most as usize],
+            oldest: 0,
+            next: 0,
+            used: 0,
+            size: size_pages,
+            waited: Nanos::ZERO,
+        }
+    }
+
+    #[inline]
+    fn place(&self, number: usize) -> usize {
+        number & (self.units.len() - 1)
     }
 
     /// Take room for `pages` at or after `at`; returns when they may come in.
@@ -38,10 +53,11 @@ impl WriteBuffer {
         self.used += pages;
         let mut room = at;
         while self.used > self.size {
-            let oldest = self.units.front().expect("the buffer holds two program units");
+            assert!(self.oldest < self.next, "the buffer holds two program units");
+            let oldest = &self.units[self.place(self.oldest)];
+            self.oldest += 1;
             self.used -= oldest.pages;
             room = room.max(nand.end_of(&oldest.programming));
-            self.units.pop_front();
         }
         self.waited += room - at;
         room
@@ -50,24 +66,27 @@ impl WriteBuffer {
     /// `pages` that were taken are being programmed as one unit.
     #[inline]
     pub fn programmed(&mut self, pages: u32, programming: Programming, id: UnitId) {
-        self.units.push_back(Unit { pages, programming, id });
+        let place = self.place(self.next);
+        self.units[place] = Unit { pages, programming, id };
+        self.next += 1;
     }
 
     /// Whether a unit of host data is still in the buffer at `now`.
     pub fn holds(&mut self, nand: &Nand, now: Nanos, id: UnitId) -> bool {
-        while let Some(oldest) = self.units.front() {
+        while self.oldest < self.next {
+            let oldest = &self.units[self.place(self.oldest)];
             if nand.end_of(&oldest.programming) > now {
                 return id >= oldest.id;
             }
+            self.oldest += 1;
             self.used -= oldest.pages;
-            self.units.pop_front();
         }
         false
     }
 
     /// When everything now being programmed will be in the NAND.
     pub fn drained_at(&self, nand: &Nand) -> Nanos {
-        let ends = self.units.iter().map(|unit| nand.end_of(&unit.programming));
-        ends.max().unwrap_or(Nanos::ZERO)
+        let under_way = (self.oldest..self.next).map(|number| &self.units[self.place(number)]);
+        under_way.map(|unit| nand.end_of(&unit.programming)).max().unwrap_or(Nanos::ZERO)
     }
 }

@@ -190,7 +190,7 @@ impl Ftl {
                 continue;
             }
             let (unit, die, ready) = stream.dispatch(self.geometry.dies);
-            let programming = nand.program(ready, die, stream.mode, stream.unit_pages, 1000);
+            let programming = nand.program(ready, die, stream.mode, 1000);
             buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
             if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
                 self.pay_now(nand, at);

@@ -66,8 +66,9 @@ pub struct Mover {
     stream: Option<Stream>,
     /// Units waiting for their reads, so that no die stands still for them: at most one a die.
     waiting: VecDeque<Unit>,
-    /// Programs under way, the newest last: at most two a die.
-    programming: VecDeque<Programming>,
+    /// The last programs, at most two a die: then a ring, in which the next takes the place of the oldest.
+    programming: Vec<Programming>,
+    oldest: usize,
     depth: usize,
     fold_permille: u32,
     host_share: u32,
@@ -86,7 +87,8 @@ impl Mover {
             victim: None,
             stream: None,
             waiting: VecDeque::new(),
-            programming: VecDeque::new(),
+            programming: Vec::new(),
+            oldest: 0,
             depth: config.nand.dies as usize,
             fold_permille: config.cache.fold_overhead_permille,
             host_share: config.cache.host_share_permille,
@@ -108,11 +110,20 @@ impl Mover {
 
     /// When background work may move the next unit, at the earliest at `start`.
     pub fn next_start(&self, nand: &Nand, start: Nanos) -> Nanos {
-        let room = match self.programming.front() {
-            Some(oldest) if self.programming.len() == 2 * self.depth => nand.end_of(oldest),
-            _ => Nanos::ZERO,
+        let room = match self.programming.len() < 2 * self.depth {
+            true => Nanos::ZERO,
+            false => nand.end_of(&self.programming[self.oldest]),
         };
         start.max(room).max(self.not_before)
+    }
+
+    fn programs(&mut self, programming: Programming) {
+        if self.programming.len() < 2 * self.depth {
+            self.programming.push(programming);
+            return;
+        }
+        self.programming[self.oldest] = programming;
+        self.oldest = if self.oldest + 1 == self.programming.len() { 0 } else { self.oldest + 1 };
     }
 
     pub fn pause_until(&mut self, at: Nanos) {
@@ -343,11 +354,8 @@ impl Ftl {
         let unit = self.mover.waiting.pop_front().expect("a unit waits");
         let pages = self.geometry.unit_pages(self.geometry.main);
         let mode = self.geometry.main;
-        let programming = nand.program(unit.ready.max(at), unit.die, mode, pages, unit.permille);
-        if self.mover.programming.len() == 2 * self.mover.depth {
-            self.mover.programming.pop_front();
-        }
-        self.mover.programming.push_back(programming);
+        let programming = nand.program(unit.ready.max(at), unit.die, mode, unit.permille);
+        self.mover.programs(programming);
         match mode {
             CellMode::Slc => self.pages.slc_programmed += pages as u64,
             CellMode::Native => self.pages.native_programmed += pages as u64,

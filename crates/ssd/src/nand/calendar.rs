@@ -9,7 +9,7 @@
 //!   ready, len 8               too long: -----> here: [########]
 //! ```
 
-use super::past::make_room;
+use super::past::forget;
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,9 @@ impl Calendar {
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
         debug_assert!(ready >= horizon);
         if ready > self.end {
-            make_room(&mut self.gaps, |gap| gap.end <= horizon);
+            if self.gaps.len() == self.gaps.capacity() {
+                forget(&mut self.gaps, |gap| gap.end <= horizon);
+            }
             self.gaps.push(Gap { start: self.end, end: ready });
             self.end = ready + len;
             return ready;
@@ -77,7 +79,10 @@ impl Calendar {
 
     #[inline(never)]
     fn insert(&mut self, horizon: Nanos, at: usize, gap: Gap) {
-        let gone = make_room(&mut self.gaps, |gap| gap.end <= horizon);
+        let gone = match self.gaps.len() == self.gaps.capacity() {
+            true => forget(&mut self.gaps, |gap| gap.end <= horizon),
+            false => 0,
+        };
         self.gaps.insert(at - gone, gap);
     }
 }

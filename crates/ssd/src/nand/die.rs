@@ -10,7 +10,7 @@
 //!   suspend        |--- pro s[R]s gram ---||--- program ---|
 //! ```
 
-use super::past::make_room;
+use super::past::forget;
 use crate::config::Suspend;
 use crate::units::Nanos;
 
@@ -31,7 +31,7 @@ struct Window {
 }
 
 /// The number of a bulk operation on its die, in the order asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(u64);
 
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,9 @@ impl Die {
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline(always)]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        self.first += make_room(&mut self.windows, |window| window.end <= horizon) as u64;
+        if self.windows.len() == self.windows.capacity() {
+            self.first += forget(&mut self.windows, |window| window.end <= horizon) as u64;
+        }
         let start = self.free_at().max(ready);
         let end = start + time;
         self.last_start = start;

@@ -11,7 +11,7 @@ use crate::config::{self, CellMode, CellTiming, Suspend};
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// A program in flight: enough to ask later when it ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Programming {
     die: u32,
     ticket: Ticket,
@@ -20,20 +20,27 @@ pub struct Programming {
     delays: u64,
 }
 
+/// A cell mode: its times, and the program unit in mapping pages and in time on a channel.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    cells: CellTiming,
+    unit_pages: u32,
+    unit_crossing: Nanos,
+}
+
 #[derive(Clone, Debug)]
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Calendar>,
-    slc: CellTiming,
-    native: CellTiming,
+    slc: Mode,
+    native: Mode,
     suspend: Option<Suspend>,
     row_pages: u32,
     plane_pages: u32,
-    bits_per_cell: u32,
     /// When the last read of each plane of each die ends; empty where the planes of a die read together.
     plane_ends: Vec<Nanos>,
-    /// Time on a channel by number of mapping pages, up to a native program unit.
-    transfer: Vec<Nanos>,
+    /// Time on a channel by number of mapping pages, up to a row.
+    crossing: Vec<Nanos>,
     /// Nothing will be asked for before this time.
     horizon: Nanos,
     /// Array time of all dies added, by what they did.
@@ -47,11 +54,15 @@ pub struct Nand {
 
 impl Nand {
     pub fn new(nand: &config::Nand) -> Nand {
+        let mode = |cells, unit_pages| {
+            let unit_crossing = transfer_time(unit_pages, nand.bus_mts);
+            Mode { cells, unit_pages, unit_crossing }
+        };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
             channels: vec![Calendar::default(); nand.channels as usize],
-            slc: nand.slc,
-            native: nand.native,
+            slc: mode(nand.slc, nand.row_pages()),
+            native: mode(nand.native, nand.row_pages() * nand.bits_per_cell),
             suspend: nand.suspend,
             row_pages: nand.row_pages(),
             plane_pages: nand.row_pages() / nand.planes,
@@ -59,10 +70,7 @@ impl Nand {
                 Nanos::ZERO;
                 if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize
             ],
-            bits_per_cell: nand.bits_per_cell,
-            transfer: (0..=nand.row_pages() * nand.bits_per_cell)
-                .map(|pages| transfer_time(pages, nand.bus_mts))
-                .collect(),
+            crossing: (0..=nand.row_pages()).map(|pages| transfer_time(pages, nand.bus_mts)).collect(),
             horizon: Nanos::ZERO,
             reading: Nanos::ZERO,
             programming: Nanos::ZERO,
@@ -79,10 +87,7 @@ impl Nand {
 
     /// Mapping pages of one program unit.
     pub fn unit_pages(&self, mode: CellMode) -> u32 {
-        match mode {
-            CellMode::Slc => self.row_pages,
-            CellMode::Native => self.row_pages * self.bits_per_cell,
-        }
+        self.mode(mode).unit_pages
     }
 
     pub fn dies(&self) -> u32 {
@@ -96,7 +101,7 @@ impl Nand {
     }
 
     #[inline]
-    fn timing(&self, mode: CellMode) -> &CellTiming {
+    fn mode(&self, mode: CellMode) -> &Mode {
         match mode {
             CellMode::Slc => &self.slc,
             CellMode::Native => &self.native,
@@ -106,7 +111,7 @@ impl Nand {
     /// Put `pages` on a channel once they are `ready`; returns when the last has crossed.
     #[inline(always)]
     fn cross(&mut self, channel: u32, ready: Nanos, pages: u32) -> Nanos {
-        let time = self.transfer[pages as usize];
+        let time = self.crossing[pages as usize];
         self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
@@ -114,7 +119,7 @@ impl Nand {
     #[inline]
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
         self.delays += 1;
-        let time = self.timing(mode).read;
+        let time = self.mode(mode).cells.read;
         let array = &mut self.dies[die as usize];
         let suspend = self.suspend.as_ref();
         let sensed = if self.plane_ends.is_empty() {
@@ -137,7 +142,7 @@ impl Nand {
     /// Read a row for the drive itself, behind what the die has to do; returns when it is in the register.
     #[inline]
     pub fn bulk_sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
-        let time = self.timing(mode).read;
+        let time = self.mode(mode).cells.read;
         self.reading += time;
         self.dies[die as usize].queue(self.horizon, ready, time, Bulk::Read).1
     }
@@ -148,19 +153,12 @@ impl Nand {
         self.cross(self.dies[die as usize].channel, sensed, pages)
     }
 
-    /// Program `pages` (one unit) whose data are in the controller at `ready`, taking `permille` of tPROG.
+    /// Program a unit whose data are in the controller at `ready`, taking `permille` of tPROG.
     #[inline(always)]
-    pub fn program(
-        &mut self,
-        ready: Nanos,
-        die: u32,
-        mode: CellMode,
-        pages: u32,
-        permille: u32,
-    ) -> Programming {
+    pub fn program(&mut self, ready: Nanos, die: u32, mode: CellMode, permille: u32) -> Programming {
         let time = self.program_time(mode, permille);
         self.programming += time;
-        let crossing = self.transfer[pages as usize];
+        let crossing = self.mode(mode).unit_crossing;
         let array = &mut self.dies[die as usize];
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());
@@ -172,7 +170,7 @@ impl Nand {
     /// Array time of a program that takes `permille` of tPROG.
     #[inline]
     pub fn program_time(&self, mode: CellMode, permille: u32) -> Nanos {
-        let time = self.timing(mode).program;
+        let time = self.mode(mode).cells.program;
         match permille {
             1000 => time,
             _ => Nanos(time.0 * permille as u64 / 1000),
@@ -181,7 +179,7 @@ impl Nand {
 
     /// Erase the same block of every plane of every die.
     pub fn erase_superblock(&mut self, ready: Nanos, mode: CellMode) {
-        let time = self.timing(mode).erase;
+        let time = self.mode(mode).cells.erase;
         for die in &mut self.dies {
             die.queue(self.horizon, ready, time, Bulk::Erase);
             self.erasing += time;

@@ -1,16 +1,8 @@
 //! Timelines are lists in the order of time, of which only the end matters: what is past goes when room is needed.
 
-/// Make room for one more item; the `past`, which come before all others, may go. Returns how many went.
-#[inline]
-pub fn make_room<T>(items: &mut Vec<T>, past: impl Fn(&T) -> bool) -> usize {
-    match items.len() < items.capacity() {
-        true => 0,
-        false => forget(items, past),
-    }
-}
-
+/// Make room where there is none: the `past`, which come before all others, may go. Returns how many went.
 #[cold]
-fn forget<T>(items: &mut Vec<T>, past: impl Fn(&T) -> bool) -> usize {
+pub fn forget<T>(items: &mut Vec<T>, past: impl Fn(&T) -> bool) -> usize {
     let count = items.partition_point(past);
     // To move the others must not be more work than it was to add those that go.
     if 2 * count < items.len() || count == 0 {
@@ -34,7 +26,9 @@ mod tests {
             let (mut kept, mut all): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
             let (mut next, mut horizon, mut gone, mut most) = (0, 0, 0, 0);
             for (step, behind) in steps {
-                gone += make_room(&mut kept, |&item| item < horizon);
+                if kept.len() == kept.capacity() {
+                    gone += forget(&mut kept, |&item| item < horizon);
+                }
                 kept.push(next);
                 all.push(next);
                 prop_assert_eq!(&kept, &all[gone..]);
