@@ -48,10 +48,9 @@ pub struct Geometry {
     by_dies: Divisor,
 }
 
-/// A place in the NAND.
+/// A place in a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    pub superblock: u32,
     /// Program unit in the superblock.
     pub unit: u32,
     pub die: u32,
@@ -100,9 +99,10 @@ impl Geometry {
         }
     }
 
+    /// The superblock of a page, and how many of its pages come before.
     #[inline]
-    pub fn superblock_of(&self, page: u32) -> u32 {
-        self.by_stride.split(page).0
+    pub fn split(&self, page: u32) -> (u32, u32) {
+        self.by_stride.split(page)
     }
 
     #[inline]
@@ -110,17 +110,16 @@ impl Geometry {
         superblock * self.stride
     }
 
-    /// Where a page is, in a superblock of that mode.
+    /// Where a page is, `offset` pages into a superblock of that mode.
     #[inline]
-    pub fn place(&self, page: u32, mode: CellMode) -> Place {
-        let (superblock, offset) = self.by_stride.split(page);
+    pub fn place(&self, offset: u32, mode: CellMode) -> Place {
         let (row, column) = self.by_row.split(offset);
         let unit = match mode {
             CellMode::Slc => row,
             CellMode::Native => self.by_bits.split(row).0,
         };
         let (_, die) = self.by_dies.split(unit);
-        Place { superblock, unit, die, column, row_rest: self.row_pages - column }
+        Place { unit, die, column, row_rest: self.row_pages - column }
     }
 }
 

@@ -125,15 +125,16 @@ impl Ftl {
         buffer: &mut WriteBuffer,
         now: Nanos,
     ) -> (geometry::Place, CellMode, bool) {
-        let block = self.superblocks.get(self.geometry.superblock_of(page));
-        let place = self.geometry.place(page, block.mode);
+        let (superblock, offset) = self.geometry.split(page);
+        let block = self.superblocks.get(superblock);
+        let place = self.geometry.place(offset, block.mode);
         let held = match block.writer {
             Writer::Host => {
                 let id = (block.opened, place.unit);
                 let filling = self.host.is_some_and(|s| id >= (s.opened, s.dispatched));
                 filling || buffer.holds(nand, now, id)
             }
-            Writer::Mover => self.mover.holds(place.superblock, place.unit),
+            Writer::Mover => self.mover.holds(superblock, place.unit),
         };
         (place, block.mode, held)
     }
@@ -329,14 +330,14 @@ impl Ftl {
     /// Map logical pages anew; what they were mapped to no longer holds the newest copy.
     #[inline]
     fn unmap_then_set(&mut self, page: u32, to: u32, count: u32) {
-        let (geometry, stride, main) = (&self.geometry, self.geometry.stride, self.geometry.main);
+        let (geometry, main) = (&self.geometry, self.geometry.main);
         let (superblocks, dead, pages) = (&mut self.superblocks, &mut self.dead, &mut self.pages);
         self.l2p.set(page, to, count, |mut old, mut run| {
             pages.mapped -= run as u64;
             // A run may cross from one superblock to the next.
             while run > 0 {
-                let index = geometry.superblock_of(old);
-                let part = run.min((index + 1) * stride - old);
+                let (index, offset) = geometry.split(old);
+                let part = run.min(geometry.stride - offset);
                 let block = superblocks.get_mut(index);
                 block.valid -= part;
                 if block.valid == 0 && block.state == State::Closed {

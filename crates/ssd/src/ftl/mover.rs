@@ -21,7 +21,8 @@ use crate::units::Nanos;
 struct Victim {
     superblock: u32,
     mode: CellMode,
-    /// Next physical page to look at, and the end.
+    /// Physical pages: the first, the next to look at, and the end.
+    first: u32,
     next: u32,
     end: u32,
     /// The row that was read last: its end, its die, and when it was in the register.
@@ -261,6 +262,7 @@ impl Ftl {
         self.mover.victim = Some(Victim {
             superblock: index,
             mode: block.mode,
+            first,
             next: first,
             end: first + self.geometry.pages(block.mode),
             row_end: first,
@@ -306,7 +308,7 @@ impl Ftl {
             while victim.next < end {
                 if victim.next >= victim.row_end {
                     stream.ready = stream.ready.max(fetch(nand, at, victim, &mut unfetched));
-                    let place = self.geometry.place(victim.next, victim.mode);
+                    let place = self.geometry.place(victim.next - victim.first, victim.mode);
                     victim.row_end = victim.next + place.row_rest;
                     victim.die = place.die;
                     victim.sensed = nand.bulk_sense(at, place.die, victim.mode);

@@ -132,10 +132,16 @@ impl RunMap {
             let from = offset.max(at);
             replaced(step(old_second, from - at), end - from);
         }
-        if value == step(chunk.first, offset) && offset == at {
-            // The first run grows: a chunk being written in order.
+        let one_before = offset == 0 || (offset == at && value == step(chunk.first, offset));
+        if one_before && (end >= at || at == CHUNK) {
+            // The first run begins or grows, and what is left is one: a chunk being written in order.
+            chunk.second = match end {
+                CHUNK => NONE,
+                _ if end >= at => step(old_second, end - at),
+                _ => step(chunk.first, end),
+            };
+            chunk.first = if offset == 0 { value } else { chunk.first };
             chunk.at = end as u16;
-            chunk.second = if end < CHUNK { step(old_second, end - at) } else { NONE };
             return;
         }
         self.set_among_runs(key / CHUNK, offset, value, len, head, at);
