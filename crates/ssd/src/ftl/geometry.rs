@@ -105,6 +105,12 @@ impl Geometry {
         self.by_stride.split(page)
     }
 
+    /// Whether superblocks of that mode are cache.
+    #[inline]
+    pub fn is_cache(&self, mode: CellMode) -> bool {
+        mode == CellMode::Slc && self.main == CellMode::Native
+    }
+
     #[inline]
     pub fn first_page(&self, superblock: u32) -> u32 {
         superblock * self.stride

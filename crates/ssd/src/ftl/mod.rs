@@ -157,7 +157,7 @@ impl Ftl {
             CellMode::Slc => self.pages.host_to_slc += count as u64,
             CellMode::Native => self.pages.host_to_native += count as u64,
         }
-        if stream.mode == CellMode::Slc && self.geometry.main == CellMode::Native {
+        if self.geometry.is_cache(stream.mode) {
             self.pages.slc_valid += count as u64;
         }
         self.superblocks.get_mut(superblock).valid += count;
@@ -305,7 +305,7 @@ impl Ftl {
                 assert_eq!(self.p2l.get(at), page, "P2L of the newest copy of page {page}");
                 valid[(at / stride) as usize] += 1;
                 mapped += 1;
-                in_cache += self.is_cache(self.superblocks.get(at / stride).mode) as u64;
+                in_cache += self.geometry.is_cache(self.superblocks.get(at / stride).mode) as u64;
             }
         }
         for (index, block) in self.superblocks.iter() {
@@ -322,16 +322,11 @@ impl Ftl {
         assert_eq!((self.pages.mapped, self.pages.slc_valid), (mapped, in_cache));
     }
 
-    #[inline]
-    fn is_cache(&self, mode: CellMode) -> bool {
-        mode == CellMode::Slc && self.geometry.main == CellMode::Native
-    }
-
     /// Map logical pages anew; what they were mapped to no longer holds the newest copy.
     #[inline]
     fn unmap_then_set(&mut self, page: u32, to: u32, count: u32) {
-        let (geometry, main) = (&self.geometry, self.geometry.main);
-        let (superblocks, dead, pages) = (&mut self.superblocks, &mut self.dead, &mut self.pages);
+        let (geometry, superblocks) = (&self.geometry, &mut self.superblocks);
+        let (dead, pages) = (&mut self.dead, &mut self.pages);
         self.l2p.set(page, to, count, |mut old, mut run| {
             pages.mapped -= run as u64;
             // A run may cross from one superblock to the next.
@@ -343,7 +338,7 @@ impl Ftl {
                 if block.valid == 0 && block.state == State::Closed {
                     dead.push(index);
                 }
-                if block.mode == CellMode::Slc && main == CellMode::Native {
+                if geometry.is_cache(block.mode) {
                     pages.slc_valid -= part as u64;
                     pages.died_in_slc += part as u64;
                 }
@@ -369,7 +364,7 @@ impl Ftl {
 
     /// Release a closed superblock without valid pages, or leave it to the next idle time.
     fn release_or_keep(&mut self, index: u32) {
-        match self.config.dead_until_idle && self.is_cache(self.superblocks.get(index).mode) {
+        match self.config.dead_until_idle && self.geometry.is_cache(self.superblocks.get(index).mode) {
             true => self.kept.push(index),
             false => self.release(index),
         }

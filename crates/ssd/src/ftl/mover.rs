@@ -29,7 +29,7 @@ struct Victim {
     row_end: u32,
     die: u32,
     sensed: Nanos,
-    /// Pages to move for each unit of space gained, in 1/65536, as estimated when it was chosen.
+    /// Pages to move so that as much space is gained as a host unit takes, in 1/65536, as estimated when it was chosen.
     moves_per_unit: i64,
 }
 
@@ -59,6 +59,13 @@ struct Owed {
     slots: i64,
     /// Die time to spend on folding, in picoseconds.
     die_time: i64,
+}
+
+impl Owed {
+    #[inline]
+    fn is_due(&self) -> bool {
+        self.space > 0 || self.slots > 0 || self.die_time > 0
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -118,6 +125,7 @@ impl Mover {
         start.max(room).max(self.not_before)
     }
 
+    /// Remember a program that has just been asked for.
     fn programs(&mut self, programming: Programming) {
         if self.programming.len() < 2 * self.depth {
             self.programming.push(programming);
@@ -135,7 +143,7 @@ impl Mover {
 impl Ftl {
     /// Whether folding has something to do.
     pub(super) fn foldable(&self) -> bool {
-        let victim = self.mover.victim.is_some_and(|victim| self.is_cache(victim.mode));
+        let victim = self.mover.victim.is_some_and(|victim| self.geometry.is_cache(victim.mode));
         victim || self.oldest_in_cache().is_some()
     }
 
@@ -156,32 +164,34 @@ impl Ftl {
     /// Move one unit out of the superblock that gives space most cheaply; `None` when none would give any.
     pub(super) fn reclaim(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
         if self.mover.victim.is_none() {
-            let cheapest = self.cheapest()?;
-            self.take_victim(cheapest);
+            self.take_cheapest()?;
         }
         Some(self.move_unit(nand, at))
     }
 
     /// Move as much as the host unit just programmed owes. A unit moved pays every debt at once; what is paid too much
     /// counts for the next.
+    #[inline]
     pub(super) fn pay_now(&mut self, nand: &mut Nand, at: Nanos) {
         self.owe(nand);
-        loop {
-            let owed = self.mover.owed;
-            if owed.space <= 0 && owed.slots <= 0 && owed.die_time <= 0 {
-                break;
+        while self.mover.owed.is_due() {
+            self.pay(nand, at);
+        }
+    }
+
+    /// Move a unit for what is owed.
+    #[inline(never)]
+    fn pay(&mut self, nand: &mut Nand, at: Nanos) {
+        let before = nand.busy();
+        let moved = if self.mover.owed.space > 0 { self.reclaim(nand, at) } else { self.fold(nand, at) };
+        let owed = &mut self.mover.owed;
+        match moved {
+            Some(moved) => {
+                owed.space -= moved as i64 * ONE;
+                owed.slots -= moved.max(1) as i64 * ONE;
+                owed.die_time -= (nand.busy() - before).0 as i64 * 1000;
             }
-            let before = nand.busy();
-            let moved = if owed.space > 0 { self.reclaim(nand, at) } else { self.fold(nand, at) };
-            let owed = &mut self.mover.owed;
-            match moved {
-                Some(moved) => {
-                    owed.space -= moved as i64 * ONE;
-                    owed.slots -= moved.max(1) as i64 * ONE;
-                    owed.die_time -= (nand.busy() - before).0 as i64 * 1000;
-                }
-                None => *owed = Owed::default(),
-            }
+            None => *owed = Owed::default(),
         }
     }
 
@@ -191,9 +201,7 @@ impl Ftl {
         let (mode, unit) = (host.mode, host.unit_pages as i64);
         let short = self.superblocks.free() <= self.reserve;
         if short && self.mover.victim.is_none() {
-            if let Some(cheapest) = self.cheapest() {
-                self.take_victim(cheapest);
-            }
+            let _ = self.take_cheapest();
         }
         let price = self.mover.victim.as_ref().map_or(0, |victim| victim.moves_per_unit);
         let owed = &mut self.mover.owed;
@@ -251,6 +259,13 @@ impl Ftl {
             }),
         };
         best.map(|(index, _)| index)
+    }
+
+    #[cold]
+    fn take_cheapest(&mut self) -> Option<()> {
+        let cheapest = self.cheapest()?;
+        self.take_victim(cheapest);
+        Some(())
     }
 
     fn take_victim(&mut self, index: u32) {
@@ -329,7 +344,7 @@ impl Ftl {
         let emptied = (valid == 0).then_some(victim.superblock);
         self.superblocks.get_mut(victim.superblock).valid = valid;
         self.superblocks.get_mut(stream.superblock).valid += moved;
-        let folds = victim.mode == CellMode::Slc && self.geometry.main == CellMode::Native;
+        let folds = self.geometry.is_cache(victim.mode);
         if folds {
             self.pages.slc_valid -= moved as u64;
             self.pages.folded += moved as u64;

@@ -33,7 +33,7 @@ impl Direction {
     #[inline]
     fn time(&mut self, bytes: u64) -> Nanos {
         if self.last.0 != bytes {
-            // Pages lie apart from each other, and with a command from without.
+            // Numbers of pages that are near each other, with a command or without, have places of their own.
             let known = &mut self.known[(bytes / 4096 + bytes / 128) as usize % KNOWN];
             if known.0 != bytes {
                 *known = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));

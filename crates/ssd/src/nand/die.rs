@@ -72,13 +72,13 @@ impl Die {
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline(always)]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        if self.windows.len() == self.windows.capacity() {
-            self.first += forget(&mut self.windows, |window| window.end <= horizon) as u64;
-        }
         let start = self.free_at().max(ready);
         let end = start + time;
         self.last_start = start;
         self.last_end = end;
+        if self.windows.len() == self.windows.capacity() {
+            self.first += forget(&mut self.windows, |window| window.end <= horizon) as u64;
+        }
         let ticket = Ticket(self.first + self.windows.len() as u64);
         self.windows.push(Window { start, end, kind, suspended: 0 });
         (ticket, end)
