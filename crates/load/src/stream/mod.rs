@@ -185,8 +185,7 @@ impl Stream {
     /// Where a request of `bs` bytes begins, from `base`.
     #[inline]
     fn next_offset(&mut self, bs: u64) -> u64 {
-        let follows = self.random < 100 && below(&mut self.chances, 100) >= self.random as u64;
-        if self.run_left > 0 || matches!(self.order, Order::Sequential) || follows {
+        if self.run_left > 0 || matches!(self.order, Order::Sequential) || self.follows() {
             self.run_left = self.run_left.saturating_sub(1);
             // What does not fill a block at the end is written where the job has no whole block at all.
             return if self.position + bs <= self.size { self.position } else { self.at_end(bs) };
@@ -219,6 +218,12 @@ impl Stream {
                 }
             },
         }
+    }
+
+    /// Whether a random request is one of those that follow the one before.
+    #[inline]
+    fn follows(&mut self) -> bool {
+        self.random < 100 && below(&mut self.chances, 100) >= self.random as u64
     }
 
     /// A sequence at the end of its region: the rest of it if there is some, else the beginning.
