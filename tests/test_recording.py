@@ -9,7 +9,7 @@ import pslc
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-GOLDEN = "e8bcad1e776ffc55"
+GOLDEN = "59c0f3148205e307"
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):

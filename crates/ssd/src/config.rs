@@ -116,6 +116,8 @@ pub struct Power {
     pub idle_mw: u64,
     /// Silence before the idle state.
     pub idle_after: Nanos,
+    /// Time to leave the idle state, which the first command after it waits for.
+    pub exit: Nanos,
     /// One die while it senses, programs, erases, in milliwatts.
     pub die_read_mw: u64,
     pub die_program_mw: u64,

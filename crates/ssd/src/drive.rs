@@ -1,6 +1,6 @@
 //! The drive as a function: `submit(now, request)` gives the time the request completes.
 
-use crate::body::{energy_pj, Activity, Heat};
+use crate::body::{energy_pj, Activity, Heat, Waking};
 use crate::config::{self, CellMode, Config};
 use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
@@ -37,6 +37,10 @@ pub struct Drive {
     map_pages_to_write: u32,
     /// Time spent in the idle state.
     idle: Nanos,
+    /// Leaving the idle state.
+    waking: Waking,
+    /// Time requests have waited for the map.
+    map_waited: Nanos,
 }
 
 /// The pages that a byte range touches.
@@ -93,6 +97,9 @@ impl Drive {
         "energy_nj_total",
         "temperature_millicelsius",
         "throttle_level",
+        "map_wait_ns_total",
+        "buffer_bytes",
+        "wake_ns_total",
     ];
 
     pub fn new(config: &Config) -> Drive {
@@ -122,6 +129,8 @@ impl Drive {
             map_programmed_pages: 0,
             map_pages_to_write: 0,
             idle: Nanos::ZERO,
+            waking: Waking::default(),
+            map_waited: Nanos::ZERO,
         }
     }
 
@@ -164,6 +173,7 @@ impl Drive {
             if let Some(power) = &self.power {
                 let asleep = before.max(worked + power.idle_after);
                 self.idle += now.saturating_sub(asleep);
+                self.waking.rest(power, self.silent_since.max(worked), now);
             }
         }
         self.nand.forget_before(now);
@@ -211,21 +221,22 @@ impl Drive {
             self.capacity_bytes
         );
         self.advance(now);
+        let awake = self.waking.called(now);
         let done = match request.op {
             Op::Read => {
-                let taken = self.cores.take(now, self.controller.read);
+                let taken = self.cores.take(awake, self.controller.read);
                 self.read(taken, request)
             }
             Op::Write => {
-                let taken = self.cores.take(now, self.controller.write);
+                let taken = self.cores.take(awake, self.controller.write);
                 self.write(taken, request)
             }
             Op::Trim => {
-                let taken = self.cores.take(now, self.controller.command);
+                let taken = self.cores.take(awake, self.controller.command);
                 self.trim(taken, request)
             }
             Op::Flush => {
-                let taken = self.cores.take(now, self.controller.command);
+                let taken = self.cores.take(awake, self.controller.command);
                 self.flush(taken)
             }
         };
@@ -288,6 +299,9 @@ impl Drive {
             self.energy_nj(),
             self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
             self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
+            self.map_waited.0,
+            bytes(self.buffer.held(&self.nand, self.now) as u64),
+            self.waking.spent.0,
         ]);
     }
 
@@ -301,6 +315,7 @@ impl Drive {
             done = done.max(drive.link.send(drive.now, at, bytes));
         };
         let known = self.look_up(taken, pages, false);
+        self.map_waited += known - taken;
         if self.read_ahead.is_none() {
             self.each_row(known, pages, send);
         } else {
@@ -406,7 +421,9 @@ impl Drive {
             Some(cache) => cache.change_later(known),
             None => Nanos::ZERO,
         };
-        let ready = self.merge_reads(taken, pages).max(behind);
+        let merged = self.merge_reads(taken, pages);
+        let ready = merged.max(behind);
+        self.map_waited += ready - merged;
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }

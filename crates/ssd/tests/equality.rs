@@ -24,6 +24,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![30 => ask, 1 => wait], 1..260)
 }
 
+fn sleepy() -> Power {
+    Power {
+        active_mw: 2000,
+        idle_mw: 50,
+        idle_after: Nanos::from_millis(10),
+        exit: Nanos::from_millis(3),
+        die_read_mw: 50,
+        die_program_mw: 60,
+        die_erase_mw: 70,
+        data_pj_per_byte: 500,
+    }
+}
+
 fn configs() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(vec!["direct-then-fold", "direct-while-folding", "fold"]),
@@ -65,6 +78,10 @@ fn configs() -> impl Strategy<Value = Config> {
                 let idle = config.cache.idle.as_mut().unwrap();
                 idle.residue_bytes = 4096 * 20;
                 idle.rate_bytes_per_s = (lazy == 2).then_some(20_000_000);
+            }
+            // Every other drive is slow to wake up.
+            if from % 2 == 0 {
+                config.power = Some(sleepy());
             }
             if !greedy {
                 config.ftl.gc = GcChoice::CostBenefit;
@@ -151,6 +168,7 @@ fn the_random_requests_reach_everything_that_can_happen() {
         "native_erases_total",
         "buffer_wait_ns_total",
         "suspends_total",
+        "wake_ns_total",
     ] {
         let value = reached[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()];
         assert!(value > 100, "{name}: {value}");

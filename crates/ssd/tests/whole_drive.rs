@@ -240,6 +240,7 @@ fn powered() -> Config {
         active_mw: 2000,
         idle_mw: 50,
         idle_after: Nanos::from_millis(100),
+        exit: Nanos::ZERO,
         die_read_mw: 50,
         die_program_mw: 60,
         die_erase_mw: 70,

@@ -4,4 +4,4 @@ mod heat;
 mod power;
 
 pub use heat::Heat;
-pub use power::{energy_pj, Activity};
+pub use power::{energy_pj, Activity, Waking};

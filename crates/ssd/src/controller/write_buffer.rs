@@ -84,6 +84,12 @@ impl WriteBuffer {
         false
     }
 
+    /// Pages of acknowledged data that are not in the NAND at `now`.
+    pub fn held(&self, nand: &Nand, now: Nanos) -> u32 {
+        let ended = self.units.iter().take_while(|unit| unit.end(nand) <= now);
+        self.used - ended.map(|unit| unit.pages).sum::<u32>()
+    }
+
     /// When everything now being programmed will be in the NAND.
     pub fn drained_at(&self, nand: &Nand) -> Nanos {
         let under_way = (self.oldest..self.next).map(|number| &self.units[self.place(number)]);

@@ -3,11 +3,13 @@
 use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::{Config, Heat, Power, Throttle, Wear};
+use crate::units::Nanos;
 
 pub const KEYS: &[&str] = &[
     "power.active",
     "power.idle",
     "power.idle_after",
+    "power.exit",
     "power.die_read",
     "power.die_program",
     "power.die_erase",
@@ -40,6 +42,7 @@ pub fn power(reader: &Reader) -> Result<Option<Power>, ProfileError> {
         active_mw: power("power.active")?,
         idle_mw: power("power.idle")?,
         idle_after: reader.quantity("power.idle_after", None, units::time)?,
+        exit: reader.quantity("power.exit", Some(Nanos::ZERO), units::time)?,
         die_read_mw: power("power.die_read")?,
         die_program_mw: power("power.die_program")?,
         die_erase_mw: power("power.die_erase")?,
@@ -125,6 +128,7 @@ pub fn write(c: &Config, line: &mut impl FnMut(String)) {
         line(format!("active = \"{}\"", units::write_power(power.active_mw)));
         line(format!("idle = \"{}\"", units::write_power(power.idle_mw)));
         line(format!("idle_after = \"{}\"", units::write_time(power.idle_after)));
+        line(format!("exit = \"{}\"", units::write_time(power.exit)));
         line(format!("die_read = \"{}\"", units::write_power(power.die_read_mw)));
         line(format!("die_program = \"{}\"", units::write_power(power.die_program_mw)));
         line(format!("die_erase = \"{}\"", units::write_power(power.die_erase_mw)));

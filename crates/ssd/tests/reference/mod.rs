@@ -168,6 +168,8 @@ pub struct Reference {
     owed_share: i64,
     not_before: u64,
     silent_since: u64,
+    worked_until: u64,
+    awake_from: u64,
     busy: u64,
     now: u64,
 }
@@ -220,6 +222,8 @@ impl Reference {
             owed_share: 0,
             not_before: 0,
             silent_since: 0,
+            worked_until: 0,
+            awake_from: 0,
             busy: 0,
             now: 0,
             c: c.clone(),
@@ -227,7 +231,7 @@ impl Reference {
     }
 
     pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
-        self.advance(now);
+        let now = Nanos(self.wake(now));
         let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
         let taken = self.cores[core].max(now.0) + self.c.controller.command.0;
         self.cores[core] = taken;
@@ -249,6 +253,18 @@ impl Reference {
         Nanos(done)
     }
 
+    /// When a command that comes at `now` finds the drive awake.
+    fn wake(&mut self, now: Nanos) -> u64 {
+        self.advance(now);
+        if let Some(power) = self.c.power {
+            let quiet_since = self.silent_since.max(self.worked_until);
+            if now.0 > quiet_since + power.idle_after.0 && now.0 > self.awake_from {
+                self.awake_from = now.0 + power.exit.0;
+            }
+        }
+        now.0.max(self.awake_from)
+    }
+
     pub fn advance(&mut self, now: Nanos) {
         self.now = now.0;
         let Some(idle) = self.c.cache.idle else { return };
@@ -265,6 +281,7 @@ impl Reference {
                 at = at.max(self.end_of(self.in_flight[0]));
             }
             if at >= now.0 {
+                self.worked_until = now.0;
                 break;
             }
             let moved = match self.slc_valid() * PAGE > idle.residue_bytes {
@@ -275,6 +292,7 @@ impl Reference {
                 self.program_all_moved(at);
                 break;
             };
+            self.worked_until = at;
             if let Some(rate) = idle.rate_bytes_per_s {
                 self.not_before = at + moved as u64 * PAGE * 1_000_000_000 / rate;
             }
