@@ -29,7 +29,8 @@ class RealDrive:
     capacity_bytes: int
     block_bytes: int
     columns: list[str]
-    """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process)."""
+    """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process); and
+    once it is watched `device_read_bytes_total`, `device_write_bytes_total`, for everyone."""
     engine: str | None
     """`io_uring` or `threads`, after the first run."""
 
@@ -44,6 +45,9 @@ class RealDrive:
     @staticmethod
     def device(path: str, serial: str, wipe_signatures: bool) -> RealDrive:
         """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
+
+    def watch(self, stat: str) -> bool:
+        """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
 
     def run(
         self,
@@ -103,7 +107,8 @@ class SimDrive:
 
         - `interrupted`: bool; `start_ns`, `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
         - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
-          [global] and overrides), `notes` (options accepted and ignored), `iodepth`, `start_ns`, `elapsed_ns`,
+          [global] and overrides), `notes` (options accepted and ignored), `iodepth`,
+          `size_bytes` (of the region), `start_ns`, `elapsed_ns`,
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
           `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns), `histogram` (list of (from ns, to ns,
           count), eight to an octave);
@@ -128,4 +133,8 @@ class SimDrive:
     slc_erases_total native_erases_total    blocks (of one plane)
     link_busy_ns_total die_busy_ns_total (all dies added) buffer_wait_ns_total suspends_total
     slc_valid_bytes slc_superblocks free_superblocks mapped_bytes cache_limit_bytes
+    map_read_bytes_total map_programmed_bytes_total map_wait_ns_total   of a drive that does not hold its whole map
+    buffer_bytes              acknowledged and not yet in the cells
+    energy_nj_total temperature_millicelsius throttle_level wake_ns_total
+    host_cpu_busy_ns_total page_cache_bytes page_cache_dirty_bytes
     """

@@ -156,6 +156,8 @@ def _device(disk: Path) -> dict[str, Any]:
         "scheduler": _chosen(_text(queue / "scheduler")),
         "rotational": _number(queue / "rotational"),
         "write_cache": _text(queue / "write_cache"),
+        # 1 where a controller without DRAM has asked for memory of the host's and got it.
+        "host_memory_buffer": _number(device / "hmb"),
         "discard_bytes": _number(queue / "discard_max_bytes"),
         "requests_in_flight": sum(int(word) for word in (_text(disk / "inflight") or "0").split()),
     }

@@ -173,5 +173,12 @@ def _real(
     spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: dict[str, Any]
 ) -> Target:
     device = facts["device"] or {}
+
+    def watched() -> RealDrive:
+        drive = opener()
+        if device:
+            drive.watch(f"/sys/block/{device['name']}/stat")
+        return drive
+
     name = device.get("model") or device.get("name") or spec
-    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, opener)
+    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, watched)

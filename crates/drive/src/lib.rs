@@ -16,6 +16,7 @@ mod error;
 mod null;
 mod scratch;
 mod signatures;
+mod stat;
 mod target;
 mod written;
 
@@ -24,4 +25,5 @@ pub use engine::Kind;
 pub use error::OpenError;
 pub use null::NullTarget;
 pub use scratch::{open_existing, open_scratch};
+pub use stat::DeviceStat;
 pub use target::RealTarget;

@@ -15,6 +15,7 @@ use crate::arena::Arena;
 use crate::data::Maker;
 use crate::engine::{name, Done, Engine, Kind, Task};
 use crate::error::OpenError;
+use crate::stat::DeviceStat;
 use crate::written::Written;
 
 /// How TRIM is said to what is underneath.
@@ -46,6 +47,8 @@ pub struct RealTarget {
     ready: VecDeque<Done>,
     under_way: u32,
     moved: [u64; 3],
+    /// The device underneath, where it is known.
+    stat: Option<DeviceStat>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,17 @@ struct Slot {
     primed: bool,
     verify: bool,
 }
+
+/// What is counted here, and then what the device counts.
+const COLUMNS: [&str; 6] = [
+    "host_read_bytes_total",
+    "host_write_bytes_total",
+    "host_trim_bytes_total",
+    "cpu_ns_total",
+    "device_read_bytes_total",
+    "device_write_bytes_total",
+];
+const OWN: usize = 4;
 
 /// Nothing is waited for longer than this before the caller may look round.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -89,6 +103,7 @@ impl RealTarget {
             ready: VecDeque::new(),
             under_way: 0,
             moved: [0; 3],
+            stat: None,
         }
     }
 
@@ -96,6 +111,11 @@ impl RealTarget {
     pub fn with_engine(mut self, kind: Kind) -> RealTarget {
         self.wanted = Some(kind);
         self
+    }
+
+    /// Record what the device underneath moves for everyone, too.
+    pub fn watch(&mut self, stat: DeviceStat) {
+        self.stat = Some(stat);
     }
 
     /// The engine of the last run.
@@ -298,14 +318,17 @@ impl Target for RealTarget {
     }
 
     fn columns(&self) -> &'static [&'static str] {
-        &["host_read_bytes_total", "host_write_bytes_total", "host_trim_bytes_total", "cpu_ns_total"]
+        &COLUMNS[..if self.stat.is_some() { COLUMNS.len() } else { OWN }]
     }
 
     fn sample(&mut self, into: &mut [u64]) {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu = cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64;
         let [read, write, trim] = self.moved;
-        into.copy_from_slice(&[read, write, trim, cpu]);
+        into[..OWN].copy_from_slice(&[read, write, trim, cpu]);
+        if let Some(stat) = &mut self.stat {
+            into[OWN..].copy_from_slice(&stat.bytes());
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pslc_drive::{inspect, open_device, open_existing, open_scratch, Kind, NullTarget, RealTarget};
+use pslc_drive::{
+    inspect, open_device, open_existing, open_scratch, DeviceStat, Kind, NullTarget, RealTarget,
+};
 use pslc_load::job::Ground;
 use pslc_load::{plan, Target};
 use pyo3::prelude::*;
@@ -32,6 +34,11 @@ impl RealDrive {
     #[staticmethod]
     fn device(path: PathBuf, serial: &str, wipe_signatures: bool) -> PyResult<RealDrive> {
         Ok(RealDrive { target: open_device(&path, serial, wipe_signatures).map_err(refused)? })
+    }
+
+    fn watch(&mut self, stat: PathBuf) -> bool {
+        let found = DeviceStat::open(&stat).map(|stat| self.target.watch(stat));
+        found.is_ok()
     }
 
     #[getter]

@@ -46,6 +46,7 @@ fn unit_dict<'py>(py: Python<'py>, unit: &Unit, jobs: &[Job], end: Nanos) -> PyR
     out.set_item("options", options)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
+    out.set_item("size_bytes", job.size)?;
     out.set_item("start_ns", unit.start.0)?;
     out.set_item("elapsed_ns", elapsed)?;
     for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&unit.kinds) {
