@@ -17,6 +17,7 @@ import numpy as np
 from tests.analysis import simulated, synthetic
 
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
+from pslc.analysis.causes import WAITING
 from pslc.analysis.outside import LINK_FULL
 from pslc.channels import changes_within
 from pslc.findings import of_writes
@@ -100,19 +101,24 @@ def shares(verdicts: list[Verdict]) -> tuple[float, float, float, float]:
 def explained(recordings: Iterable[Recording]) -> Counter[tuple[str, str]]:
     """How often a phase of one cause, by the drive's counters, was explained by another, or the same, from outside.
 
-    Where the link is as full as the cells are busy, either is right: faster cells would not help, nor a faster link.
+    Where the link is as full as the cells are busy, either is right: faster cells would not help, nor a faster link. So
+    is either where the drive's buffer takes in all that a host asks for.
     """
     found: Counter[tuple[str, str]] = Counter()
     for recording in recordings:
         inside, outside = recording.findings["phases"], of_writes(recording, outside=True)["phases"]
         for truth, answer in zip(inside, outside, strict=True):
-            both = answer["cause"] == "link" and _link_share(recording, truth) >= LINK_FULL
+            both = {
+                "link": _busy(recording, truth, "link_busy_ns_total") >= LINK_FULL,
+                "host": truth["cause"] == "dram" and _busy(recording, truth, "buffer_wait_ns_total") < WAITING,
+            }.get(answer["cause"], False)
             found[answer["cause"] if both else truth["cause"], answer["cause"]] += 1
     return found
 
 
-def _link_share(recording: Recording, phase: dict[str, Any]) -> float:
-    busy = changes_within(recording, phase["from_bytes"], phase["to_bytes"])["link_busy_ns_total"]
+def _busy(recording: Recording, phase: dict[str, Any], counter: str) -> float:
+    """Share of a phase's time that a counter counts."""
+    busy = changes_within(recording, phase["from_bytes"], phase["to_bytes"])[counter]
     return busy / 1e9 * phase["bytes_per_s"] / (phase["to_bytes"] - phase["from_bytes"])
 
 

@@ -292,3 +292,23 @@ def test_sizes_need_a_unit():
     for text in ("20", "20G", "GB", "-1GB", "1e9B"):
         with pytest.raises(pslc.PslcError, match="a number with a unit"):
             units.size(text, "--size")
+
+
+def test_what_others_write_meanwhile_is_seen_in_the_counters_of_the_device(tmp_path):
+    job = tmp_path / "write.fio"
+    job.write_text("[write]\nrw=write\nbs=64k\niodepth=1\nsize=100%\nloops=2\ndirect=1\n")
+    again = f"dd if=/dev/zero of={tmp_path}/other.bin bs=4M count=50 oflag=direct conv=notrunc 2>/dev/null"
+    other = subprocess.Popen(["sh", "-c", f"while {again}; do :; done"])
+    try:
+        time.sleep(0.3)
+        if other.poll() is not None:
+            pytest.skip("the file system refuses O_DIRECT")
+        recording = pslc.run(job, on=str(tmp_path / "scratch.bin"), real=RealOptions(size=100 * MB))
+    finally:
+        other.kill()
+        other.wait()
+    if "device_write_bytes_total" not in recording.before:
+        pytest.skip("the device below this folder is not known")
+    moved = recording.totals["device_write_bytes_total"] - recording.before["device_write_bytes_total"]
+    assert moved > 1.3 * recording.written_bytes
+    assert "other" in {phase["cause"] for phase in recording.findings["phases"]}

@@ -5,31 +5,82 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pslc.analysis import Phase, Seen
+from pslc.analysis import Phase, Place, Seen
 from pslc.doubts import link_bytes_per_s, throttled_s
 from pslc.recording import Recording
 
 PAYLOAD = 0.9
 """Share of a link's raw speed that is the host's data."""
+MAPPED = 1024
+"""Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
+LENT_BYTES = 128 << 20
+"""The most that Linux lends a drive without DRAM for its map, unless told otherwise."""
 
 
 def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
     """What the recording tells of the outside: no counter of the drive's."""
-    options = [job["options"] for job in recording.jobs]
-    one_by_one = all(job["iodepth"] == 1 and option.get("numjobs", "1") == "1" for job, option in _writing(recording))
-    latencies = [_latencies(recording, phase) for phase in phases] if one_by_one else None
+    latencies = [_latencies(recording, phase) for phase in phases]
+    moved = [_others(recording, phase) for phase in phases]
+    others = [other for other in moved if other is not None]
     return Seen(
         capacity_bytes=recording.drive_bytes,
         link_bytes_per_s=_link(recording),
-        random_from=_random_from(recording),
-        mean_s=[mean for mean, _ in latencies] if latencies else None,
-        longest_s=[longest for _, longest in latencies] if latencies else None,
+        map_bytes=_map_bytes(recording),
+        places=_places(recording),
+        mean_s=[mean for mean, _ in latencies],
+        longest_s=[longest for _, longest in latencies],
+        one_by_one=all(
+            job["iodepth"] == 1 and option.get("numjobs", "1") == "1" for job, option in _writing(recording)
+        ),
+        first_s=_first_s(recording, phases[0]),
+        silent_s=_silent_s(recording),
         cpu=_cpu(recording, phases),
-        buffered=(not recording.is_simulated or "page_cache" in host(recording))
-        and any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options),
+        buffered=_buffered(recording),
         throttled_s=_throttled(recording),
+        others=[
+            other / (other + phase.to_bytes - phase.from_bytes) for other, phase in zip(others, phases, strict=True)
+        ]
+        if len(others) == len(phases)
+        else None,
     )
+
+
+def began(recording: Recording) -> int:
+    """When the first request was made: after the start delay of the jobs, where all have one."""
+    delayed = [job["start_ns"] for job in recording.jobs if "startdelay" in job["options"]]
+    return (
+        max(recording.start_ns, min(delayed)) if delayed and len(delayed) == len(recording.jobs) else recording.start_ns
+    )
+
+
+def inside(recording: Recording, phase: Phase) -> dict[str, float]:
+    """What `pslc.analysis.phase_cause` asks for besides what the drive's counters changed by."""
+    found = {}
+    if "buffer_bytes" in recording.before:
+        held = np.concatenate([[recording.before["buffer_bytes"]], recording.bytes["buffer_bytes"]]).astype(np.float64)
+        at = np.interp([phase.from_bytes, phase.to_bytes], _written(recording), held)
+        found["buffer_rise_bytes"] = float(at[1] - at[0])
+    others = _others(recording, phase)
+    if others is not None:
+        found["other_bytes"] = others
+    return found
+
+
+def _others(recording: Recording, phase: Phase) -> float | None:
+    """Bytes that the drive moved for others within a phase of writes; None where it is not known."""
+    of = "host" if recording.is_simulated else "device"
+    names = [f"{of}_read_bytes_total", f"{of}_write_bytes_total"]
+    if _buffered(recording) or not all(name in recording.before for name in names):
+        return None
+    changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
+    # A request is counted when it begins or when it ends, by us and by them.
+    under_way = sum(
+        float(job["iodepth"] * job["write"]["io_bytes"] / job["write"]["total_ios"]) for job, _ in _writing(recording)
+    )
+    ours = phase.to_bytes - phase.from_bytes + under_way
+    return max(sum(changes[name] for name in names) - ours, 0.0)
 
 
 def host(recording: Recording) -> dict[str, Any]:
@@ -57,6 +108,19 @@ def _throttled(recording: Recording) -> float | None:
     return throttled_s(recording.facts)
 
 
+def _buffered(recording: Recording) -> bool:
+    """Whether a page cache took part."""
+    if recording.is_simulated and "page_cache" not in host(recording):
+        return False
+    options = [job["options"] for job in recording.jobs]
+    return any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options)
+
+
+def _written(recording: Recording) -> NDArray[np.float64]:
+    """Bytes written at the borders of the bins."""
+    return np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
+
+
 def _writing(recording: Recording) -> list[tuple[dict[str, Any], dict[str, str]]]:
     return [(job, job["options"]) for job in recording.jobs if job["write"]["total_ios"]]
 
@@ -69,20 +133,48 @@ def _link(recording: Recording) -> float | None:
     return None if raw is None else PAYLOAD * raw
 
 
-def _random_from(recording: Recording) -> float | None:
-    """Bytes written when the first job at random places began; None when there is none."""
-    starts = [job["start_ns"] for job, option in _writing(recording) if "rand" in option.get("rw", "")]
-    if not starts:
-        return None
+def _places(recording: Recording) -> list[Place]:
+    """Where the jobs that write did so, in the order in which they began."""
     ends = np.concatenate([[recording.start_ns], recording.bytes["end_ns"]]).astype(np.float64)
-    written = np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
-    return float(np.interp(min(starts), ends, written))
+    found = [
+        Place(
+            from_bytes=float(np.interp(job["start_ns"], ends, _written(recording))),
+            span_bytes=job["size_bytes"],
+            request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],
+            random="rand" in option.get("rw", option.get("readwrite", "")),
+        )
+        for job, option in _writing(recording)
+        if "size_bytes" in job
+    ]
+    return sorted(found, key=lambda place: place.from_bytes)
+
+
+def _map_bytes(recording: Recording) -> float | None:
+    """How much of the drive is mapped by what its controller holds of the map; a data sheet tells if it has DRAM."""
+    if recording.is_simulated:
+        held = recording.facts["map_cache_bytes"]
+        return float("inf") if held is None else held * MAPPED
+    lent = (recording.facts.get("device") or {}).get("host_memory_buffer")
+    return LENT_BYTES * MAPPED if lent else None
+
+
+def _first_s(recording: Recording, first: Phase) -> float | None:
+    """How much longer the first request took than the longest of a bin usually did after it; None: not seen."""
+    inside = np.searchsorted(_written(recording), first.to_bytes, side="right") - 1
+    longest = recording.bytes["lat_max_ns"][:inside].astype(np.float64) / 1e9
+    return float(longest[0] - np.median(longest[1:])) if longest.size > 1 else None
+
+
+def _silent_s(recording: Recording) -> float | None:
+    """Silence before the first request; None where it is not known."""
+    silent = (began(recording) - (0 if recording.is_simulated else recording.start_ns)) / 1e9
+    return silent if recording.is_simulated or silent > 0.0 else None
 
 
 def _latencies(recording: Recording, phase: Phase) -> tuple[float, float]:
     """Mean and usual longest time of a request within a phase, in seconds; (0, 0) when it has no whole bin."""
     series = recording.bytes
-    written = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
+    written = _written(recording)
     inside = (written[:-1] >= phase.from_bytes) & (written[1:] <= phase.to_bytes)
     if not inside.any():
         return 0.0, 0.0
@@ -93,7 +185,7 @@ def _latencies(recording: Recording, phase: Phase) -> tuple[float, float]:
 def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
     """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
     series = recording.bytes
-    written = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
+    written = _written(recording)
     found: dict[str, float] = {}
     for name, before in recording.before.items():
         column = np.concatenate([[float(before)], series[name].astype(np.float64)])

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.channels import changes_within, host, seen
+from pslc.channels import began, changes_within, host, inside, seen
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
-PACED = ("thinktime", "startdelay", "rate")
+PACED = ("thinktime", "startdelay", "rate", "rate_iops")
 """fio options by which the host, not the drive, decides when requests are made."""
 
 
@@ -96,7 +96,7 @@ def write_curve(recording: Recording) -> Curve | None:
     a real drive those shorter than `SHORTEST_NS`: they tell of the order in which requests came back."""
     series = recording.bytes
     edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
-    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
+    ends = np.concatenate([[began(recording)], series["end_ns"]]).astype(np.float64)
     least = 0.0 if recording.is_simulated else SHORTEST_NS
     keep = [0]
     for i in range(1, len(edges)):
@@ -109,12 +109,19 @@ def write_curve(recording: Recording) -> Curve | None:
 
 
 def _paced(recording: Recording) -> bool:
-    return any(name in PACED for job in recording.jobs for name in job["options"])
+    """Whether the host paused within the curve; a silence before the first request is not in it."""
+    start = began(recording)
+    return any(
+        name in PACED and (name != "startdelay" or job["start_ns"] > start)
+        for job in recording.jobs
+        for name in job["options"]
+    )
 
 
 def _evidence(recording: Recording, phase: Phase) -> Evidence:
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
+    changes |= inside(recording, phase)
     written = phase.to_bytes - phase.from_bytes
     facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
     return phase_cause(changes, seconds=seconds, facts=facts, written=written)

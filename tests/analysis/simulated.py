@@ -3,7 +3,7 @@
 Sizes, cells, speeds, modes and policies are drawn; a superblock is 0.1 to 0.3 % of the drive, as on real ones.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
+from pslc.findings import of_writes
 from pslc.recording import Columns, Recording
 
 FILL = "[fill]\nrw=write\nbs=512k\niodepth=16\nsize=100%\n"
@@ -120,6 +121,44 @@ class Fill:
         return np.diff(np.concatenate([[self.before[counter]], self.series[counter].astype(np.float64)]))
 
 
+@dataclass(frozen=True)
+class Scene:
+    """What is done to a drive, and what is around it.
+
+    Attributes:
+        jobs: an fio job file. Jobs whose name begins with `other` are of somebody else: a recording does not have them.
+        tables: of the profile, beside those of the drive.
+        keys: of the drive's profile, in the place of its own.
+    """
+
+    jobs: str
+    tables: str = ""
+    keys: str = ""
+
+
+def scene(rng: np.random.Generator) -> Scene:
+    """A fill or the like on most drives, and on some what meets one of the other causes, or just does not."""
+    kind = rng.choice(
+        ["fills", "heat", "page cache", "processor", "map", "burst", "sleep", "others"],
+        p=[0.53, 0.07, 0.05, 0.07, 0.09, 0.07, 0.06, 0.06],
+    )
+    if kind == "heat":
+        return Scene(job(rng), hot(rng))
+    if kind == "page cache":
+        return Scene(job(rng), f'[host]\npage_cache = "{rng.uniform(2, 6):.1f}GB"\n')
+    if kind == "processor":
+        return processor(rng)
+    if kind == "map":
+        return far_apart(rng)
+    if kind == "burst":
+        return burst(rng)
+    if kind == "sleep":
+        return asleep(rng)
+    if kind == "others":
+        return shared(rng)
+    return Scene(job(rng))
+
+
 def job(rng: np.random.Generator) -> str:
     """An fio job file: a fill, a part of one, one twice over, one with random writes behind it, or a host that writes
     one request at a time."""
@@ -138,20 +177,24 @@ def job(rng: np.random.Generator) -> str:
     return fill
 
 
-def surroundings(rng: np.random.Generator) -> str:
-    """What some drives have besides: a board that gets hot, or a host with a page cache or a slow processor."""
-    kind = rng.choice(["none", "heat", "page cache", "processor"], p=[0.8, 0.08, 0.06, 0.06])
-    if kind == "heat":
-        return f"""
+def power(exit_ms: float = 0.0) -> str:
+    """What a drive draws, and how long it takes to wake up."""
+    return f"""
 [power]
 active = "2.5W"
 idle = "50mW"
 idle_after = "100ms"
+exit = "{round(1000 * exit_ms)}us"
 die_read = "50mW"
 die_program = "60mW"
 die_erase = "60mW"
 data = "400pJ/B"
+"""
 
+
+def hot(rng: np.random.Generator) -> str:
+    """A board that gets hot."""
+    return f"""{power()}
 [heat]
 ambient = "25C"
 chips = "1J/K"
@@ -164,30 +207,72 @@ at = "75C"
 until = "70C"
 speed = "{rng.integers(3, 15)}%"
 """
-    if kind == "page cache":
-        return f"""
-[host]
-page_cache = "{rng.uniform(2, 6):.1f}GB"
-"""
-    if kind == "processor":
-        cost = rng.integers(100, 1500)
-        return f"""
-[host]
-cores = {rng.choice([1, 2, 4])}
-read = "{cost}us"
-write = "{cost}us"
-"""
-    return ""
+
+
+def processor(rng: np.random.Generator) -> Scene:
+    """Small requests by a host whose processor takes its time for each, or has enough of it."""
+    bs, cost, cores = rng.choice([4, 8, 16]), rng.choice([2, 20, 40, 80]), rng.choice([1, 2, 4])
+    jobs = f"[small]\nrw=write\nbs={bs}k\niodepth={rng.choice([8, 32])}\nsize={rng.integers(5, 20)}%\n"
+    return Scene(jobs, f'[host]\ncores = {cores}\nread = "{cost}us"\nwrite = "{cost}us"\n')
+
+
+def far_apart(rng: np.random.Generator) -> Scene:
+    """Small random writes, close together and then far apart, or at once far apart, on a drive that holds a small part
+    of its map, or all of it."""
+    held = rng.choice(["32KiB", "64KiB", "128KiB", "dram"], p=[0.3, 0.3, 0.2, 0.2])
+    common = f"rw=randwrite\nnorandommap\nbs={rng.choice([4, 8, 16])}k\niodepth={rng.choice([1, 4, 32])}\n"
+    near = f"[near]\n{common}size=24m\nio_size={rng.integers(80, 200)}m\n" if rng.random() < 0.7 else ""
+    far = f"[far]\nstonewall\n{common}size=100%\nio_size={rng.integers(200, 500)}m\n"
+    return Scene(near + far, keys=f"controller.map={held}")
+
+
+def burst(rng: np.random.Generator) -> Scene:
+    """A short write to a drive whose buffer takes in a visible part of it."""
+    buffer = int(rng.integers(8, 64))
+    size = round(buffer * rng.uniform(4, 20))
+    jobs = f"[burst]\nrw=write\nbs={rng.choice([16, 64, 128])}k\niodepth={rng.choice([1, 8])}\nsize={size}m\n"
+    return Scene(jobs, keys=f"controller.write_buffer={buffer}MiB")
+
+
+def asleep(rng: np.random.Generator) -> Scene:
+    """A short write after a pause, to a drive that takes a while to wake up, or is awake at once."""
+    waits = rng.choice([0.0, rng.uniform(5, 50)], p=[0.3, 0.7])
+    size, bs = rng.integers(2, 80), rng.choice([4, 16, 64])
+    jobs = f"[first]\nstartdelay={rng.integers(1, 5)}\nrw=write\nbs={bs}k\niodepth={rng.choice([1, 4])}\nsize={size}m\n"
+    return Scene(jobs, power(waits))
+
+
+def shared(rng: np.random.Generator) -> Scene:
+    """A fill of a part of a drive of which somebody else reads what is there, a lot or a little."""
+    size = rng.integers(10, 40)
+    rate = rng.choice([1, 10, 1000])
+    fill = f"[fill]\nrw=write\nbs=512k\niodepth=16\nsize={size}%\n"
+    other = f"rw={rng.choice(['read', 'randread'])}\nbs=128k\niodepth={rng.choice([2, 16])}\nrate={rate}m\nsize=5%\n"
+    return Scene(f"{fill}[other]\n{other}time_based\nruntime={rng.integers(2, 30)}\n")
 
 
 def recording(seed: int, folder: Path) -> Recording:
-    """A random job on a random drive of 10 to 40 GB, whose profile is put into `folder`."""
+    """A random scene on a random drive of 10 to 40 GB, whose profile is put into `folder`."""
     rng = np.random.default_rng([seed, 7])
     drive, jobs = folder / "random.toml", folder / "random.fio"
-    text = profile(rng, 0.25)
-    jobs.write_text(job(rng))
-    drive.write_text(text + surroundings(rng))
-    return pslc.run(jobs, on=f"sim:{drive}", seed=seed)
+    text, found = profile(rng, 0.25), scene(rng)
+    jobs.write_text(found.jobs)
+    drive.write_text(text + found.tables)
+    on = f"sim:{drive},{found.keys}" if found.keys else f"sim:{drive}"
+    return without_others(pslc.run(jobs, on=on, seed=seed))
+
+
+def without_others(run: Recording) -> Recording:
+    """As another program had done what jobs named `other` did: only the drive's own counters know of that."""
+    jobs = [job for job in run.jobs if not job["name"].startswith("other")]
+    if len(jobs) == len(run.jobs):
+        return run
+    ended = max(job["start_ns"] + job["elapsed_ns"] for job in jobs)
+    ours = {name: column[run.bytes["end_ns"] <= ended] for name, column in run.bytes.items()}
+    # Theirs are in these, and cannot be told from ours.
+    gone = {name: np.zeros_like(ours[name]) for name in ours if name.startswith(("read", "lat_"))}
+    seen = replace(run, jobs=jobs, bytes=ours | gone)
+    return replace(seen, findings=of_writes(seen))
 
 
 def filled(seed: int) -> Fill:

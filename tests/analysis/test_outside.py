@@ -1,12 +1,13 @@
 """Causes from a curve and what a tester sees, without a look into the drive."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from benches.analysis import explained, recordings, right
 
 import pslc
-from pslc.analysis import CAUSES, Phase, Seen, causes_from_outside
+from pslc.analysis import CAUSES, Phase, Place, Seen, causes_from_outside
 from pslc.findings import of_writes
 from tests.conftest import fill
 
@@ -70,15 +71,95 @@ def test_a_phase_that_lasted_as_long_as_the_drive_throttled_is_heat() -> None:
 
 
 def test_single_requests_of_which_none_waits_are_the_hosts_own_pace() -> None:
-    slow = replace(DRIVE, mean_s=[20e-6], longest_s=[22e-6])
+    slow = replace(DRIVE, mean_s=[20e-6], longest_s=[22e-6], one_by_one=True)
     assert causes(slow, (300, 400)) == ["host"]
     assert causes(replace(slow, longest_s=[900e-6]), (300, 400)) == ["pslc"]
+    assert causes(replace(slow, one_by_one=False), (300, 400)) == ["pslc"]
+
+
+def test_large_requests_that_all_wait_alike_are_no_pace_of_the_host() -> None:
+    slow = replace(DRIVE, one_by_one=True, places=[Place(0.0, 1000 * GB, 64e3, random=False)])
+    assert causes(replace(slow, mean_s=[30e-6], longest_s=[31e-6]), (300, 2100)) == ["host"]
+    assert causes(replace(slow, mean_s=[539e-6], longest_s=[540e-6]), (300, 120)) == ["pslc"]
 
 
 def test_random_writes_on_a_full_drive_are_garbage_collection() -> None:
-    seen = replace(DRIVE, random_from=1000 * GB)
+    fill, random = Place(0.0, 1000 * GB, 512e3, random=False), Place(1000 * GB, 1000 * GB, 32e3, random=True)
+    seen = replace(DRIVE, places=[fill, random])
     assert causes(seen, (300, 4000), (1000, 500), (2000, 60))[-1] == "gc"
-    assert causes(replace(DRIVE, random_from=0.0), (100, 4000), (300, 500)) == ["unknown"] * 2
+
+
+def test_random_writes_do_not_tell_how_full_a_drive_is() -> None:
+    seen = replace(DRIVE, places=[Place(0.0, 1000 * GB, 512e3, random=True)])
+    assert causes(seen, (100, 4000)) == ["unknown"]
+    assert causes(seen, (20, 4000), (40, 1500)) == ["pslc", "direct"]
+
+
+AT_ONCE = {"one_by_one": True, "mean_s": [10e-6, 1e-3], "longest_s": [11e-6, 1e-2]}
+NEAR, FAR = Place(0.0, 0.03 * GB, 4096, random=True), Place(1 * GB, 1000 * GB, 4096, random=True)
+"""Close together, and from 1 GB on far apart."""
+
+
+@pytest.mark.parametrize(
+    ("expected", "known"),
+    [
+        (["pslc", "map"], {"map_bytes": 2 * GB}),
+        (["pslc", "map"], {"map_bytes": None}),
+        (["pslc", "pslc"], {"map_bytes": float("inf")}),
+        (["pslc", "pslc"], {"map_bytes": 1024 * GB}),
+        (["pslc", "pslc"], {"map_bytes": 2 * GB, "places": [NEAR, replace(FAR, request_bytes=128e3)]}),
+    ],
+)
+def test_small_writes_that_are_slower_far_apart_wait_for_the_map(expected: list[str], known: dict[str, Any]) -> None:
+    assert causes(replace(DRIVE, **{"places": [NEAR, FAR]} | known), (1, 400), (3, 150)) == expected
+
+
+def test_far_apart_at_once_it_takes_a_drive_without_dram_to_be_the_map() -> None:
+    far = replace(DRIVE, places=[replace(FAR, from_bytes=0.0)])
+    assert causes(replace(far, map_bytes=2 * GB), (3, 150)) == ["map"]
+    assert causes(far, (3, 150)) == ["pslc"]
+    # All requests alike: whatever limits, none of them had to wait for a page of the map that others did not need.
+    alike = replace(far, map_bytes=2 * GB, mean_s=[100e-6], longest_s=[105e-6])
+    assert causes(alike, (3, 150)) == ["pslc"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "stretches", "known"),
+    [
+        # As fast as the link carries, and only for a moment.
+        (["dram", "pslc", "fold"], [(1, 6900), (350, 4000), (1000, 500)], {}),
+        # Too long for a buffer.
+        (["link", "fold"], [(20, 6900), (1000, 500)], {}),
+        # Hardly slower behind it.
+        (["link", "direct"], [(1, 6900), (1000, 6200)], {}),
+        # Below the link's speed it takes requests of which none waited, or so little that it can be nothing else.
+        (["pslc", "direct"], [(3, 4000), (1000, 1500)], {}),
+        (["dram", "native"], [(3, 4000), (1000, 1500)], AT_ONCE),
+        (["dram", "native"], [(1, 4000), (1000, 1500)], {}),
+        # The host went elsewhere.
+        (["pslc", "map"], [(1, 400), (3, 150)], {"places": [NEAR, FAR]}),
+    ],
+)  # fmt: skip
+def test_the_first_of_a_burst_goes_into_the_memory_of_the_drive(
+    expected: list[str], stretches: list[tuple[float, float]], known: dict[str, Any]
+) -> None:
+    assert causes(replace(DRIVE, **known), *stretches) == expected
+
+
+def test_a_first_request_that_took_most_of_the_time_after_a_silence_woke_the_drive() -> None:
+    # 64 MB at 2000 MB/s: 32 ms
+    woken = replace(DRIVE, first_s=20e-3, silent_s=5.0)
+    assert causes(woken, (0.064, 2000)) == ["power"]
+    assert causes(replace(woken, silent_s=None), (0.064, 2000)) == ["power"]
+    assert causes(replace(woken, silent_s=0.0), (0.064, 2000)) == ["pslc"]
+    assert causes(replace(woken, first_s=2e-3), (0.064, 2000)) == ["pslc"]
+    assert causes(woken, (0.064, 2000), (300, 4000))[0] == "power"
+    assert causes(woken, (300, 4000)) == ["pslc"]
+
+
+def test_what_the_drive_moved_for_others_is_told_by_its_own_counters() -> None:
+    assert causes(replace(DRIVE, others=[0.4, 0.01]), (300, 2000), (1000, 500)) == ["other", "fold"]
+    assert causes(replace(DRIVE, others=[0.2, 0.0]), (300, 2000), (1000, 500)) == ["pslc", "fold"]
 
 
 def test_without_a_capacity_a_flat_curve_tells_nothing() -> None:

@@ -4,8 +4,9 @@ from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, phase_cause
 from pslc.analysis.doubts import Doubt, doubts
 from pslc.analysis.found import Explain, ExplainedPhase, Found, find
-from pslc.analysis.outside import Seen, causes_from_outside
+from pslc.analysis.outside import causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.seen import Place, Seen
 from pslc.analysis.series import Curve
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ExplainedPhase",
     "Found",
     "Phase",
+    "Place",
     "Seen",
     "cache_end",
     "causes_from_outside",

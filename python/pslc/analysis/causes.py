@@ -1,10 +1,10 @@
 """Why a phase has the speed it has, from what the counters of a simulated drive changed by within it.
 
-    host -> page cache -> link -> map -> [ pSLC  --fold-->  native ]        who waits for whom?
-                                           ^ gc ^           ^ gc ^
+    host -> page cache -> link -> map -> DRAM -> [ pSLC  --fold-->  native ]        who waits for whom?
+    others ----------------^                       ^ gc ^           ^ gc ^
 
-First the question who limits outside of the cells (memory, heat, the link, the map, the host itself), then what the
-cells were busy with.
+First the question who limits outside of the cells (memory, others, the idle state, heat, the link, the map, the host
+itself), then what the cells were busy with.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 CAUSES: Final = (
-    "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "thermal", "unknown",
+    "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "dram", "thermal", "power",
+    "other", "unknown",
 )  # fmt: skip
 """Every cause there is."""
 
@@ -28,15 +29,21 @@ NEEDED: Final = (
     "die_busy_ns_total",
 )
 MATERIAL: Final = 0.10
-"""Moves below this share of the host's bytes do not set the speed."""
+"""Moves below this share of the host's bytes do not set the speed, unless they take a larger one of the dies' time."""
+FOLD_TIME: Final = 0.12
+"""Share of the dies' time from which folding sets the speed: a phase begins where the speed changes by as much."""
 LINK_FULL: Final = 0.97
 DIES_NOT_FULL: Final = 0.75
+DIES_HOT: Final = 0.9
+"""Dies that are throttled nearly all the time do not limit below this share."""
 DIES_SPARE: Final = 0.95
 """When nothing waited, the dies may be nearly full: the host is what set the pace."""
 WAITING: Final = 0.05
 """Share of the time spent waiting for the write buffer above which the drive, not the host, was waited for."""
 HOLDS: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
+NOTHING_MOVED: Final = 0.02
+"""Moves below this share of the host's bytes take no time to speak of."""
 NOTHING: Final = 0.001
 """Data in the cache below this share of what the phase wrote do not matter either."""
 
@@ -45,12 +52,22 @@ SETTLED: Final = 1.0
 """Seconds from which on work under way at the borders of a stretch no longer matters."""
 TAKEN_IN: Final = 1.1
 """Bytes written over those that reached the drive, above which memory took the rest."""
-MAP_READS: Final = 0.5
-"""Bytes of the map read for each byte written, above which its misses matter: a page of it for 8 KiB."""
+MAP_READS: Final = 0.05
+"""Bytes of the map read for each byte written, below which its misses cannot matter: a page of it for 80 KiB."""
+MAP_TIME: Final = 0.15
+"""Share of the dies' time that reading and writing the map takes, above which its misses matter."""
 BUSY_CPU: Final = 0.95
 """Share of the time from which a processor limits."""
 THROTTLED: Final = 0.1
 """Share of the time throttled from which heat matters."""
+ALWAYS: Final = 0.8
+"""Share of the time throttled that is nearly all of it."""
+WAKING: Final = 0.3
+"""Share of the time spent waiting for the first request after a silence, from which the idle state matters."""
+OTHERS: Final = 0.25
+"""Share of what the drive moved that was not ours, from which it was not ours alone."""
+BUFFERED: Final = 0.15
+"""Share of what was written that is still in the drive's buffer at the end, from which that is what took it in."""
 AHEAD: Final = 2.0
 """Folding is handed out by the superblock, seconds ahead: a short stretch may seem to keep the dies busy twice over."""
 
@@ -66,7 +83,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class _Shares:
-    """What the phase did: moves as shares of the host's bytes, work as shares of the time."""
+    """What the phase did: moves as shares of the host's bytes, work as shares of the time the drive was awake."""
 
     host: float
     slc: float
@@ -78,7 +95,13 @@ class _Shares:
     waited: float | None
     held: float
     limit: float
+    buffered: float
+    woken: float
+    others: float
     map_reads: float
+    map_waited: float
+    map_time: float
+    fold_time: float
     throttled: float
     celsius: float
     cpu: float
@@ -91,7 +114,8 @@ def phase_cause(
 
     Args:
         deltas: what each counter changed by within the phase, and the mean of each gauge, by the names of
-            `SimDrive.columns`. A real drive has none: the answer is `unknown`.
+            `SimDrive.columns`; beside these `buffer_rise_bytes`, what `buffer_bytes` changed by, and `other_bytes`,
+            what the drive moved for others. A real drive has none: the answer is `unknown`.
         seconds: how long the phase took.
         facts: of the drive; `dies` is needed, and `host_cores` where the host is simulated too; `link_bytes_per_s` and
             the raw NAND speeds (`slc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are known.
@@ -123,21 +147,30 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
     if negative:
         return f"the counters contradict themselves: {negative[0]} changed by {deltas[negative[0]]:g}"
     host = deltas["host_write_bytes_total"]
+    others = deltas.get("other_bytes", 0.0)
     if not (host > 0 and seconds > 0 and dies > 0):
         return f"nothing to explain: {_gb(host)} written in {seconds:g} s to {dies:g} dies"
     wait = deltas.get("buffer_wait_ns_total")
+    woken = min(deltas.get("wake_ns_total", 0.0) / 1e9, 0.9 * seconds)
+    awake = seconds - woken
     shares = _Shares(
         host=host,
         slc=deltas["host_to_slc_bytes_total"] / host,
         native=deltas["host_to_native_bytes_total"] / host,
         folded=deltas["folded_bytes_total"] / host,
         moved=deltas["gc_bytes_total"] / host,
-        link=deltas["link_busy_ns_total"] / (seconds * 1e9),
-        dies=deltas["die_busy_ns_total"] / (seconds * 1e9 * dies),
-        waited=None if wait is None else wait / (seconds * 1e9),
+        link=deltas["link_busy_ns_total"] / (awake * 1e9),
+        dies=deltas["die_busy_ns_total"] / (awake * 1e9 * dies),
+        waited=None if wait is None else wait / (awake * 1e9),
         held=deltas["slc_valid_bytes"],
         limit=deltas["cache_limit_bytes"],
+        buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
+        woken=woken / seconds,
+        others=others / (host + others),
         map_reads=deltas.get("map_read_bytes_total", 0.0) / host,
+        map_waited=deltas.get("map_wait_ns_total", 0.0) / (seconds * 1e9),
+        map_time=_map_time(deltas, seconds, facts),
+        fold_time=_fold_time(deltas, seconds, facts),
         throttled=min(deltas.get("throttle_level", 0.0), 1.0),
         celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
         cpu=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * float(facts.get("host_cores", 1))),
@@ -145,29 +178,61 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
     programmed = shares.slc + shares.native
     if not 0.5 <= programmed <= 1.5:
         return f"the counters contradict themselves: {_pc(programmed)} of the host's bytes were programmed"
-    # Work is counted when it is handed out, so a short stretch may seem to hold more than its time.
-    if seconds > SETTLED and (shares.link > 1.05 or shares.dies > AHEAD):
+    # Work is counted when it is handed out, so a short stretch, or one that is buffered, may seem to hold more than its
+    # time.
+    ahead = shares.dies > AHEAD and shares.buffered < BUFFERED
+    if seconds > SETTLED and (shares.link > 1.05 or ahead):
         return f"the counters contradict themselves: link busy {_pc(shares.link)}, dies {_pc(shares.dies)} of the time"
     return shares
 
 
+def _map_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> float:
+    """Share of the dies' time that is left for the map: all but what programming, at the speed of the cells, and moving
+    take. 0 where something was moved: its part is not known well enough."""
+    slc, native = (float(facts.get(name) or 0.0) for name in ("slc_write_bytes_per_s", "native_write_bytes_per_s"))
+    moved = deltas["folded_bytes_total"] + deltas["gc_bytes_total"]
+    if not (slc and native) or moved >= NOTHING_MOVED * deltas["host_write_bytes_total"]:
+        return 0.0
+    programming = deltas["host_to_slc_bytes_total"] / slc + (deltas["host_to_native_bytes_total"] + moved) / native
+    busy = deltas["die_busy_ns_total"] / (1e9 * float(facts["dies"]))
+    return (min(busy, seconds) - programming) / seconds
+
+
+def _fold_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> float:
+    """Share of the dies' time that folding takes; 0 where the speed of the cells is not known."""
+    speed = float(facts.get("native_write_bytes_per_s") or 0.0)
+    overhead = float(facts.get("fold_overhead", 1.0))
+    return deltas["folded_bytes_total"] * overhead / speed / seconds if speed else 0.0
+
+
 def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence | None:
-    """Heat, the link, the map or the host, when the cells had time to spare."""
+    """Others, the idle state and the buffer; heat, the link, the map or the host, when the cells had time to spare."""
     busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
-    if s.throttled >= THROTTLED and s.dies < DIES_NOT_FULL:
+    if s.woken >= WAKING:
+        because = f"the drive took {1e3 * s.woken * seconds:.3g} ms to wake up, {_pc(s.woken)} of the time"
+        return Evidence("power", _sure((s.woken - WAKING) / WAKING), f"{because}: {_rate(s, seconds)}")
+    if s.others >= OTHERS:
+        because = f"{_pc(s.others)} of what the drive moved was for others: {_rate(s, seconds)}"
+        return Evidence("other", _sure((s.others - OTHERS) / OTHERS), because)
+    if s.buffered >= BUFFERED:
+        because = f"{_pc(s.buffered)} of what the host wrote is still in the drive's buffer at the end"
+        return Evidence("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
+    if s.throttled >= THROTTLED and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
         because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
         return Evidence("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
     if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
         ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
         return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
-    if s.link < LINK_FULL and s.dies < DIES_SPARE and s.waited is not None and s.waited < WAITING:
+    if s.link >= LINK_FULL or s.waited is None or s.waited >= WAITING:
+        return None
+    if s.map_waited >= WAITING and s.map_reads >= MAP_READS:
+        because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
+        return Evidence("map", _sure((s.map_waited - WAITING) / WAITING), f"{because}: {_rate(s, seconds)}")
+    if s.dies < DIES_SPARE:
         margin = min(DIES_SPARE - s.dies, 4 * (WAITING - s.waited))
         if s.cpu >= BUSY_CPU:
             because = f"the host's processor was busy {_pc(s.cpu)} of the time, and nothing waited"
             return Evidence("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
-        if s.map_reads >= MAP_READS:
-            because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
-            return Evidence("map", _sure(margin / 0.2), f"{because}: {_rate(s, seconds)}")
         return Evidence("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
     return None
 
@@ -175,12 +240,21 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
 def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence:
     """What the cells did besides the host's work, and else which cells the host's data went to."""
     rate = _rate(s, seconds)
+    if s.map_reads >= MAP_READS and s.map_time >= MAP_TIME:
+        because = (
+            f"{s.map_reads:.2f} bytes of the map were read for each byte written, {_pc(s.map_time)} of the dies' time"
+        )
+        return Evidence("map", _sure((s.map_time - MAP_TIME) / MAP_TIME), f"{because}: {rate}")
     if s.moved >= MATERIAL and s.moved > s.folded:
         because = f"{_pc(s.moved)} of what the host wrote was moved by garbage collection: {rate}"
         return Evidence("gc", _sure((s.moved - max(MATERIAL, s.folded)) / MATERIAL), because)
-    if s.folded >= MATERIAL:
+    # A superblock is folded in one go: the last of a phase into the cache tells of the one after it.
+    slowed = s.native > s.slc and s.fold_time >= FOLD_TIME
+    if s.folded >= MATERIAL or slowed:
         because = f"folding moved {_pc(s.folded)} of what the host wrote from pSLC to native cells: {rate}"
-        return Evidence("fold", _sure((s.folded - max(MATERIAL, s.moved)) / MATERIAL), because)
+        margin = (s.folded - max(MATERIAL, s.moved)) / MATERIAL
+        margin = max(margin, (s.fold_time - FOLD_TIME) / FOLD_TIME) if slowed else margin
+        return Evidence("fold", _sure(margin), because)
     quiet = (MATERIAL - max(s.folded, s.moved)) / MATERIAL
     total = s.slc + s.native
     if s.slc >= s.native:

@@ -92,12 +92,15 @@ def find(
         interrupted: the run was ended before its time.
     """
     phases = find_phases(curve)
-    end = cache_end(curve, phases, seed=seed, capacity_bytes=capacity_bytes)
+    causes = explain(phases)
+    # What the drive's buffer took in, or its waking up, is no cache.
+    cells = phases[1:] if causes[0].cause in ("dram", "power") else phases
+    end = cache_end(curve, cells, seed=seed, capacity_bytes=capacity_bytes)
     return Found(
         curve.total_bytes / curve.total_seconds,
         tuple(
             ExplainedPhase(**vars(phase), cause=why.cause, confidence=why.confidence, because=why.because)
-            for phase, why in zip(phases, explain(phases), strict=True)
+            for phase, why in zip(phases, causes, strict=True)
         ),
         end,
         tuple(doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)),

@@ -26,7 +26,8 @@ MOST = 200
 MARKERS = ("braille", "+", "x", "o")
 COLOURS = {
     "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "map": "magenta", "link": "blue",
-    "host": "blue", "cpu": "blue", "page-cache": "blue", "thermal": "magenta", "unknown": "white",
+    "host": "blue", "cpu": "blue", "page-cache": "blue", "dram": "blue", "thermal": "magenta", "power": "magenta",
+    "other": "magenta", "unknown": "white",
 }  # fmt: skip
 
 

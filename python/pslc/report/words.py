@@ -13,7 +13,10 @@ CAUSE = {
     "host": "as fast as the host asks",
     "cpu": "as fast as the processor asks",
     "page-cache": "into the memory of the host",
+    "dram": "into the memory of the drive",
     "thermal": "throttled by heat",
+    "power": "after the drive woke up",
+    "other": "while others used the drive",
 }
 """What each cause means, to follow a speed."""
 

@@ -1,0 +1,219 @@
+"""What the cells did in each phase of a write, seen from outside.
+
+             v1  into pSLC
+    --------+
+            |    v2  past the cache, or folding?       room left for native cells: raw - n * cache, n bits a cell
+            +----------+            +----------- v3 > v2: the cache is empty again
+                       |            |
+                       +------------+  v3 < v2: no free blocks left, folding
+
+A drive tells nothing of its cells. But it cannot write past its cache longer than there is room, which the capacity
+tells; folding takes n - 1 bytes moved for each of the host's, and ends; a full drive written at random collects
+garbage; and a controller that does not have the whole map at hand reads it from the cells for each request far off.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pslc.analysis.causes import Evidence
+from pslc.analysis.phases import Phase
+from pslc.analysis.seen import Place, Seen
+
+LEAST_BITS, MOST_BITS = 3, 4
+LEAST_SPARE, MOST_SPARE = 1.0, 1.2
+"""Raw capacity over what the host sees."""
+TRICKLE: Final = 0.2
+"""Below this share of the cache's speed it is rather folding than native cells: those are a quarter as fast or more."""
+CRAWL: Final = 0.08
+"""Below this even a length that fits native cells does not make them likely."""
+FOLDING: Final = 0.67
+"""Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
+CACHE_AGAIN: Final = 0.68
+"""A rise to this share of the fastest speed is the cache again."""
+SAME: Final = 0.12
+"""Relative difference within which two phases run at one speed."""
+WHOLE: Final = 0.98
+UNSTEADY: Final = 0.25
+"""Spread of the speed above which something comes and goes: native cells alone are steady."""
+STARTED: Final = 0.1
+"""Share of a phase within which what it is about has begun."""
+NATIVE_LIKE: Final = 0.28
+"""Above this share of the cache's speed it is rather native cells, where nothing else tells."""
+LITTLE: Final = 0.05
+"""Share of the drive that is written at random places before a cache is likely to be full."""
+MAPPED_BY_A_PAGE: Final = 64e3
+"""Requests of this size and more cost less than a tenth of themselves in reads of the map, a page of it for each."""
+EVEN: Final = 1.1
+"""The longest request over the mean one, below which none waited for more than the others."""
+BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
+"""Causes of a first phase that tell nothing of the cells."""
+UNSURE, LIKELY, SURE = 0.6, 0.8, 0.9
+"""About how often such conclusions are right, on the drives and jobs of `make bench-analysis`."""
+
+
+def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
+    """The cause of phase `index`, those `before` it being known."""
+    phase = phases[index]
+    place = _place(phase, seen)
+    if place is not None and place.random:
+        return _at_random(phases, index, seen, place, before)
+    if all(why.cause in BEFORE_THE_CELLS for why in before):
+        return _first(phases[index:], seen.capacity_bytes)
+    if phase.bytes_per_s > phases[index - 1].bytes_per_s:
+        return _risen(phases, index, seen.capacity_bytes, before)
+    return _fallen(phases, index, seen.capacity_bytes, before)
+
+
+def _place(phase: Phase, seen: Seen) -> Place | None:
+    """Where a phase was written; a border may lie a little before the point from which the host wrote elsewhere."""
+    return seen.place(phase.from_bytes + STARTED * (phase.to_bytes - phase.from_bytes))
+
+
+def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, before: Sequence[Evidence]) -> Evidence:
+    """Written at random places: a full drive, a map that is not at hand, or too little to tell."""
+    phase = phases[index]
+    rate = mb(phase.bytes_per_s)
+    if seen.capacity_bytes is not None and phase.from_bytes >= WHOLE * seen.capacity_bytes:
+        return Evidence("gc", SURE, f"random writes on a full drive: {rate}")
+    earlier, was = (phases[index - 1], before[-1].cause) if before else (None, "")
+    if earlier is not None and was not in BEFORE_THE_CELLS and _place(earlier, seen) == place:
+        # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
+        lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
+        if was in ("direct", "fold") and phase.bytes_per_s < CACHE_AGAIN * phases[0].bytes_per_s:
+            return Evidence(was, UNSURE, f"behind the cache, as before: {rate}")
+        if lasted and phase.bytes_per_s < (1 - SAME) * earlier.bytes_per_s:
+            return _past_the_cache(phases, index, None)
+    if place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes):
+        near = _near(phases[:index], seen, place)
+        far = f"{rate} over {gb(place.span_bytes)}"
+        if near is not None and phase.bytes_per_s < (1 - SAME) * near.bytes_per_s:
+            known = LIKELY if seen.map_bytes is None else SURE
+            return Evidence("map", known, f"{far}, and {mb(near.bytes_per_s)} where the map was at hand")
+        uneven = seen.unevenness(index)
+        if near is None and seen.map_bytes is not None and (uneven is None or uneven > EVEN):
+            held = f"of which the controller has {gb(seen.map_bytes)} mapped at hand"
+            return Evidence("map", LIKELY, f"far apart on a drive without DRAM: {far}, {held}")
+    if seen.capacity_bytes is not None and phase.to_bytes <= LITTLE * seen.capacity_bytes:
+        share = f"{100 * phase.to_bytes / seen.capacity_bytes:.2g} % of the drive"
+        return Evidence("pslc", UNSURE, f"little was written so far, {share}: {rate}")
+    return Evidence("unknown", 0.0, "written at random places, so the curve does not tell how full the drive is")
+
+
+def _near(phases: Sequence[Phase], seen: Seen, far: Place) -> Phase | None:
+    """The last of these that was written in requests of the same size, less far apart than `far`, to cells."""
+    for phase in reversed(phases):
+        place = _place(phase, seen)
+        narrow = place is not None and (not place.random or place.span_bytes <= far.span_bytes / 4)
+        if narrow and place is not None and place.request_bytes == far.request_bytes:
+            return phase
+    return None
+
+
+def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
+    """The first phase: the cache, or a drive without one."""
+    phase = phases[0]
+    rate = mb(phase.bytes_per_s)
+    if capacity is not None and phase.to_bytes >= WHOLE * capacity:
+        return Evidence("native", LIKELY, f"no cliff over the whole drive: {rate}")
+    too_much = capacity is not None and phase.to_bytes > MOST_SPARE / LEAST_BITS * capacity
+    if len(phases) == 1:
+        if capacity is None:
+            return Evidence("unknown", 0.0, f"no cliff, and the capacity is not known: {rate}")
+        share = f"{rate} over {100 * phase.to_bytes / capacity:.0f} % of the drive"
+        if too_much:
+            return Evidence("native", LIKELY, f"more than fits at one bit a cell: {share}")
+        return Evidence("pslc", UNSURE, f"the end came before a cliff: {share}")
+    if phases[1].bytes_per_s > phase.bytes_per_s:
+        return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
+    falls = f"{rate} until {gb(phase.to_bytes)}, then {100 * phases[1].bytes_per_s / phase.bytes_per_s:.0f} % of it"
+    if too_much:
+        return Evidence("direct", LIKELY, f"more than fits at one bit a cell, so these are native cells: {falls}")
+    return Evidence("pslc", SURE, f"the cliff at the end of a cache: {falls}")
+
+
+def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
+    phase, previous = phases[index], phases[index - 1]
+    rise = f"{mb(phase.bytes_per_s)} after {mb(previous.bytes_per_s)}"
+    cells = [other.bytes_per_s for other, why in zip(phases, before, strict=False) if why.cause not in BEFORE_THE_CELLS]
+    if phase.bytes_per_s >= CACHE_AGAIN * max(cells):
+        return Evidence("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
+    if capacity is not None and phase.from_bytes >= WHOLE * capacity:
+        again = _as_earlier(phases, index, before)
+        if again is not None and again.cause == "direct":
+            return Evidence("native", UNSURE, f"native cells, and what the cache held has been overwritten: {rise}")
+        return again or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
+    return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
+
+
+def _fallen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
+    phase, was = phases[index], before[-1].cause
+    rate = mb(phase.bytes_per_s)
+    if was in ("direct", "native"):
+        return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
+    if was in ("fold", "gc"):
+        return Evidence("fold", LIKELY, f"folding goes on, with less room: {rate}")
+    again = capacity is not None and phase.to_bytes >= WHOLE * capacity
+    # Where the host comes round again, a rise tells of old data that died rather than of folding that ended.
+    if index + 1 < len(phases) and phases[index + 1].bytes_per_s > phase.bytes_per_s and not again:
+        then = mb(phases[index + 1].bytes_per_s)
+        return Evidence("fold", SURE, f"something ended that had taken the dies, folding: {rate} and then {then}")
+    if index > 1 and before[1].cause in ("direct", "fold"):
+        return Evidence(before[1].cause, LIKELY, f"behind the cache, as in phase 2: {rate}")
+    fresh = all(why.cause in BEFORE_THE_CELLS for why in before[:-1])
+    return _past_the_cache(phases, index, capacity if fresh else None)
+
+
+def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence]) -> Evidence | None:
+    """The cause of an earlier phase of the same speed."""
+    speed = phases[index].bytes_per_s
+    for number, (phase, evidence) in enumerate(zip(phases, before, strict=False), 1):
+        if abs(speed / phase.bytes_per_s - 1) < SAME and evidence.cause in ("direct", "fold", "native"):
+            return Evidence(evidence.cause, LIKELY, f"as fast as phase {number}: {mb(speed)}")
+    return None
+
+
+def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None) -> Evidence:
+    """Behind the cliff: native cells while there is room for them, or folding from the start.
+
+    Args:
+        capacity: of a drive that was empty; None where nothing is known of its room.
+    """
+    phase, cache = phases[index], phases[index - 1]
+    ratio = phase.bytes_per_s / cache.bytes_per_s
+    size = cache.to_bytes
+    rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
+    if capacity is not None:
+        if cache.to_bytes > MOST_SPARE / LEAST_BITS * capacity:
+            return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
+        following = phases[index + 1] if index + 1 < len(phases) else None
+        if following is not None and phase.to_bytes < WHOLE * capacity:
+            falls = following.bytes_per_s / phase.bytes_per_s
+            if falls > FOLDING:
+                because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
+                return Evidence("fold", LIKELY, because)
+            spares = [(phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, MOST_BITS + 1)]
+            if ratio >= CRAWL and any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares):
+                because = f"it ends at {gb(phase.to_bytes)}, where a cache of {gb(size)} leaves no free block: {rate}"
+                return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
+        if min(phase.to_bytes, capacity) > MOST_SPARE * capacity - (LEAST_BITS - 1) * size:
+            because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
+            if ratio > NATIVE_LIKE:
+                return Evidence(
+                    "direct", UNSURE, f"fast for folding, so a part of the cache has room of its own: {rate}"
+                )
+            return Evidence("fold", SURE, because)
+    if phase.spread > UNSTEADY:
+        return Evidence("fold", LIKELY, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
+    if ratio < TRICKLE:
+        return Evidence("fold", LIKELY, f"slower than native cells should be: {rate}")
+    return Evidence("direct", UNSURE, f"as fast as native cells should be: {rate}")
+
+
+def mb(bytes_per_s: float) -> str:
+    """`450 MB/s`."""
+    return f"{bytes_per_s / 1e6:.0f} MB/s"
+
+
+def gb(count: float) -> str:
+    """`12.3 GB`."""
+    return f"{count / 1e9:.3g} GB"

@@ -1,0 +1,65 @@
+"""What a tester knows of a write besides its curve."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the host wrote from some point on.
+
+    Attributes:
+        from_bytes: bytes written when it began to.
+        span_bytes: of the region.
+        request_bytes: of a request.
+        random: at random places of the region, rather than one after the other.
+    """
+
+    from_bytes: float
+    span_bytes: float
+    request_bytes: float
+    random: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known besides the curve; None: not known.
+
+    Attributes:
+        capacity_bytes: of the drive.
+        link_bytes_per_s: what its link carries at most of the host's data.
+        map_bytes: how much of the drive the map maps that its controller has at hand, infinite where that is all of it.
+        places: where the host wrote, in order.
+        mean_s, longest_s: mean time of a request, and the usual longest one of a bin, by phase.
+        one_by_one: the host had only one request under way at a time.
+        first_s: how much longer the first request took than those after it usually did.
+        silent_s: silence of the host before the first request.
+        cpu: share of the processor, or of the one core that makes the requests, that was busy, by phase.
+        buffered: the host wrote through its page cache.
+        throttled_s: how long the drive throttled for heat, by its own counters.
+        others: share of what the drive moved that was for others, by phase.
+    """
+
+    capacity_bytes: float | None = None
+    link_bytes_per_s: float | None = None
+    map_bytes: float | None = None
+    places: Sequence[Place] = ()
+    mean_s: Sequence[float] | None = None
+    longest_s: Sequence[float] | None = None
+    one_by_one: bool = False
+    first_s: float | None = None
+    silent_s: float | None = None
+    cpu: Sequence[float] | None = None
+    buffered: bool = False
+    throttled_s: float | None = None
+    others: Sequence[float] | None = None
+
+    def place(self, at_bytes: float) -> Place | None:
+        """Where the host wrote when it had written so much."""
+        return next((place for place in reversed(self.places) if place.from_bytes <= at_bytes), None)
+
+    def unevenness(self, index: int) -> float | None:
+        """The usual longest request over the mean one, within a phase."""
+        if self.mean_s is None or self.longest_s is None or not self.mean_s[index]:
+            return None
+        return self.longest_s[index] / self.mean_s[index]
