@@ -140,7 +140,7 @@ def scene(rng: np.random.Generator) -> Scene:
     """A fill or the like on most drives, and on some what meets one of the other causes, or just does not."""
     kind = rng.choice(
         ["fills", "heat", "page cache", "processor", "map", "burst", "sleep", "others"],
-        p=[0.53, 0.07, 0.05, 0.07, 0.09, 0.07, 0.06, 0.06],
+        p=[0.5, 0.07, 0.05, 0.08, 0.09, 0.07, 0.08, 0.06],
     )
     if kind == "heat":
         return Scene(job(rng), hot(rng))
@@ -211,7 +211,7 @@ speed = "{rng.integers(3, 15)}%"
 
 def processor(rng: np.random.Generator) -> Scene:
     """Small requests by a host whose processor takes its time for each, or has enough of it."""
-    bs, cost, cores = rng.choice([4, 8, 16]), rng.choice([2, 20, 40, 80]), rng.choice([1, 2, 4])
+    bs, cost, cores = rng.choice([4, 8, 16]), rng.choice([5, 40, 80, 160]), rng.choice([1, 2, 4])
     jobs = f"[small]\nrw=write\nbs={bs}k\niodepth={rng.choice([8, 32])}\nsize={rng.integers(5, 20)}%\n"
     return Scene(jobs, f'[host]\ncores = {cores}\nread = "{cost}us"\nwrite = "{cost}us"\n')
 
@@ -237,7 +237,7 @@ def burst(rng: np.random.Generator) -> Scene:
 def asleep(rng: np.random.Generator) -> Scene:
     """A short write after a pause, to a drive that takes a while to wake up, or is awake at once."""
     waits = rng.choice([0.0, rng.uniform(5, 50)], p=[0.3, 0.7])
-    size, bs = rng.integers(2, 80), rng.choice([4, 16, 64])
+    size, bs = rng.integers(2, 40), rng.choice([4, 16, 64])
     jobs = f"[first]\nstartdelay={rng.integers(1, 5)}\nrw=write\nbs={bs}k\niodepth={rng.choice([1, 4])}\nsize={size}m\n"
     return Scene(jobs, power(waits))
 

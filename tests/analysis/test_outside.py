@@ -66,8 +66,12 @@ def test_what_went_through_the_page_cache_does_not_tell_of_the_drive() -> None:
 def test_a_phase_that_lasted_as_long_as_the_drive_throttled_is_heat() -> None:
     # 30 GB at 3000 MB/s, 570 GB at 1500 and 400 GB at 200 MB/s: 2000 s
     stretches = [(30, 3000), (600, 1500), (1000, 200)]
-    assert causes(replace(DRIVE, throttled_s=1900.0), *stretches) == ["pslc", "direct", "thermal"]
+    assert causes(replace(DRIVE, throttled_s=1950.0), *stretches) == ["pslc", "direct", "thermal"]
+    assert causes(replace(DRIVE, throttled_s=1700.0), *stretches)[-1] == "fold"
     assert causes(replace(DRIVE, throttled_s=100.0), *stretches)[-1] == "fold"
+    # 380 s and 2000 s
+    assert causes(replace(DRIVE, throttled_s=2375.0), *stretches) == ["pslc", "thermal", "fold"]
+    assert causes(replace(DRIVE, throttled_s=2300.0), *stretches)[1] == "direct"
 
 
 def test_single_requests_of_which_none_waits_are_the_hosts_own_pace() -> None:
@@ -105,8 +109,8 @@ NEAR, FAR = Place(0.0, 0.03 * GB, 4096, random=True), Place(1 * GB, 1000 * GB, 4
     [
         (["pslc", "map"], {"map_bytes": 2 * GB}),
         (["pslc", "map"], {"map_bytes": None}),
-        (["pslc", "pslc"], {"map_bytes": float("inf")}),
-        (["pslc", "pslc"], {"map_bytes": 1024 * GB}),
+        (["pslc", "direct"], {"map_bytes": float("inf")}),
+        (["pslc", "direct"], {"map_bytes": 1024 * GB}),
         (["pslc", "pslc"], {"map_bytes": 2 * GB, "places": [NEAR, replace(FAR, request_bytes=128e3)]}),
     ],
 )

@@ -75,15 +75,11 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
     rate = mb(phase.bytes_per_s)
     if seen.capacity_bytes is not None and phase.from_bytes >= WHOLE * seen.capacity_bytes:
         return Evidence("gc", SURE, f"random writes on a full drive: {rate}")
-    earlier, was = (phases[index - 1], before[-1].cause) if before else (None, "")
-    if earlier is not None and was not in BEFORE_THE_CELLS and _place(earlier, seen) == place:
-        # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
-        lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
-        if was in ("direct", "fold") and phase.bytes_per_s < CACHE_AGAIN * phases[0].bytes_per_s:
-            return Evidence(was, UNSURE, f"behind the cache, as before: {rate}")
-        if lasted and phase.bytes_per_s < (1 - SAME) * earlier.bytes_per_s:
-            return _past_the_cache(phases, index, None)
-    if place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes):
+    asked = place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes)
+    behind = _behind(phases, index, seen, before, same_place=asked)
+    if behind is not None:
+        return behind
+    if asked:
         near = _near(phases[:index], seen, place)
         far = f"{rate} over {gb(place.span_bytes)}"
         if near is not None and phase.bytes_per_s < (1 - SAME) * near.bytes_per_s:
@@ -97,6 +93,26 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
         share = f"{100 * phase.to_bytes / seen.capacity_bytes:.2g} % of the drive"
         return Evidence("pslc", UNSURE, f"little was written so far, {share}: {rate}")
     return Evidence("unknown", 0.0, "written at random places, so the curve does not tell how full the drive is")
+
+
+def _behind(
+    phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence], *, same_place: bool
+) -> Evidence | None:
+    """Slower than what was written just before in requests of the same size: past the cache."""
+    phase, place = phases[index], _place(phases[index], seen)
+    if not before or before[-1].cause in BEFORE_THE_CELLS or place is None:
+        return None
+    earlier, was = phases[index - 1], before[-1].cause
+    there = _place(earlier, seen)
+    if there is None or (there != place if same_place else there.request_bytes != place.request_bytes):
+        return None
+    if was in ("direct", "fold") and phase.bytes_per_s < CACHE_AGAIN * phases[0].bytes_per_s:
+        return Evidence(was, UNSURE, f"behind the cache, as before: {mb(phase.bytes_per_s)}")
+    # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
+    lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
+    if lasted and phase.bytes_per_s < CACHE_AGAIN * earlier.bytes_per_s:
+        return _past_the_cache(phases, index, None)
+    return None
 
 
 def _near(phases: Sequence[Phase], seen: Seen, far: Place) -> Phase | None:

@@ -16,8 +16,10 @@ LINK_FULL: Final = 0.965
 """Share of the link's ceiling at which the link is what limits."""
 LINK_BEYOND: Final = 1.12
 """Share of it at which no drive was measured: packets and encoding take less than this."""
-AS_LONG: Final = 0.15
+AS_LONG: Final = 0.05
 """Relative difference within which a phase lasted as long as the drive throttled."""
+TO_THE_END: Final = 0.005
+"""The same for all phases from one on: of these only one border is uncertain, and more of them fit by chance."""
 ALIKE: Final = 1.5
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 AT_ONCE_S: Final = 40e-6
@@ -36,7 +38,7 @@ def causes_from_outside(phases: Sequence[Phase], seen: Seen) -> list[Evidence]:
     Args:
         phases: from `find_phases`; the write began on an empty drive.
     """
-    hot = _throttled(phases, seen.throttled_s) if seen.throttled_s else None
+    hot, lasted = _throttled(phases, seen.throttled_s) if seen.throttled_s else (None, 0.0)
     # What the cells did is read off the other phases.
     cool = [index for index in range(len(phases)) if index != hot]
     drive: list[Evidence] = []
@@ -44,7 +46,7 @@ def causes_from_outside(phases: Sequence[Phase], seen: Seen) -> list[Evidence]:
     for index, phase in enumerate(phases):
         outside = _around(phases, index, seen)
         if index == hot and outside is None:
-            because = f"the drive throttled for {seen.throttled_s:.0f} s, and this lasted {_seconds(phase):.0f} s"
+            because = f"the drive throttled for {seen.throttled_s:.0f} s, and from there it lasted {lasted:.0f} s"
             found.append(Evidence("thermal", UNSURE, f"{because}: {mb(phase.bytes_per_s)}"))
             continue
         why = outside or of_the_cells([phases[i] for i in cool], len(drive), seen, drive)
@@ -73,11 +75,19 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
             return taken
     if most is not None and speed >= LINK_FULL * most:
         return Evidence("link", SURE, f"the link is full: {carried}")
-    place = seen.place((phases[index].from_bytes + phases[index].to_bytes) / 2)
-    small = place is not None and place.request_bytes <= SMALL_BYTES and not seen.one_by_one
-    if most is not None and small and speed >= SMALL_FULL * most:
+    host = _of_the_host(phases, index, seen)
+    if host is None and _link_is_full(phases[index], seen):
         return Evidence("link", UNSURE, f"small requests, whose commands take a part of it as well: {carried}")
-    return _of_the_host(phases, index, seen)
+    return host
+
+
+def _link_is_full(phase: Phase, seen: Seen) -> bool:
+    """Whether the link carries what it can, in requests of the size that the host made."""
+    if seen.link_bytes_per_s is None:
+        return False
+    place = seen.place((phase.from_bytes + phase.to_bytes) / 2)
+    small = place is not None and place.request_bytes <= SMALL_BYTES and not seen.one_by_one
+    return phase.bytes_per_s >= (SMALL_FULL if small else LINK_FULL) * seen.link_bytes_per_s
 
 
 def _woken(phase: Phase, seen: Seen) -> Evidence | None:
@@ -104,7 +114,7 @@ def _buffered_by_the_drive(phases: Sequence[Phase], seen: Seen) -> Evidence | No
     if size > min(DRAM_BYTES, DRAM_SHARE * seen.capacity_bytes):
         return None
     behind = f"{gb(size)} at {mb(first.bytes_per_s)} and then {mb(phases[1].bytes_per_s)}"
-    full = seen.link_bytes_per_s is not None and first.bytes_per_s >= LINK_FULL * seen.link_bytes_per_s
+    full = _link_is_full(first, seen)
     if full or _at_once(0, first, seen):
         how = "as fast as the link carries" if full else "and no request waited"
         return Evidence("dram", LIKELY, f"the drive's buffer took it in, {how}: {behind}")
@@ -142,11 +152,18 @@ def _at_once(index: int, phase: Phase, seen: Seen) -> bool:
     return seen.mean_s[index] < place.request_bytes / seen.link_bytes_per_s + AT_ONCE_S
 
 
-def _throttled(phases: Sequence[Phase], throttled_s: float) -> int | None:
-    """The phase, slower than the one before it, that lasted as long as the drive throttled; None when none did."""
-    slower = [i for i in range(1, len(phases)) if phases[i].bytes_per_s < phases[i - 1].bytes_per_s]
-    best = min(slower, key=lambda i: abs(_seconds(phases[i]) - throttled_s), default=None)
-    return best if best is not None and abs(_seconds(phases[best]) / throttled_s - 1) < AS_LONG else None
+def _throttled(phases: Sequence[Phase], throttled_s: float) -> tuple[int | None, float]:
+    """The phase, slower than the one before it, that lasted as long as the drive throttled, or from which on all did,
+    whatever slowed the later ones besides; and how long that was. None when there is none."""
+    fits: list[tuple[float, int, float]] = []
+    for index in range(1, len(phases)):
+        if phases[index].bytes_per_s < phases[index - 1].bytes_per_s:
+            for run, most in ((phases[index : index + 1], AS_LONG), (phases[index:], TO_THE_END)):
+                lasted = sum(_seconds(phase) for phase in run)
+                off = abs(lasted / throttled_s - 1)
+                if off < most:
+                    fits.append((off, index, lasted))
+    return min(fits)[1:] if fits else (None, 0.0)
 
 
 def _seconds(phase: Phase) -> float:
