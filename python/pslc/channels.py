@@ -49,10 +49,9 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
 
 def began(recording: Recording) -> int:
     """When the first request was made: after the start delay of the jobs, where all have one."""
-    delayed = [job["start_ns"] for job in recording.jobs if "startdelay" in job["options"]]
-    return (
-        max(recording.start_ns, min(delayed)) if delayed and len(delayed) == len(recording.jobs) else recording.start_ns
-    )
+    start = recording.start_ns
+    starts = [job.get("start_ns", start) if "startdelay" in job["options"] else start for job in recording.jobs]
+    return max(start, min(starts, default=start))
 
 
 def inside(recording: Recording, phase: Phase) -> dict[str, float]:

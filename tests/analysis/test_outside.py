@@ -99,6 +99,13 @@ def test_random_writes_do_not_tell_how_full_a_drive_is() -> None:
     assert causes(seen, (20, 4000), (40, 1500)) == ["pslc", "direct"]
 
 
+def test_small_requests_fill_a_link_before_its_ceiling() -> None:
+    small = replace(DRIVE, places=[Place(0.0, 1000 * GB, 8192, random=False)])
+    assert causes(small, (300, 5500)) == ["link"]
+    assert causes(small, (300, 4000)) == ["pslc"]
+    assert causes(replace(small, places=[replace(small.places[0], request_bytes=128e3)]), (300, 5500)) == ["pslc"]
+
+
 AT_ONCE = {"one_by_one": True, "mean_s": [10e-6, 1e-3], "longest_s": [11e-6, 1e-2]}
 NEAR, FAR = Place(0.0, 0.03 * GB, 4096, random=True), Place(1 * GB, 1000 * GB, 4096, random=True)
 """Close together, and from 1 GB on far apart."""

@@ -80,7 +80,8 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
     if behind is not None:
         return behind
     if asked:
-        near = _near(phases[:index], seen, place)
+        cells = [other for other, why in zip(phases, before, strict=False) if why.cause not in BEFORE_THE_CELLS]
+        near = _near(cells, seen, place)
         far = f"{rate} over {gb(place.span_bytes)}"
         if near is not None and phase.bytes_per_s < (1 - SAME) * near.bytes_per_s:
             known = LIKELY if seen.map_bytes is None else SURE
@@ -106,7 +107,7 @@ def _behind(
     there = _place(earlier, seen)
     if there is None or (there != place if same_place else there.request_bytes != place.request_bytes):
         return None
-    if was in ("direct", "fold") and phase.bytes_per_s < CACHE_AGAIN * phases[0].bytes_per_s:
+    if was in ("direct", "fold") and CACHE_AGAIN * phase.bytes_per_s < earlier.bytes_per_s:
         return Evidence(was, UNSURE, f"behind the cache, as before: {mb(phase.bytes_per_s)}")
     # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
     lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
