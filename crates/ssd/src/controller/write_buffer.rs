@@ -47,6 +47,11 @@ impl WriteBuffer {
         number & (self.units.len() - 1)
     }
 
+    /// Units being programmed, oldest first.
+    fn under_way(&self) -> impl Iterator<Item = &Unit> {
+        (self.oldest..self.next).map(|number| &self.units[self.place(number)])
+    }
+
     /// Take room for `pages` at or after `at`; returns when they may come in.
     #[inline]
     pub fn take(&mut self, nand: &Nand, at: Nanos, pages: u32) -> Nanos {
@@ -86,13 +91,12 @@ impl WriteBuffer {
 
     /// Pages of acknowledged data that are not in the NAND at `now`.
     pub fn held(&self, nand: &Nand, now: Nanos) -> u32 {
-        let ended = self.units.iter().take_while(|unit| unit.end(nand) <= now);
+        let ended = self.under_way().take_while(|unit| nand.end_of(&unit.programming) <= now);
         self.used - ended.map(|unit| unit.pages).sum::<u32>()
     }
 
     /// When everything now being programmed will be in the NAND.
     pub fn drained_at(&self, nand: &Nand) -> Nanos {
-        let under_way = (self.oldest..self.next).map(|number| &self.units[self.place(number)]);
-        under_way.map(|unit| nand.end_of(&unit.programming)).max().unwrap_or(Nanos::ZERO)
+        self.under_way().map(|unit| nand.end_of(&unit.programming)).max().unwrap_or(Nanos::ZERO)
     }
 }
