@@ -95,6 +95,9 @@ def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     speeds = [words.speed(phase.bytes_per_s) for phase in findings.phases]
     assert f"It writes {speeds[0]}, into the pSLC cache; then {speeds[1]}, while the cache is folded" in said
     assert f"; then {speeds[2]}, " in said
+    assert "Heat played no part." in said
+    assert "It throttled for heat for 12.0 s." in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
+    assert "heat" not in " ".join(words.sentences(findings | {"throttled_s": None})).lower()
     many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
     assert f"At its slowest {speeds[1]}" in many
 

@@ -38,7 +38,7 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
         silent_s=_silent_s(recording),
         cpu=_cpu(recording, phases),
         buffered=_buffered(recording),
-        throttled_s=_throttled(recording),
+        throttled_s=throttled(recording),
         others=[
             other / (other + phase.to_bytes - phase.from_bytes) for other, phase in zip(others, phases, strict=True)
         ]
@@ -99,9 +99,12 @@ def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
     return [change / (time * 1e9 * cores) for change, time in zip(changes, seconds, strict=True)]
 
 
-def _throttled(recording: Recording) -> float | None:
-    """How long the drive throttled: of a real one by its health log, of a simulated one likewise, and no more."""
+def throttled(recording: Recording) -> float | None:
+    """How many seconds the drive throttled for heat: of a real one by its health log, of a simulated one likewise, and
+    no more. None where it does not tell, or its profile has no heat."""
     if "throttle_level" in recording.time:
+        if not recording.totals["temperature_millicelsius"]:
+            return None
         edges = np.concatenate([[recording.start_ns], recording.time["end_ns"]]).astype(np.float64)
         return float(np.diff(edges)[recording.time["throttle_level"] > 0].sum()) / 1e9
     return throttled_s(recording.facts)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.channels import began, changes_within, host, inside, seen
+from pslc.channels import began, changes_within, host, inside, seen, throttled
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -24,6 +24,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
     - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
       `drift`, `confidence` and `because`. Empty when the curve tells of more than the drive's own speed: when reads or
       trims are mixed in, or the host paused or kept to a rate.
+    - `throttled_s`: how long the drive throttled for heat; null where it does not tell, or its profile has no heat.
     - `doubts`: what may be wrong with all this, and what to do about it.
 
     The causes come from the drive's counters where it is simulated; with `outside` they do not even then.
@@ -36,7 +37,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
             return [_evidence(recording, phase) for phase in phases]
         return causes_from_outside(phases, seen(recording, phases))
 
-    return of_curve(
+    found = of_curve(
         curve,
         explain=explain,
         capacity_bytes=recording.drive_bytes,
@@ -44,6 +45,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
         interrupted=recording.interrupted,
         phases_too=not mixed,
     )
+    return found | {"throttled_s": throttled(recording)}
 
 
 def of_curve(

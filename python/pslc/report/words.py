@@ -103,6 +103,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
             said.append(f"At its slowest {speed(slowest['bytes_per_s'])}{_why(slowest)}: {times:.1f} times slower.")
+    throttled = findings.get("throttled_s")
+    if throttled is not None:
+        said.append(f"It throttled for heat for {span(throttled)}." if throttled else "Heat played no part.")
     if findings["fill_mean_bytes_per_s"]:
         said.append(f"All of it together was written at {speed(findings['fill_mean_bytes_per_s'])} on average.")
     return said
