@@ -128,7 +128,7 @@ def phase_cause(
         return _unknown(f"the drive does not tell {', '.join(missing)}")
     got = deltas["host_write_bytes_total"]
     if written is not None and written > TAKEN_IN * got >= 0.0:
-        because = f"memory took in {_gb(written)} while the drive got {_gb(got)}: {written / seconds / 1e6:.0f} MB/s"
+        because = f"memory took in {gb(written)} while the drive got {gb(got)}: {written / seconds / 1e6:.0f} MB/s"
         return Evidence("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
     shares = _shares(deltas, seconds, facts)
     if isinstance(shares, str):
@@ -149,7 +149,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
     host = deltas["host_write_bytes_total"]
     others = deltas.get("other_bytes", 0.0)
     if not (host > 0 and seconds > 0 and dies > 0):
-        return f"nothing to explain: {_gb(host)} written in {seconds:g} s to {dies:g} dies"
+        return f"nothing to explain: {gb(host)} written in {seconds:g} s to {dies:g} dies"
     wait = deltas.get("buffer_wait_ns_total")
     woken = min(deltas.get("wake_ns_total", 0.0) / 1e9, 0.9 * seconds)
     awake = seconds - woken
@@ -262,7 +262,7 @@ def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Eviden
         because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
         return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
     raw = _quoted(facts, "native_write_bytes_per_s", "the cells take")
-    where = f"{_pc(s.native / total)} of the data went to native cells while the cache held {_gb(s.held)}: {rate}{raw}"
+    where = f"{_pc(s.native / total)} of the data went to native cells while the cache held {gb(s.held)}: {rate}{raw}"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
     sure = 2 * s.native / total - 1
     if s.held >= enough:
@@ -287,5 +287,6 @@ def _pc(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _gb(count: float) -> str:
-    return f"{count / 1e9:.3g} GB"
+def gb(count: float) -> str:
+    """`281 GB`, `1.27 MB`."""
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 or count == 0 else f"{count / 1e6:.3g} MB"

@@ -15,7 +15,7 @@ garbage; and a controller that does not have the whole map at hand reads it from
 from collections.abc import Sequence
 from typing import Final
 
-from pslc.analysis.causes import Evidence
+from pslc.analysis.causes import Evidence, gb
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Place, Seen
 
@@ -229,8 +229,3 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
 def mb(bytes_per_s: float) -> str:
     """`450 MB/s`."""
     return f"{bytes_per_s / 1e6:.0f} MB/s"
-
-
-def gb(count: float) -> str:
-    """`12.3 GB`."""
-    return f"{count / 1e9:.3g} GB"

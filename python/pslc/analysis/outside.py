@@ -7,8 +7,8 @@ others who use it, and its DRAM, which takes in the first of a burst. What remai
 from collections.abc import Sequence
 from typing import Final
 
-from pslc.analysis.causes import BUSY_CPU, OTHERS, WAKING, Evidence
-from pslc.analysis.cells import LIKELY, SURE, UNSURE, gb, mb, of_the_cells
+from pslc.analysis.causes import BUSY_CPU, OTHERS, WAKING, Evidence, gb
+from pslc.analysis.cells import LIKELY, SURE, UNSURE, mb, of_the_cells
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 
