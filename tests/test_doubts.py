@@ -1,12 +1,14 @@
 """What falsifies a measurement and shows in its data. The machine's own doubts are in test_real.py."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pslc import doubts
 from pslc.doubts import Doubt
 from pslc.formats import Foreign, Row
+from tests.conftest import fill
 
 
 def job(*, rw="randread", mean_ns=80_000.0, total=1000, **options):
@@ -72,3 +74,20 @@ def test_thermal_counters_that_rose_are_doubted(program):
     ]
     assert list(doubts._of_heat(after, after)) == []
     assert list(doubts._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubt.HEAT.format(celsius=80)]
+
+
+@pytest.mark.parametrize(("device", "expected"), [(1.05, None), (2.0, "50 %"), (None, None)])
+def test_what_the_device_moved_for_others_is_doubted(device, expected):
+    recording = replace(fill("sim:pm871b-128gb"))
+    written = recording.written_bytes
+    recording.jobs = [job | {"options": job["options"] | {"direct": "1"}} for job in recording.jobs]
+    if device is not None:
+        names = ("device_read_bytes_total", "device_write_bytes_total")
+        recording.before = dict.fromkeys(names, 7)
+        recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
+    share = doubts._others(recording)
+    assert (share >= doubts.OTHERS) == (expected is not None)
+    if expected:
+        assert Doubt.OTHERS.format(share=100 * share).startswith(expected)
+    recording.jobs[0]["options"]["direct"] = "0"
+    assert doubts._others(recording) == 0.0, "the page cache may have written more, or less"

@@ -36,6 +36,7 @@ class Doubt(StrEnum):
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
     OTHER_LOAD = "{count} requests of others were under way when it began: stop them and repeat"
+    OTHERS = "{share:.0f} % of what the drive moved meanwhile was for others: stop them and repeat"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
     THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
@@ -45,6 +46,8 @@ class Doubt(StrEnum):
 
 COW = ("btrfs", "zfs", "bcachefs", "overlay", "fuse", "nfs", "nfs4", "cifs", "9p", "virtiofs")
 HOT = 70.0
+OTHERS = 0.1
+"""Share of what a drive moved from which others matter; a file system's own records are less."""
 NO_LINK_BYTES_PER_S = 15.76e9
 """PCIe 5.0 x4, its line code taken off."""
 NO_FLASH_S = 12e-6
@@ -77,16 +80,34 @@ def _of_the_run(recording: Recording) -> Iterator[str]:
     fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
     if ceiling is not None and fastest > ceiling:
         yield Doubt.IMPOSSIBLE.format(speed=words.speed(fastest), most=words.speed(ceiling))
+    others = _others(recording)
+    if others >= OTHERS:
+        yield Doubt.OTHERS.format(share=100 * others)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before") or {}, recording.facts.get("after") or {})
+
+
+def _others(recording: Recording) -> float:
+    """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
+    names = ("device_read_bytes_total", "device_write_bytes_total")
+    if not all(name in recording.totals for name in names) or any(map(_through_the_page_cache, recording.jobs)):
+        return 0.0
+    moved = sum(recording.totals[name] - recording.before[name] for name in names)
+    ours = recording.read_bytes + recording.written_bytes
+    return 1 - ours / moved if moved > ours else 0.0
+
+
+def _through_the_page_cache(job: dict[str, Any]) -> bool:
+    options: dict[str, str] = job["options"]
+    return options.get("direct", "0") == "0" and options.get("buffered") != "0"
 
 
 def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
         options = job["options"]
-        if options.get("direct", "0") == "0" and options.get("buffered") != "0":
+        if _through_the_page_cache(job):
             yield Doubt.PAGE_CACHE.format(job=job["name"])
         for option in ("zero_buffers", "buffer_compress_percentage"):
             if options.get(option, "0") != "0":
