@@ -4,23 +4,13 @@
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
 
-/// Where a program unit of host data lies: the sequence number of its superblock's opening, and its place there.
-pub type UnitId = (u64, u32);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Unit {
-    pages: u32,
-    programming: Programming,
-    id: UnitId,
-}
-
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
-    /// Units by their number, modulo the length, which is a power of two.
-    units: Vec<Unit>,
+    /// Program units of host data by their number, modulo the length, which is a power of two.
+    units: Vec<Programming>,
     /// Those being programmed have the numbers from `oldest` to before `next`.
-    oldest: usize,
-    next: usize,
+    oldest: u64,
+    next: u64,
     /// Pages of them, and of the unit that is still being filled.
     used: u32,
     size: u32,
@@ -33,7 +23,7 @@ impl WriteBuffer {
     pub fn new(size_pages: u32, least_pages: u32) -> WriteBuffer {
         let most = (size_pages / least_pages + 1).next_power_of_two();
         WriteBuffer {
-            units: vec![Unit::default(); most as usize],
+            units: vec![Programming::default(); most as usize],
             oldest: 0,
             next: 0,
             used: 0,
@@ -43,12 +33,12 @@ impl WriteBuffer {
     }
 
     #[inline]
-    fn place(&self, number: usize) -> usize {
-        number & (self.units.len() - 1)
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.units.len() - 1)
     }
 
     /// Units being programmed, oldest first.
-    fn under_way(&self) -> impl Iterator<Item = &Unit> {
+    fn under_way(&self) -> impl Iterator<Item = &Programming> {
         (self.oldest..self.next).map(|number| &self.units[self.place(number)])
     }
 
@@ -62,26 +52,29 @@ impl WriteBuffer {
             let oldest = &self.units[self.place(self.oldest)];
             self.oldest += 1;
             self.used -= oldest.pages;
-            room = room.max(nand.end_of(&oldest.programming));
+            room = room.max(nand.end_of(oldest));
         }
         self.waited += room - at;
         room
     }
 
-    /// `pages` that were taken are being programmed as one unit.
+    /// The next unit is full, and being programmed.
     #[inline]
-    pub fn programmed(&mut self, pages: u32, programming: Programming, id: UnitId) {
+    pub fn programmed(&mut self, unit: Programming) {
         let place = self.place(self.next);
-        self.units[place] = Unit { pages, programming, id };
+        self.units[place] = unit;
         self.next += 1;
     }
 
-    /// Whether a unit of host data is still in the buffer at `now`.
-    pub fn holds(&mut self, nand: &Nand, now: Nanos, id: UnitId) -> bool {
+    /// Whether the unit of host data with that number, in the order they are filled, is still in the buffer at `now`.
+    pub fn holds(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
+        if number >= self.next {
+            return true;
+        }
         while self.oldest < self.next {
             let oldest = &self.units[self.place(self.oldest)];
-            if nand.end_of(&oldest.programming) > now {
-                return id >= oldest.id;
+            if nand.end_of(oldest) > now {
+                return number >= self.oldest;
             }
             self.oldest += 1;
             self.used -= oldest.pages;
@@ -91,12 +84,12 @@ impl WriteBuffer {
 
     /// Pages of acknowledged data that are not in the NAND at `now`.
     pub fn held(&self, nand: &Nand, now: Nanos) -> u32 {
-        let ended = self.under_way().take_while(|unit| nand.end_of(&unit.programming) <= now);
+        let ended = self.under_way().take_while(|unit| nand.end_of(unit) <= now);
         self.used - ended.map(|unit| unit.pages).sum::<u32>()
     }
 
     /// When everything now being programmed will be in the NAND.
     pub fn drained_at(&self, nand: &Nand) -> Nanos {
-        self.under_way().map(|unit| nand.end_of(&unit.programming)).max().unwrap_or(Nanos::ZERO)
+        self.under_way().map(|unit| nand.end_of(unit)).max().unwrap_or(Nanos::ZERO)
     }
 }

@@ -54,6 +54,8 @@ pub struct Ftl {
     /// Superblocks of the cache that have none left and wait for idle time.
     kept: Vec<u32>,
     host: Option<Stream>,
+    /// Program units of the superblocks that were opened for host data.
+    host_units: u64,
     mover: Mover,
     policy: &'static dyn Policy,
     toll: Toll,
@@ -87,6 +89,7 @@ impl Ftl {
             dead: Vec::new(),
             kept: Vec::new(),
             host: None,
+            host_units: 0,
             mover: Mover::new(config),
             policy: cache::policy(&cache.when_full).expect("the profile names a known policy"),
             toll: Toll::None,
@@ -129,11 +132,7 @@ impl Ftl {
         let block = self.superblocks.get(superblock);
         let place = self.geometry.place(offset, block.mode);
         let held = match block.writer {
-            Writer::Host => {
-                let id = (block.opened, place.unit);
-                let filling = self.host.is_some_and(|s| id >= (s.opened, s.dispatched));
-                filling || buffer.holds(nand, now, id)
-            }
+            Writer::Host => buffer.holds(nand, now, block.first_unit + place.unit as u64),
             Writer::Mover => self.mover.holds(superblock, place.unit),
         };
         (place, block.mode, held)
@@ -190,9 +189,8 @@ impl Ftl {
             if !stream.arrive(at, part) {
                 continue;
             }
-            let (unit, die, ready) = stream.dispatch(self.geometry.dies);
-            let programming = nand.program(ready, die, stream.mode, 1000);
-            buffer.programmed(stream.unit_pages, programming, (stream.opened, unit));
+            let (die, ready) = stream.dispatch(self.geometry.dies);
+            buffer.programmed(nand.program(ready, die, stream.mode, 1000));
             if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
                 self.pay_now(nand, at);
                 stream = self.host.as_mut().expect("it stays");
@@ -435,7 +433,10 @@ impl Ftl {
                 self.reclaim(nand, at).expect("valid data always leave room to reclaim");
             }
         }
-        self.host = Some(self.open(nand, at, mode, Writer::Host, set_aside));
+        let stream = self.open(nand, at, mode, Writer::Host, set_aside);
+        self.superblocks.get_mut(stream.superblock).first_unit = self.host_units;
+        self.host_units += (stream.pages / stream.unit_pages) as u64;
+        self.host = Some(stream);
         self.decide_toll();
     }
 
@@ -471,7 +472,6 @@ impl Ftl {
         Stream {
             superblock,
             mode,
-            opened: self.superblocks.get(superblock).opened,
             given: 0,
             pages: self.geometry.pages(mode),
             unit_pages: self.geometry.unit_pages(mode),

@@ -353,7 +353,7 @@ impl Ftl {
         }
         if full {
             let permille = if folds { self.mover.fold_permille } else { 1000 };
-            let (_, die, ready) = stream.dispatch(self.geometry.dies);
+            let (die, ready) = stream.dispatch(self.geometry.dies);
             self.mover.waiting.push_back(Unit { ready, permille, die });
         }
         if self.mover.waiting.len() > self.mover.depth {

@@ -7,8 +7,6 @@ use crate::units::Nanos;
 pub struct Stream {
     pub superblock: u32,
     pub mode: CellMode,
-    /// Sequence number of the superblock's opening.
-    pub opened: u64,
     /// Pages given out, of `pages`.
     pub given: u32,
     pub pages: u32,
@@ -37,10 +35,10 @@ impl Stream {
         self.unit_room == 0
     }
 
-    /// Hand the full unit on; returns its number, its die and when its data are there.
+    /// Hand the full unit on; returns its die and when its data are there.
     #[inline]
-    pub fn dispatch(&mut self, dies: u32) -> (u32, u32, Nanos) {
-        let unit = (self.dispatched, self.die, self.ready);
+    pub fn dispatch(&mut self, dies: u32) -> (u32, Nanos) {
+        let unit = (self.die, self.ready);
         self.dispatched += 1;
         self.die = if self.die + 1 == dies { 0 } else { self.die + 1 };
         self.unit_room = self.unit_pages;

@@ -27,6 +27,8 @@ pub struct Superblock {
     pub valid: u32,
     /// When it was opened, as a sequence number over all openings.
     pub opened: u64,
+    /// Number of its first program unit over all units of host data, if it was filled with such.
+    pub first_unit: u64,
     /// Belongs to the static cache for good.
     pub set_aside: bool,
     /// It must be erased before it is programmed again.
@@ -62,6 +64,7 @@ impl Superblocks {
             writer: Writer::Host,
             valid: 0,
             opened: 0,
+            first_unit: 0,
             set_aside: index < set_aside,
             dirty: false,
             slc_erases: 0,

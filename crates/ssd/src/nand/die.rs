@@ -40,9 +40,10 @@ pub struct Die {
     pub channel: u32,
     /// Bulk operations, in order, disjoint.
     windows: Vec<Window>,
-    /// Start and end of the last of them.
+    /// Start of the last of them.
     last_start: Nanos,
-    last_end: Nanos,
+    /// When the array has nothing left to do.
+    free_at: Nanos,
     /// Ticket of the first of them.
     first: u64,
     /// Start and end of the last host reads that are together.
@@ -58,11 +59,6 @@ impl Die {
         Die { channel, ..Die::default() }
     }
 
-    /// When the array has nothing left to do.
-    pub fn free_at(&self) -> Nanos {
-        self.last_end.max(self.read_end)
-    }
-
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
     #[inline]
     pub fn register_free_at(&self) -> Nanos {
@@ -72,10 +68,10 @@ impl Die {
     /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline(always)]
     pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
-        let start = self.free_at().max(ready);
+        let start = self.free_at.max(ready);
         let end = start + time;
         self.last_start = start;
-        self.last_end = end;
+        self.free_at = end;
         if self.windows.len() == self.windows.capacity() {
             self.first += forget(&mut self.windows, |window| window.end <= horizon) as u64;
         }
@@ -116,8 +112,8 @@ impl Die {
             if let Some(at) = next {
                 self.delay_from(at, end);
             }
-            self.follow_last();
             self.read_end = end;
+            self.follow();
         }
         end
     }
@@ -131,6 +127,7 @@ impl Die {
         let Some(window) = self.windows.get_mut(at) else {
             self.read_start = earliest;
             self.read_end = earliest + time;
+            self.free_at = self.read_end;
             self.suspending = None;
             return self.read_end;
         };
@@ -159,16 +156,18 @@ impl Die {
             self.delay_from(at + 1, end);
             end
         };
-        self.follow_last();
         self.read_start = end - time;
         self.read_end = end;
+        self.follow();
         end
     }
 
-    fn follow_last(&mut self) {
+    /// What comes next follows the last host read, and what that has delayed.
+    fn follow(&mut self) {
+        self.free_at = self.read_end;
         if let Some(last) = self.windows.last() {
             self.last_start = last.start;
-            self.last_end = last.end;
+            self.free_at = self.free_at.max(last.end);
         }
     }
 

@@ -13,6 +13,8 @@ use crate::units::{Nanos, PAGE_BYTES};
 /// A program in flight: enough to ask later when it ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Programming {
+    /// Mapping pages of the unit.
+    pub pages: u32,
     die: u32,
     ticket: Ticket,
     /// When it ends, as it was asked for; still so while nothing has been delayed since.
@@ -32,8 +34,8 @@ struct Mode {
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Calendar>,
-    slc: Mode,
-    native: Mode,
+    /// By [`CellMode`].
+    modes: [Mode; 2],
     suspend: Option<Suspend>,
     row_pages: u32,
     plane_pages: u32,
@@ -61,8 +63,10 @@ impl Nand {
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
             channels: vec![Calendar::default(); nand.channels as usize],
-            slc: mode(nand.slc, nand.row_pages()),
-            native: mode(nand.native, nand.row_pages() * nand.bits_per_cell),
+            modes: [
+                mode(nand.slc, nand.row_pages()),
+                mode(nand.native, nand.row_pages() * nand.bits_per_cell),
+            ],
             suspend: nand.suspend,
             row_pages: nand.row_pages(),
             plane_pages: nand.row_pages() / nand.planes,
@@ -102,10 +106,7 @@ impl Nand {
 
     #[inline]
     fn mode(&self, mode: CellMode) -> &Mode {
-        match mode {
-            CellMode::Slc => &self.slc,
-            CellMode::Native => &self.native,
-        }
+        &self.modes[mode as usize]
     }
 
     /// Put `pages` on a channel once they are `ready`; returns when the last has crossed.
@@ -158,13 +159,13 @@ impl Nand {
     pub fn program(&mut self, ready: Nanos, die: u32, mode: CellMode, permille: u32) -> Programming {
         let time = self.program_time(mode, permille);
         self.programming += time;
-        let crossing = self.mode(mode).unit_crossing;
+        let Mode { unit_pages: pages, unit_crossing: crossing, .. } = *self.mode(mode);
         let array = &mut self.dies[die as usize];
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());
         let loaded = channel.reserve(self.horizon, ready, crossing) + crossing;
         let (ticket, end) = array.queue(self.horizon, loaded, time, Bulk::Program);
-        Programming { die, ticket, end, delays: self.delays }
+        Programming { pages, die, ticket, end, delays: self.delays }
     }
 
     /// Array time of a program that takes `permille` of tPROG.
