@@ -377,7 +377,7 @@ impl Drive {
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.unit_pages(CellMode::Slc);
             if self.map_pages_to_write == unit {
-                self.nand.program(at, die, CellMode::Slc, 1000);
+                self.nand.program(at, die, &self.nand.unit(CellMode::Slc, 1000));
                 self.map_pages_to_write = 0;
                 self.map_programmed_pages += unit as u64;
             }

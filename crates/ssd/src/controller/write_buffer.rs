@@ -11,9 +11,8 @@ pub struct WriteBuffer {
     /// Those being programmed have the numbers from `oldest` to before `next`.
     oldest: u64,
     next: u64,
-    /// Pages of them, and of the unit that is still being filled.
-    used: u32,
-    size: u32,
+    /// Pages that neither they take nor the unit that is still being filled.
+    free: u32,
     /// Time writes have waited for room.
     pub waited: Nanos,
 }
@@ -26,8 +25,7 @@ impl WriteBuffer {
             units: vec![Programming::default(); most as usize],
             oldest: 0,
             next: 0,
-            used: 0,
-            size: size_pages,
+            free: size_pages,
             waited: Nanos::ZERO,
         }
     }
@@ -45,15 +43,15 @@ impl WriteBuffer {
     /// Take room for `pages` at or after `at`; returns when they may come in.
     #[inline]
     pub fn take(&mut self, nand: &Nand, at: Nanos, pages: u32) -> Nanos {
-        self.used += pages;
         let mut room = at;
-        while self.used > self.size {
+        while self.free < pages {
             assert!(self.oldest < self.next, "the buffer holds two program units");
             let oldest = &self.units[self.place(self.oldest)];
             self.oldest += 1;
-            self.used -= oldest.pages;
+            self.free += oldest.pages;
             room = room.max(nand.end_of(oldest));
         }
+        self.free -= pages;
         self.waited += room - at;
         room
     }
@@ -77,7 +75,7 @@ impl WriteBuffer {
                 return number >= self.oldest;
             }
             self.oldest += 1;
-            self.used -= oldest.pages;
+            self.free += oldest.pages;
         }
         false
     }

@@ -181,6 +181,7 @@ impl Ftl {
     ) {
         let mut stream = self.host.as_mut().expect("pages were mapped to it");
         let before = stream.dispatched;
+        let unit = nand.unit(stream.mode, 1000);
         while pages > 0 {
             let part = pages.min(stream.unit_room);
             let room = buffer.take(nand, ready, part);
@@ -190,7 +191,7 @@ impl Ftl {
                 continue;
             }
             let (die, ready) = stream.dispatch(self.geometry.dies);
-            buffer.programmed(nand.program(ready, die, stream.mode, 1000));
+            buffer.programmed(nand.program(ready, die, &unit));
             if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
                 self.pay_now(nand, at);
                 stream = self.host.as_mut().expect("it stays");

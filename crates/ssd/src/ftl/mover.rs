@@ -371,7 +371,8 @@ impl Ftl {
         let unit = self.mover.waiting.pop_front().expect("a unit waits");
         let pages = self.geometry.unit_pages(self.geometry.main);
         let mode = self.geometry.main;
-        let programming = nand.program(unit.ready.max(at), unit.die, mode, unit.permille);
+        let program = nand.unit(mode, unit.permille);
+        let programming = nand.program(unit.ready.max(at), unit.die, &program);
         self.mover.programs(programming);
         match mode {
             CellMode::Slc => self.pages.slc_programmed += pages as u64,

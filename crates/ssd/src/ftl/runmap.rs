@@ -52,7 +52,7 @@ impl RunMap {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn get(&self, key: u32) -> u32 {
         let chunk = &self.chunks[(key / CHUNK) as usize];
         let offset = key % CHUNK;
@@ -107,6 +107,7 @@ impl RunMap {
         }
     }
 
+    #[inline(never)]
     fn dense_run(&self, key: u32, limit: u32) -> (u32, u32) {
         let values = &self.dense.values()[key as usize..(key + limit) as usize];
         let first = values[0];

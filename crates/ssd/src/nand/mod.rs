@@ -30,6 +30,14 @@ struct Mode {
     unit_crossing: Nanos,
 }
 
+/// What a program writes: mapping pages, their time on a channel, and that of the array.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    pages: u32,
+    crossing: Nanos,
+    time: Nanos,
+}
+
 #[derive(Clone, Debug)]
 pub struct Nand {
     dies: Vec<Die>,
@@ -154,12 +162,18 @@ impl Nand {
         self.cross(self.dies[die as usize].channel, sensed, pages)
     }
 
-    /// Program a unit whose data are in the controller at `ready`, taking `permille` of tPROG.
-    #[inline(always)]
-    pub fn program(&mut self, ready: Nanos, die: u32, mode: CellMode, permille: u32) -> Programming {
-        let time = self.program_time(mode, permille);
-        self.programming += time;
+    /// What it is to program a unit in that mode, taking `permille` of tPROG.
+    #[inline]
+    pub fn unit(&self, mode: CellMode, permille: u32) -> Unit {
         let Mode { unit_pages: pages, unit_crossing: crossing, .. } = *self.mode(mode);
+        Unit { pages, crossing, time: self.program_time(mode, permille) }
+    }
+
+    /// Program a unit whose data are in the controller at `ready`.
+    #[inline(always)]
+    pub fn program(&mut self, ready: Nanos, die: u32, unit: &Unit) -> Programming {
+        let Unit { pages, crossing, time } = *unit;
+        self.programming += time;
         let array = &mut self.dies[die as usize];
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());
