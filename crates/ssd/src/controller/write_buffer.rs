@@ -13,6 +13,7 @@ pub struct WriteBuffer {
     next: u64,
     /// Pages that neither they take nor the unit that is still being filled.
     free: u32,
+    size: u32,
     /// Time writes have waited for room.
     pub waited: Nanos,
 }
@@ -26,6 +27,7 @@ impl WriteBuffer {
             oldest: 0,
             next: 0,
             free: size_pages,
+            size: size_pages,
             waited: Nanos::ZERO,
         }
     }
@@ -83,7 +85,7 @@ impl WriteBuffer {
     /// Pages of acknowledged data that are not in the NAND at `now`.
     pub fn held(&self, nand: &Nand, now: Nanos) -> u32 {
         let ended = self.under_way().take_while(|unit| nand.end_of(unit) <= now);
-        self.used - ended.map(|unit| unit.pages).sum::<u32>()
+        self.size - self.free - ended.map(|unit| unit.pages).sum::<u32>()
     }
 
     /// When everything now being programmed will be in the NAND.
