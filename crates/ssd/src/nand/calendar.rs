@@ -52,17 +52,14 @@ impl Calendar {
     /// Take the first gap that is long enough, if one is.
     #[inline(never)]
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Option<Nanos> {
-        let mut first = self.gaps.len();
-        // Those that end after `ready` are mostly few.
-        for (at, gap) in self.gaps.iter().enumerate().rev() {
-            if gap.end <= ready {
-                break;
-            }
-            if gap.start.max(ready) + len <= gap.end {
-                first = at;
-            }
+        // Those that end after `ready` are mostly few, and the first of them mostly is long enough.
+        let ahead = self.gaps.iter().rev().take_while(|gap| gap.end > ready).count();
+        let mut first = self.gaps.len() - ahead;
+        let fits = |gap: &Gap| gap.start.max(ready) + len <= gap.end;
+        while !fits(self.gaps.get(first)?) {
+            first += 1;
         }
-        let gap = self.gaps.get_mut(first)?;
+        let gap = &mut self.gaps[first];
         let start = gap.start.max(ready);
         let rest = Gap { start: start + len, end: gap.end };
         match (gap.start < start, rest.start < rest.end) {
