@@ -421,7 +421,10 @@ impl Drive {
             Some(cache) => cache.change_later(known),
             None => Nanos::ZERO,
         };
-        let merged = self.merge_reads(taken, pages);
+        let merged = match pages.ragged {
+            (false, false) => taken,
+            _ => self.merge_reads(taken, pages),
+        };
         let ready = merged.max(behind);
         self.map_waited += ready - merged;
         if let Some(ahead) = &mut self.read_ahead {
@@ -452,11 +455,8 @@ impl Drive {
     }
 
     /// Pages that a write covers in part are read first; returns when that is done.
-    #[inline]
+    #[inline(never)]
     fn merge_reads(&mut self, taken: Nanos, pages: Pages) -> Nanos {
-        if pages.ragged == (false, false) {
-            return taken;
-        }
         let mut ready = taken;
         let last = pages.first + pages.count - 1;
         let mut read = |drive: &mut Drive, first: u32| {

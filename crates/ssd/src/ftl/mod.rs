@@ -101,7 +101,7 @@ impl Ftl {
     }
 
     /// The physical page of a logical one and for how many, at most `limit`, they go on together.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, page: u32, limit: u32) -> (u32, u32) {
         let (to, mut run) = self.l2p.run(page, limit);
         while run < limit {
@@ -120,7 +120,7 @@ impl Ftl {
     }
 
     /// Where a physical page is, the mode of its superblock, and whether its data have not left the controller yet.
-    #[inline]
+    #[inline(always)]
     pub fn locate(
         &self,
         page: u32,

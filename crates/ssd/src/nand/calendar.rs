@@ -74,7 +74,7 @@ impl Calendar {
         Some(start)
     }
 
-    #[inline(never)]
+    #[inline]
     fn insert(&mut self, horizon: Nanos, at: usize, gap: Gap) {
         let gone = match self.gaps.len() == self.gaps.capacity() {
             true => forget(&mut self.gaps, |gap| gap.end <= horizon),

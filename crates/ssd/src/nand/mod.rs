@@ -125,7 +125,7 @@ impl Nand {
     }
 
     /// Read `pages` of one row, from the `column`th on, for the host; returns when they are in the controller.
-    #[inline]
+    #[inline(always)]
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
         self.delays += 1;
         let time = self.mode(mode).cells.read;
