@@ -375,11 +375,11 @@ impl Drive {
             known = known.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
             self.map_read_pages += 1;
             self.map_pages_to_write += writes as u32;
-            let unit = self.nand.unit_pages(CellMode::Slc);
-            if self.map_pages_to_write == unit {
-                self.nand.program(at, die, &self.nand.unit(CellMode::Slc, 1000));
+            let unit = self.nand.unit(CellMode::Slc, 1000);
+            if self.map_pages_to_write == unit.pages {
+                self.nand.program(at, die, &unit);
                 self.map_pages_to_write = 0;
-                self.map_programmed_pages += unit as u64;
+                self.map_programmed_pages += unit.pages as u64;
             }
         }
         known

@@ -216,7 +216,7 @@ impl Ftl {
         owed.die_time = match self.toll {
             Toll::Share => {
                 let share = self.mover.host_share as u64;
-                let time = nand.program_time(mode, 1000).0;
+                let time = nand.unit(mode, 1000).time.0;
                 owed.die_time + (time * (1000 - share) * 1000 / share) as i64
             }
             _ => 0,

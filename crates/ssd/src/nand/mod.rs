@@ -22,20 +22,20 @@ pub struct Programming {
     delays: u64,
 }
 
-/// A cell mode: its times, and the program unit in mapping pages and in time on a channel.
-#[derive(Clone, Copy, Debug)]
-struct Mode {
-    cells: CellTiming,
-    unit_pages: u32,
-    unit_crossing: Nanos,
-}
-
-/// What a program writes: mapping pages, their time on a channel, and that of the array.
+/// What one program writes: mapping pages, their time on a channel, and that of the array.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    pages: u32,
+    pub pages: u32,
     crossing: Nanos,
-    time: Nanos,
+    pub time: Nanos,
+}
+
+/// A cell mode: its program unit, and its other times.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    unit: Unit,
+    read: Nanos,
+    erase: Nanos,
 }
 
 #[derive(Clone, Debug)]
@@ -64,9 +64,10 @@ pub struct Nand {
 
 impl Nand {
     pub fn new(nand: &config::Nand) -> Nand {
-        let mode = |cells, unit_pages| {
-            let unit_crossing = transfer_time(unit_pages, nand.bus_mts);
-            Mode { cells, unit_pages, unit_crossing }
+        let mode = |cells: CellTiming, pages| {
+            let crossing = transfer_time(pages, nand.bus_mts);
+            let unit = Unit { pages, crossing, time: cells.program };
+            Mode { unit, read: cells.read, erase: cells.erase }
         };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
@@ -97,11 +98,6 @@ impl Nand {
         self.reading + self.programming + self.erasing
     }
 
-    /// Mapping pages of one program unit.
-    pub fn unit_pages(&self, mode: CellMode) -> u32 {
-        self.mode(mode).unit_pages
-    }
-
     pub fn dies(&self) -> u32 {
         self.dies.len() as u32
     }
@@ -128,7 +124,7 @@ impl Nand {
     #[inline(always)]
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
         self.delays += 1;
-        let time = self.mode(mode).cells.read;
+        let time = self.mode(mode).read;
         let array = &mut self.dies[die as usize];
         let suspend = self.suspend.as_ref();
         let sensed = if self.plane_ends.is_empty() {
@@ -151,7 +147,7 @@ impl Nand {
     /// Read a row for the drive itself, behind what the die has to do; returns when it is in the register.
     #[inline]
     pub fn bulk_sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
-        let time = self.mode(mode).cells.read;
+        let time = self.mode(mode).read;
         self.reading += time;
         self.dies[die as usize].queue(self.horizon, ready, time, Bulk::Read).1
     }
@@ -162,11 +158,14 @@ impl Nand {
         self.cross(self.dies[die as usize].channel, sensed, pages)
     }
 
-    /// What it is to program a unit in that mode, taking `permille` of tPROG.
+    /// What one program writes in that mode, taking `permille` of tPROG.
     #[inline]
     pub fn unit(&self, mode: CellMode, permille: u32) -> Unit {
-        let Mode { unit_pages: pages, unit_crossing: crossing, .. } = *self.mode(mode);
-        Unit { pages, crossing, time: self.program_time(mode, permille) }
+        let unit = self.mode(mode).unit;
+        match permille {
+            1000 => unit,
+            _ => Unit { time: Nanos(unit.time.0 * permille as u64 / 1000), ..unit },
+        }
     }
 
     /// Program a unit whose data are in the controller at `ready`.
@@ -182,19 +181,9 @@ impl Nand {
         Programming { pages, die, ticket, end, delays: self.delays }
     }
 
-    /// Array time of a program that takes `permille` of tPROG.
-    #[inline]
-    pub fn program_time(&self, mode: CellMode, permille: u32) -> Nanos {
-        let time = self.mode(mode).cells.program;
-        match permille {
-            1000 => time,
-            _ => Nanos(time.0 * permille as u64 / 1000),
-        }
-    }
-
     /// Erase the same block of every plane of every die.
     pub fn erase_superblock(&mut self, ready: Nanos, mode: CellMode) {
-        let time = self.mode(mode).cells.erase;
+        let time = self.mode(mode).erase;
         for die in &mut self.dies {
             die.queue(self.horizon, ready, time, Bulk::Erase);
             self.erasing += time;
