@@ -19,8 +19,8 @@ from tests.analysis import simulated, synthetic
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.causes import WAITING
 from pslc.analysis.outside import LINK_FULL
-from pslc.channels import changes_within
-from pslc.findings import of_writes
+from pslc.findings.evidence import changes_within
+from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
 TRACES = 1000

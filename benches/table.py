@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pslc
 from pslc import suites
-from pslc.place import Scope
-from pslc.target import open_simulated
+from pslc.targets.region import Scope
+from pslc.targets.target import open_simulated
 
 FILL = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
 ALDRIN = "sim:aldrin-pro-2tb"

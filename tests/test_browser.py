@@ -6,8 +6,9 @@ import shutil
 import pytest
 
 import pslc
-from pslc import comparison
-from pslc.report import export, page, view
+from pslc import view
+from pslc.findings import comparison
+from pslc.report import export, page
 from tests.conftest import fill
 
 CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
@@ -20,7 +21,7 @@ SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 def pages(tmp_path_factory):
     """A folder with a page of a run and one of a comparison."""
     folder = tmp_path_factory.mktemp("pages")
-    page.write(fill(TARGET), folder / "run.html")
+    page.write(view.of_recording(fill(TARGET)), folder / "run.html")
     sides = [
         comparison.Side("usual", (fill(TARGET),)),
         comparison.Side("no cache", (pslc.run("fill", on=f"{TARGET},cache.mode=pure-xlc"),)),

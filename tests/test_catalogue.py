@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import campaign, suites, units
-from pslc.place import Scope, find_place
-from pslc.plan import cost
+from pslc import suites, units
 from pslc.recording import join
-from pslc.target import RealOptions, find_target
+from pslc.runner import campaign
+from pslc.runner.plan import cost
+from pslc.targets.region import Scope, find_region
+from pslc.targets.target import RealOptions, find_target
 from tests.conftest import ROOT
 from tests.small import PROFILE
 
@@ -41,13 +42,13 @@ def test_a_suite_asks_a_question_says_what_quick_costs_and_names_its_findings(na
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_steps_that_are_expected_can_be_run_and_stay_within_the_place(name, quick, small):
     target = find_target(small)
-    place = find_place(target, Scope(quick, region=(10**9, 7 * 10**9)))
-    steps = suites.expected(name, place)
+    region = find_region(target, Scope(quick, region=(10**9, 7 * 10**9)))
+    steps = suites.expected(name, region)
     assert steps
     for line in "\n".join(steps).splitlines():
         option, _, value = line.partition("=")
         if option == "offset":
-            assert int(value) >= place.offset
+            assert int(value) >= region.offset
     assert cost(steps, name, [], target.capacity_bytes).seconds(1e9) > 0
 
 
@@ -188,7 +189,7 @@ def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
 
 def test_suites_are_listed_with_what_they_cost(command, small):
     rows = {row["name"]: row for row in json.loads(command("suites", "--on", small, "--json").stdout)}
-    assert rows["fill"]["write_bytes"] == find_place(find_target(small), Scope()).size
+    assert rows["fill"]["write_bytes"] == find_region(find_target(small), Scope()).size
     assert rows["fill-levels"]["idle_s"] > 3600
     assert 0 < rows["recovery"]["least_s"] < rows["recovery"]["most_s"]
     assert "takes" in command("suites", "--on", small).stdout

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import comparison
-from pslc.place import Scope
+from pslc.findings import comparison
+from pslc.targets.region import Scope
 from tests.conftest import fill
 from tests.test_formats import cliff
 from tests.test_results import FIXTURES

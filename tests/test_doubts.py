@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pslc import doubts
-from pslc.doubts import Doubt
+from pslc.findings import doubts
+from pslc.findings.doubts import Doubt
 from pslc.formats import Foreign, Row
 from tests.conftest import fill
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.target import RealOptions
+from pslc.targets.target import RealOptions
 
 MB = 1 << 20
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import probe, suites
-from pslc.instruments import ENERGY, Meter
-from pslc.place import Scope
-from pslc.target import RealOptions
+from pslc import suites
+from pslc.targets import probe
+from pslc.targets.instruments import ENERGY, Meter
+from pslc.targets.region import Scope
+from pslc.targets.target import RealOptions
 from tests.conftest import fill
 
 IDLE_W, BUSY_W = 0.5, 4.0

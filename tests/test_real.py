@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc import doubts, probe, units
+from pslc import units
 from pslc.analysis import CAUSES
-from pslc.plan import plan
-from pslc.target import RealOptions, find_target
+from pslc.findings import doubts
+from pslc.runner.plan import plan
+from pslc.targets import probe
+from pslc.targets.target import RealOptions, find_target
 from tests.conftest import fill
 
 MB = 1 << 20

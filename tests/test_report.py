@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc.report import fio, page, view, words
+from pslc import view, words
+from pslc.report import fio, page
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
 
 
 def test_the_page_needs_no_network_and_has_every_picture():
-    html = page.render(fill(TARGET))
+    html = page.render(view.of_recording(fill(TARGET)))
     outside = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
     assert not re.search(r"(src|href)=", outside)
     for name in ("speed-bytes", "speed-time", "occupancy", "free", "amplification", "latency", "histogram"):
@@ -63,13 +64,13 @@ def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     assert [picture.name for picture in view.of_recording(recording).pictures] == [
         "speed-time", "latency", "histogram", "slowest",
     ]  # fmt: skip
-    assert "<script>" in page.render(recording)
+    assert "<script>" in page.render(view.of_recording(recording))
 
 
 def test_the_text_of_a_job_file_is_escaped(tmp_path):
     job = tmp_path / "odd.fio"
     job.write_text("[<b>odd</b>]\nrw=read\nbs=128k\nsize=1m\n")
-    html = page.render(pslc.run(job, on=TARGET))
+    html = page.render(view.of_recording(pslc.run(job, on=TARGET)))
     assert "<b>odd</b>" not in html
     assert "&lt;b&gt;odd" in html
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import pslc
-from pslc import suites
-from pslc.place import Scope
-from pslc.report import page, terminal, view
-from pslc.target import RealOptions
+from pslc import suites, view
+from pslc.report import page, terminal
+from pslc.targets.region import Scope
+from pslc.targets.target import RealOptions
 from tests.small import PROFILE
 
 
@@ -267,7 +267,7 @@ def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, 
     terminal.show(shown)
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines) <= 100
-    assert name in page.render(recording)
+    assert name in page.render(view.of_recording(recording))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -3,11 +3,10 @@
 import inspect
 from pathlib import Path
 
-from pslc import suites
-from pslc.place import Scope, find_place
-from pslc.plan import Cost, cost
-from pslc.report import words
-from pslc.target import Target, find_target
+from pslc import suites, words
+from pslc.runner.plan import Cost, cost
+from pslc.targets.region import Scope, find_region
+from pslc.targets.target import Target, find_target
 
 PAGE = Path(__file__).parent.parent / "suites.md"
 DRIVE = "sim:sn850-1tb"
@@ -77,7 +76,7 @@ def document() -> str:
 
 
 def _cost(name: str, target: Target, quick: bool) -> Cost:
-    return cost(suites.expected(name, find_place(target, Scope(quick))), name, [], target.capacity_bytes)
+    return cost(suites.expected(name, find_region(target, Scope(quick))), name, [], target.capacity_bytes)
 
 
 def _writes(found: Cost) -> str:
@@ -99,7 +98,7 @@ def _section(name: str, target: Target) -> str:
 
 
 def _of_writes() -> str | None:
-    from pslc.findings import of_writes
+    from pslc.findings.writes import of_writes
 
     return of_writes.__doc__
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 import pslc
-from pslc.findings import write_curve
+from pslc.findings.writes import write_curve
 
 FOLDER = Path(__file__).parent
 WORDS = {"pslc": "pSLC cache", "direct": "straight to TLC", "fold": "folding", "native": "native TLC", "link": "link"}

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from pslc._native import PslcError, version
 
 if TYPE_CHECKING:
-    from pslc.findings import analyze
-    from pslc.place import Scope
+    from pslc.findings.writes import analyze
     from pslc.recording import Recording
-    from pslc.runner import run
+    from pslc.runner.run import run
+    from pslc.targets.region import Scope
 
 __all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "run"]
 
 __version__: str = version()
 
-_LATER = {"Recording": "recording", "Scope": "place", "analyze": "findings", "run": "runner"}
+_LATER = {"Recording": "recording", "Scope": "targets.region", "analyze": "findings.writes", "run": "runner.run"}
 """What takes long to import, and where it is: `pslc --help` needs none of it."""
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
-from pslc.findings import of_writes
+from pslc.findings.writes import of_writes
 from pslc.recording import Columns, Recording
 
 FILL = "[fill]\nrw=write\nbs=512k\niodepth=16\nsize=100%\n"

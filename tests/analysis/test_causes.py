@@ -8,7 +8,7 @@ import pytest
 import pslc
 from pslc.analysis import CAUSES, phase_cause
 from pslc.analysis.causes import NEEDED
-from pslc.findings import of_writes
+from pslc.findings.writes import of_writes
 from tests.analysis.simulated import without_others
 
 GB = 1e9

@@ -48,7 +48,7 @@ class Found:
     doubts: tuple[str, ...]
 
     def document(self) -> dict[str, Any]:
-        """As run.json holds it; see `pslc.findings.of_writes`."""
+        """As run.json holds it; see `pslc.findings.writes.of_writes`."""
         cache = self.cache
         seen = cache is not None and cache.seen_end
         return {

@@ -30,24 +30,25 @@ def command(
     Read are fio's logs (--write_bw_log; those of several jobs of one run are given together), fio's JSON, blkparse's
     text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench.
     """
-    from pslc import foreign, units
+    from pslc import units, view
     from pslc.errors import refusal
+    from pslc.findings import imported
     from pslc.formats import Hints
     from pslc.recording import Recording
-    from pslc.report import terminal, view
+    from pslc.report import terminal
 
     if files[0].is_dir():
         if len(files) > 1:
             raise refusal(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
         recording = Recording.load(files[0])
         if outside:
-            from pslc.findings import of_writes
+            from pslc.findings.writes import of_writes
 
             if "phases" not in recording.findings:
                 raise refusal(f"{files[0]} has no phases to explain", "--outside is for fills and job files")
             recording.findings |= of_writes(recording, outside=True)
         if meter is not None:
-            from pslc import campaign
+            from pslc.runner import campaign
 
             recording = campaign.metered(recording, meter)
             recording.save(files[0])
@@ -59,7 +60,7 @@ def command(
     if meter is not None:
         raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
     size = units.size(capacity, "--capacity") if capacity else None
-    data, findings = foreign.analyzed(files, Hints(x, y, skip_bad), size)
+    data, findings = imported.analyzed(files, Hints(x, y, skip_bad), size)
     if as_json:
         found = {"name": data.name, "findings": findings, "doubts": findings["doubts"], "jobs": data.jobs}
         rows = [asdict(row) for row in data.rows]

@@ -35,8 +35,8 @@ def command(
     Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
     tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
-    from pslc import comparison
     from pslc.errors import refusal
+    from pslc.findings import comparison
     from pslc.report import terminal
 
     if len(runs) < 2:

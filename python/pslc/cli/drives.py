@@ -13,7 +13,7 @@ def command(
 ) -> None:
     """List the simulated drives, or show one: its geometry, what follows from it, and its profile with sources."""
     from pslc.errors import refusal
-    from pslc.target import find_target, library
+    from pslc.targets.target import find_target, library
 
     if action is None:
         rows = [_row(drive) for drive in library()]
@@ -37,7 +37,7 @@ def command(
 
 
 def _row(name: str) -> dict[str, object]:
-    from pslc.target import find_target
+    from pslc.targets.target import find_target
 
     target = find_target(f"sim:{name}")
     return {"name": name, "drive": target.name, "capacity_bytes": target.capacity_bytes} | target.facts
@@ -46,7 +46,8 @@ def _row(name: str) -> dict[str, object]:
 def _table(rows: list[dict[str, object]]) -> None:
     from rich.table import Table
 
-    from pslc.report import terminal, words
+    from pslc import words
+    from pslc.report import terminal
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name", no_wrap=True)

@@ -12,8 +12,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Show what Linux tells of a real drive, and what would make a measurement on it doubtful. Writes nothing."""
-    from pslc import doubts, probe
     from pslc.errors import refusal
+    from pslc.findings import doubts
+    from pslc.targets import probe
 
     if not path.exists():
         raise refusal(f"{path}: there is no such file or device", "lsblk lists the block devices")

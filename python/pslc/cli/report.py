@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pslc.comparison import Side
+    from pslc.figures.picture import Picture
+    from pslc.findings.comparison import Side
     from pslc.recording import Recording
-    from pslc.report.picture import Picture
 
 
 def command(
@@ -26,8 +26,8 @@ def command(
     Each file that was written is a line of stdout.
     The page needs nothing but itself. Pictures as files need Chromium or Chrome, and no network.
     """
-    from pslc import comparison
     from pslc.errors import refusal
+    from pslc.findings import comparison
 
     catalogue = _catalogue(runs)
     sides = [] if catalogue else [comparison.read_side(run) for run in runs]
@@ -55,19 +55,22 @@ def _catalogue(runs: list[Path]) -> "list[Recording]":
 
 
 def _write(sides: "list[Side]", catalogue: "list[Recording]", path: Path) -> None:
-    from pslc import comparison
+    from pslc import view
+    from pslc.findings import comparison
     from pslc.report import page
 
     if catalogue:
-        page.write_all(catalogue, path)
+        page.write_all([view.of_recording(recording) for recording in catalogue], path)
     elif len(sides) == 1:
-        page.write(sides[0].recording, path)
+        page.write(view.of_recording(sides[0].recording), path)
     else:
         page.write_comparison(sides, comparison.compare(sides, {}), path)
 
 
 def _export(sides: "list[Side]", catalogue: "list[Recording]", folder: Path, kind: str) -> None:
-    from pslc.report import curves, export, view
+    from pslc import view
+    from pslc.figures import curves
+    from pslc.report import export
 
     pictures: dict[Path, list[Picture]] = {}
     if catalogue:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pslc.campaign import Order
-    from pslc.plan import Plan
     from pslc.progress import Bar
     from pslc.recording import Recording
+    from pslc.runner.campaign import Order
+    from pslc.runner.plan import Plan
 
 REAL = "Real drives"
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -83,10 +83,11 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import campaign, units
+    from pslc import units
     from pslc.errors import refusal
-    from pslc.place import Scope
-    from pslc.target import RealOptions
+    from pslc.runner import campaign
+    from pslc.targets.region import Scope
+    from pslc.targets.target import RealOptions
 
     options = _overrides(context.args)
     if as_json:
@@ -132,9 +133,9 @@ def command(
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list[Recording]":
-    from pslc import campaign
     from pslc.progress import Bar
-    from pslc.runner import DeclinedError
+    from pslc.runner import campaign
+    from pslc.runner.run import DeclinedError
 
     with Bar(order.what) as bar:
 
@@ -181,7 +182,7 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
 
 def _keep(order: "Order", folder: Path, so_far: "list[Recording]") -> None:
     """Recordings that anyone can open, and that can be resumed, even if the run is killed now."""
-    from pslc import campaign
+    from pslc.runner import campaign
 
     last = so_far[-1]
     unfinished = replace(last, error=last.error or "the run has not ended")
@@ -222,7 +223,8 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
 
         print(json.dumps(fio.document(documents[0]), indent=2))
     else:
-        from pslc.report import terminal, view
+        from pslc import view
+        from pslc.report import terminal
 
         if order.what == "all":
             terminal.show_all([view.of_recording(recording) for recording in documents])
@@ -231,16 +233,19 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
 
 
 def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
-    from pslc import campaign
     from pslc.errors import refusal
+    from pslc.runner import campaign
 
     try:
         for recording, where in zip(recordings, campaign.folders(order, folder), strict=False):
             recording.save(where)
         if report:
+            from pslc import view
             from pslc.report import page
 
-            write = page.write_all if order.what == "all" else lambda found, path: page.write(found[0], path)
-            write(recordings, folder / "report.html")
+            if order.what == "all":
+                page.write_all([view.of_recording(recording) for recording in recordings], folder / "report.html")
+            else:
+                page.write(view.of_recording(recordings[0]), folder / "report.html")
     except OSError as error:
         raise refusal(f"{folder}: {error.strerror}", "give --save a folder that can be written") from None

@@ -23,8 +23,8 @@ def command(
     """
     from pslc import suites, units
     from pslc.errors import refusal
-    from pslc.place import Scope, find_place
-    from pslc.target import RealOptions, find_target
+    from pslc.targets.region import Scope, find_region
+    from pslc.targets.target import RealOptions, find_target
 
     if action is None:
         target = find_target(on, RealOptions(units.size(size, "--size") if size else None)) if on else None
@@ -37,13 +37,13 @@ def command(
     if action != "show" or name not in suites.names():
         hint = f"pslc suites show NAME, one of {', '.join(suites.names())}"
         raise refusal(f'"{action} {name or ""}" is not understood', hint)
-    place = find_place(
+    region = find_region(
         find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
     )
     if fio:
         from pslc.report.fio import job_file
 
-        print(job_file(suites.expected(name, place), place), end="")
+        print(job_file(suites.expected(name, region), region), end="")
         return
     suite = suites.load(name)
     print(f"{name}: {suite.__doc__.strip()}\n\nWith --quick: {suite.QUICK}.\n")
@@ -52,13 +52,13 @@ def command(
 
 def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
     from pslc import suites
-    from pslc.place import Scope, find_place
-    from pslc.plan import FAST, SLOW, cost
+    from pslc.runner.plan import FAST, SLOW, cost
+    from pslc.targets.region import Scope, find_region
 
     row: dict[str, Any] = {"name": name, "question": suites.question(name)}
     if target is None:
         return row
-    steps = suites.expected(name, find_place(target, Scope(quick)))
+    steps = suites.expected(name, find_region(target, Scope(quick)))
     found = cost(steps, f"{name}.fio", [], target.capacity_bytes)
     facts = target.facts
     fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
@@ -69,7 +69,8 @@ def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    from pslc.report import terminal, words
+    from pslc import words
+    from pslc.report import terminal
 
     if "write_bytes" not in rows[0]:
         width = max(len(row["name"]) for row in rows)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from pslc.report import words
-from pslc.target import Target
+from pslc import words
+from pslc.targets.target import Target
 
 MOST_CHANNELS = 8
 MOST_DIES = 4

@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from pslc.errors import refusal
+from pslc.figures.picture import Picture
 from pslc.report.page import environment, figure, plotly
-from pslc.report.picture import Picture
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 LONGEST_S = 120

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pslc.place import Place
 from pslc.recording import Recording
+from pslc.targets.region import Region
 
 SAMPLE_NS = 500_000_000
 """fio samples bandwidth and IOPS every 500 ms."""
@@ -125,13 +125,13 @@ def _samples(recording: Recording | None, kind: str) -> dict[str, Any]:
     }
 
 
-def job_file(steps: Sequence[str], place: Place) -> str:
+def job_file(steps: Sequence[str], region: Region) -> str:
     """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace
     stand for one."""
     head = [
         "[global]",
         "filename=pslc.scratch",
-        f"filesize={place.target.capacity_bytes}",
+        f"filesize={region.target.capacity_bytes}",
         "ioengine=io_uring",
         "thread",
     ]

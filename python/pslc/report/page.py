@@ -8,12 +8,12 @@ from typing import Any
 
 import jinja2
 
-from pslc import suites
-from pslc.comparison import Row, Side
+from pslc import words
+from pslc.figures import curves, tables
+from pslc.figures.picture import Band, Line, Picture
+from pslc.figures.view import View
+from pslc.findings.comparison import Row, Side
 from pslc.recording import Recording
-from pslc.report import curves, tables, words
-from pslc.report.picture import Band, Line, Picture
-from pslc.report.view import of_recording
 
 Figure = dict[str, Any]
 """A figure of Plotly: `id`, `title`, `data`, `layout`."""
@@ -32,14 +32,14 @@ WIDE = 0.05
 """The share of a picture's width from which on there is room for the word of a band."""
 
 
-def write(recording: Recording, path: Path) -> None:
+def write(view: View, path: Path) -> None:
     """Write the page of a recording to `path`."""
-    path.write_text(render(recording), encoding="utf-8")
+    path.write_text(render(view), encoding="utf-8")
 
 
-def render(recording: Recording) -> str:
+def render(view: View) -> str:
     """The page of a recording."""
-    view = of_recording(recording)
+    recording = _recording(view)
     return (
         environment()
         .get_template("run.html.jinja")
@@ -55,9 +55,14 @@ def render(recording: Recording) -> str:
     )
 
 
-def write_all(recordings: list[Recording], path: Path) -> None:
+def _recording(view: View) -> Recording:
+    assert view.recording is not None, "a page is of a recording"
+    return view.recording
+
+
+def write_all(views: list[View], path: Path) -> None:
     """Write a page of a whole catalogue to `path`: a section a suite, its pictures and tables below its findings."""
-    views = [of_recording(recording) for recording in recordings]
+    recordings = [_recording(view) for view in views]
     drawn = [
         [figure(replace(picture, name=f"{recording.suite}-{picture.name}")) for picture in view.pictures[:KEY_PICTURES]]
         for recording, view in zip(recordings, views, strict=True)
@@ -80,9 +85,7 @@ def write_all(recordings: list[Recording], path: Path) -> None:
 def environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(
-        question=suites.question, size=words.size, speed=words.speed, span=words.span, quantity=words.quantity
-    )
+    environment.filters.update(size=words.size, speed=words.speed, span=words.span, quantity=words.quantity)
     return environment
 
 

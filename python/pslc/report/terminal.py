@@ -11,10 +11,11 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from pslc.comparison import Row, Side
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.view import View
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.view import View
+from pslc.findings.comparison import Row, Side
 
 Floats = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from pslc.place import Place
+    from pslc.figures.picture import Picture, Table
     from pslc.recording import Recording
-    from pslc.report.picture import Picture, Table
+    from pslc.targets.region import Region
 
 Steps = Generator[str, "Recording | None", None]
 """Job files. What comes back for each is its recording, or None when nobody runs it: then the suite goes on with what
@@ -31,7 +31,7 @@ class Suite(Protocol):
     """What `--quick` leaves out, in a sentence."""
 
     @staticmethod
-    def steps(place: Place) -> Steps:
+    def steps(region: Region) -> Steps:
         """The steps, as fio job files."""
 
     @staticmethod
@@ -72,6 +72,6 @@ def question(name: str) -> str:
     return load(name).__doc__.splitlines()[0]
 
 
-def expected(name: str, place: Place) -> list[str]:
+def expected(name: str, region: Region) -> list[str]:
     """The steps of a suite as it would take them if everything came as expected."""
-    return list(load(name).steps(place))
+    return list(load(name).steps(region))

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, latency, speed
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the requests"
 SPAN = 40 << 30
@@ -43,11 +44,11 @@ PROFILES = {
 }
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """The data, then each application after a pause."""
-    span = min(SPAN, place.share(0.8))
-    scale = min(0.1 if place.quick else 1.0, span / SPAN * 4)
-    text = place.write("lay-out", span)
+    span = min(SPAN, region.share(0.8))
+    scale = min(0.1 if region.quick else 1.0, span / SPAN * 4)
+    text = region.write("lay-out", span)
     for name, profile in PROFILES.items():
         options: dict[str, Any] = {
             "bssplit": profile.bssplit,
@@ -56,7 +57,7 @@ def steps(place: Place) -> Steps:
             "norandommap": True,
         }
         moved = max(int(profile.bytes * scale) // MIB * MIB, 4 * MIB)
-        text += place.job(name, rw=f"randrw:{profile.run}", size=span, io_size=moved, pause=PAUSE_S, **options)
+        text += region.job(name, rw=f"randrw:{profile.run}", size=span, io_size=moved, pause=PAUSE_S, **options)
     yield text
 
 

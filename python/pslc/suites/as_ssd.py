@@ -9,14 +9,14 @@ page cache.
 
 from typing import Any
 
-from pslc import classic
-from pslc.measure import jobs, latency, seconds, speed
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import classic, curves
+from pslc.figures.picture import Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency, seconds, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the data"
 GB = 1000 * 10**6 // MIB * MIB
@@ -26,33 +26,33 @@ COPIES = {"ISO": (GB, ""), "Program": (GB // 2, ":2"), "Game": (GB, ":16")}
 """Bytes, and blocks of 256 KiB to a file."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """The rows in the order of the program, then the copies."""
-    size = min(GB // 10 // MIB * MIB if place.quick else GB, place.share(0.3))
+    size = min(GB // 10 // MIB * MIB if region.quick else GB, region.share(0.3))
     each = max(min(EACH, size // THREADS), 4096 * 16) // 4096 * 4096
-    small = "4k" if place.target.is_real else "512"
-    text = place.write("test-file", place.share(1.0) if place.size < 4 * size else 4 * size)
-    text += place.job("seq-read", rw="read", bs="16m", size=size) + place.job(
+    small = "4k" if region.target.is_real else "512"
+    text = region.write("test-file", region.share(1.0) if region.size < 4 * size else 4 * size)
+    text += region.job("seq-read", rw="read", bs="16m", size=size) + region.job(
         "seq-write", rw="write", bs="16m", size=size
     )
     for kind in ("read", "write"):
-        text += place.job(f"4k-{kind}", rw=f"rand{kind}", bs="4k", size=size)
+        text += region.job(f"4k-{kind}", rw=f"rand{kind}", bs="4k", size=size)
     for kind in ("read", "write"):
-        text += place.job(f"64-{kind}", rw=f"rand{kind}", bs="4k", size=each, offset_increment=each, numjobs=THREADS,
+        text += region.job(f"64-{kind}", rw=f"rand{kind}", bs="4k", size=each, offset_increment=each, numjobs=THREADS,
                           group_reporting=True)  # fmt: skip
-    count = ACCESSES // 10 if place.quick else ACCESSES
+    count = ACCESSES // 10 if region.quick else ACCESSES
     # All over what was written: a read of nothing would read no flash.
-    stroke = place.share(1.0) if place.size < 4 * size else 4 * size
-    text += place.job("access-read", rw="randread", bs="4k", size=stroke, number_ios=count, norandommap=True)
-    text += place.job("access-write", rw="randwrite", bs=small, size=size, number_ios=count, norandommap=True)
+    stroke = region.share(1.0) if region.size < 4 * size else 4 * size
+    text += region.job("access-read", rw="randread", bs="4k", size=stroke, number_ios=count, norandommap=True)
+    text += region.job("access-write", rw="randwrite", bs=small, size=size, number_ios=count, norandommap=True)
     yield text
-    room = place.share(0.45)
+    room = region.share(0.45)
     for name, (of, run) in COPIES.items():
         count = max(min(of * size // GB, room) // MIB * MIB, MIB)
         rand = "rand" if run else ""
         common: dict[str, Any] = {"bs": "256k", "size": count, "direct": 0}
-        source = place.job(f"source-{name}", rw=f"{rand}write{run}", end_fsync=1, **common)
-        yield source + place.job(f"copy-{name}", rw=f"{rand}read{run}", iodepth=2, copy_to=room, pause=1.0, **common)
+        source = region.job(f"source-{name}", rw=f"{rand}write{run}", end_fsync=1, **common)
+        yield source + region.job(f"copy-{name}", rw=f"{rand}read{run}", iodepth=2, copy_to=room, pause=1.0, **common)
 
 
 def findings(recording: Recording) -> dict[str, Any]:

@@ -6,27 +6,27 @@ cache. Sizes below 4 KiB are left out where the target takes none.
 
 from typing import Any
 
-from pslc import classic
-from pslc.measure import jobs, speed
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import classic, curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.measure import jobs, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "every second size, a file of 64 MB"
 SIZES = [512 << n for n in range(18)]
 FILE, QUICK_FILE = 256 * MIB, 64 * MIB
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Each size, written and read."""
-    size = min(QUICK_FILE if place.quick else FILE, place.share(1.0))
-    least = 4096 if place.target.is_real else 512
-    text = place.write("test-file", size)
-    for bs in [bs for bs in SIZES if least <= bs <= size][:: 2 if place.quick else 1]:
+    size = min(QUICK_FILE if region.quick else FILE, region.share(1.0))
+    least = 4096 if region.target.is_real else 512
+    text = region.write("test-file", size)
+    for bs in [bs for bs in SIZES if least <= bs <= size][:: 2 if region.quick else 1]:
         for kind in ("write", "read"):
-            text += place.job(f"{kind}-{bs}", rw=kind, bs=bs, iodepth=4, size=size)
+            text += region.job(f"{kind}-{bs}", rw=kind, bs=bs, iodepth=4, size=size)
     yield text
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, latency, seconds
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import of_rows
+from pslc.findings.measure import jobs, latency, seconds
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
 BURSTS, QUICK_BURSTS = 8, 3
@@ -29,29 +30,29 @@ HELD_UP = 0.7
 KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write of a burst"}
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Single writes; the cache filled, and the bursts."""
-    count = SINGLE // 4 if place.quick else SINGLE
+    count = SINGLE // 4 if region.quick else SINGLE
     small: dict[str, Any] = {
         "rw": "randwrite",
         "bs": "4k",
         "iodepth": 1,
         "number_ios": count,
-        "size": min(place.size, 1 << 30),
+        "size": min(region.size, 1 << 30),
     }
-    yield place.job("ack", **small) + place.job("flushed", fsync=1, **small)
-    burst = min(BURST, place.share(0.1))
-    yield place.write("fill-cache", place.share(0.6))
+    yield region.job("ack", **small) + region.job("flushed", fsync=1, **small)
+    burst = min(BURST, region.share(0.1))
+    yield region.write("fill-cache", region.share(0.6))
     single: dict[str, Any] = {
         "bs": "128k",
         "iodepth": 1,
-        "offset": place.share(0.95),
-        "size": min(place.share(0.05), MIB),
+        "offset": region.share(0.95),
+        "size": min(region.share(0.05), MIB),
     }
-    text = place.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
-    for number in range(QUICK_BURSTS if place.quick else BURSTS):
-        at = place.share(0.6) + number * burst % max(place.share(0.3) // burst * burst, burst)
-        text += place.job(f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S)
+    text = region.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
+    for number in range(QUICK_BURSTS if region.quick else BURSTS):
+        at = region.share(0.6) + number * burst % max(region.share(0.3) // burst * burst, burst)
+        text += region.job(f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S)
     yield text
 
 

@@ -8,14 +8,14 @@ of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 
 from typing import Any
 
-from pslc import classic
-from pslc.measure import jobs, latency, speed
-from pslc.place import Place
+from pslc import words
+from pslc.figures import classic, curves
+from pslc.figures.picture import Picture, Table
+from pslc.figures.tables import Column
+from pslc.findings.measure import jobs, latency, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Picture, Table
-from pslc.report.tables import Column
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "one run of 0.5 s instead of the best of three of 5 s"
 FILE = 1 << 30
@@ -44,20 +44,20 @@ def is_nvme(facts: dict[str, Any]) -> bool:
     return facts.get("link_bytes_per_s", 0) > SATA_BYTES_PER_S or str(device.get("name", "")).startswith("nvme")
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """The file, then the tests."""
-    size = min(FILE, place.share(1.0))
-    text = place.write("test-file", size)
-    runs = (1,) if place.quick else range(RUNS + 1)
+    size = min(FILE, region.share(1.0))
+    text = region.write("test-file", size)
+    runs = (1,) if region.quick else range(RUNS + 1)
     for kind, (word, mixed) in KINDS.items():
-        for test, random, bs, depth, threads in NVME if is_nvme(place.target.facts) else DEFAULT:
+        for test, random, bs, depth, threads in NVME if is_nvme(region.target.facts) else DEFAULT:
             for run in runs:
                 options: dict[str, Any] = {"numjobs": threads, "group_reporting": True, **mixed}
                 options |= {"norandommap": True} if random else {}
                 rw = f"{random}{word}" if word != "rw" or random else "rw"
                 pause = PAUSE_S if run == runs[0] else 0.0
-                seconds = QUICK_SECONDS if place.quick else SECONDS
-                text += place.job(f"{kind} {test} run {run}", rw=rw, bs=bs, iodepth=depth, size=size, seconds=seconds,
+                seconds = QUICK_SECONDS if region.quick else SECONDS
+                text += region.job(f"{kind} {test} run {run}", rw=rw, bs=bs, iodepth=depth, size=size, seconds=seconds,
                                   pause=pause, **options)  # fmt: skip
     yield text
 

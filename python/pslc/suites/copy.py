@@ -7,26 +7,27 @@ all is in the drive. A folder is files one behind the other in any order: of 32 
 
 from typing import Any
 
-from pslc.measure import jobs, seconds
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, seconds
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of each"
 FILES = {"iso": 6.25e9, "game": 25.2e9, "photos": 4e9}
 ORDER = {"iso": "", "game": ":64", "photos": ":8"}
 """Blocks of 512 KiB to a file; a folder's files are written at random places."""
 ROOM = 0.45
-"""Of the place, for the files; the copies need as much."""
+"""Of the region, for the files; the copies need as much."""
 REST_S = 60.0
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """A step a payload: written from memory, left to settle, copied."""
-    scale = min(0.1 if place.quick else 1.0, ROOM * place.size / sum(FILES.values()))
+    scale = min(0.1 if region.quick else 1.0, ROOM * region.size / sum(FILES.values()))
     sizes = {name: max(int(size * scale) // MIB * MIB, MIB) for name, size in FILES.items()}
     at, total = 0, sum(sizes.values())
     for name, size in sizes.items():
@@ -39,9 +40,9 @@ def steps(place: Place) -> Steps:
             "end_fsync": 1,
             "pause": REST_S,
         }
-        text = place.job(f"{name}-write", rw=f"{random}write{ORDER[name]}", iodepth=2, **common)
+        text = region.job(f"{name}-write", rw=f"{random}write{ORDER[name]}", iodepth=2, **common)
         to: dict[str, Any] = {"copy_to": at + total}
-        yield text + place.job(f"{name}-copy", rw=f"{random}read{ORDER[name]}", iodepth=2, **common, **to)
+        yield text + region.job(f"{name}-copy", rw=f"{random}read{ORDER[name]}", iodepth=2, **common, **to)
         at += size
 
 

@@ -7,11 +7,11 @@ were programmed with, against what they stand, is the wear. To compare, run it w
 
 from typing import Any
 
-from pslc.place import Place
+from pslc.figures import curves
+from pslc.figures.picture import Picture, Table
 from pslc.recording import Recording
-from pslc.report import curves
-from pslc.report.picture import Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "an eighth of the writes"
 SHARE, QUICK_SHARE = 0.5, 1 / 16
@@ -23,14 +23,14 @@ DAILY_BYTES = 50e9
 """For the years: what an office machine writes a day, generously."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Old data, and a drive at rest; then the bursts."""
-    old = place.share(FULL)
+    old = region.share(FULL)
     # The shortest request there is, after an hour.
-    settle = place.job("settle", rw="trim", bs="4k", offset=old, number_ios=1, pause=SETTLE_S)
-    yield place.write("keep", old) + settle
+    settle = region.job("settle", rw="trim", bs="4k", offset=old, number_ios=1, pause=SETTLE_S)
+    yield region.write("keep", old) + settle
     block = 128 << 10
-    yield place.job(
+    yield region.job(
         "bursts",
         rw="randwrite",
         bs=block,
@@ -38,9 +38,9 @@ def steps(place: Place) -> Steps:
         iodepth=8,
         norandommap=True,
         loops=2,
-        number_ios=max(int(place.size * (QUICK_SHARE if place.quick else SHARE)) // block, 1),
+        number_ios=max(int(region.size * (QUICK_SHARE if region.quick else SHARE)) // block, 1),
         thinktime="60s",
-        thinktime_blocks=max(int(place.size * BURST) // block, 1),
+        thinktime_blocks=max(int(region.size * BURST) // block, 1),
     )
 
 

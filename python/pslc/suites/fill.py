@@ -5,24 +5,25 @@ As TechPowerUp, AnandTech and HD Tune's surface write do it, with 1 MiB requests
 
 from typing import Any
 
-from pslc.findings import of_writes
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures import tables as common
+from pslc.figures.picture import Picture, Table
+from pslc.findings.writes import of_writes
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report import tables as common
-from pslc.report.picture import Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "half of the drive is written, so the last phase may be missing"
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """One job: enough under way to keep any drive busy."""
-    yield place.write("fill", place.share(0.5) if place.quick else place.size)
+    yield region.write("fill", region.share(0.5) if region.quick else region.size)
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """See `pslc.findings.of_writes`."""
+    """See `pslc.findings.writes.of_writes`."""
     return of_writes(recording)
 
 

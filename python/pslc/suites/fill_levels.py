@@ -6,12 +6,13 @@ again.
 
 from typing import Any
 
-from pslc.measure import Cache, cache, curve, jobs
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.measure import Cache, cache, curve, jobs
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "0, 50 and 90 % full only, with a minute of rest"
 LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
@@ -22,22 +23,22 @@ LARGEST = 0.6
 NOMINAL = 0.2
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """A step a level: all below it, the rest, the probe, the trim."""
-    rest = QUICK_REST_S if place.quick else REST_S
-    probe, before = place.share(LARGEST), 0
-    for level in QUICK_LEVELS if place.quick else LEVELS:
-        below = place.share(level / 100)
-        probe = min(probe, (place.size - below) // MIB * MIB)
+    rest = QUICK_REST_S if region.quick else REST_S
+    probe, before = region.share(LARGEST), 0
+    for level in QUICK_LEVELS if region.quick else LEVELS:
+        below = region.share(level / 100)
+        probe = min(probe, (region.size - below) // MIB * MIB)
         if probe < MIB:
             return
-        fill = place.write(f"fill-{level}", below - before, offset=before, pause=rest) if below > before else ""
-        yield fill + place.write("rest", MIB, offset=below, pause=rest) if fill else place.write("rest", MIB)
-        part = yield place.write(f"probe-{level}", probe, offset=below, pause=rest)
+        fill = region.write(f"fill-{level}", below - before, offset=before, pause=rest) if below > before else ""
+        yield fill + region.write("rest", MIB, offset=below, pause=rest) if fill else region.write("rest", MIB)
+        part = yield region.write(f"probe-{level}", probe, offset=below, pause=rest)
         found = cache(curve(part)) if part else None
-        expected = place.share(NOMINAL * (1 - level / 100)) if part is None else probe
+        expected = region.share(NOMINAL * (1 - level / 100)) if part is None else probe
         probe = max(int(1.3 * found.bytes) // MIB * MIB if found else expected, 16 * MIB)
-        yield place.job("trim", rw="trim", bs="1m", offset=below)
+        yield region.job("trim", rw="trim", bs="1m", offset=below)
         before = below
 
 

@@ -8,25 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, latency, speed
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "the first tenth of the surface"
 STRETCHES = 200
 ACCESSES = 2000
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Written, then read."""
-    size = place.share(0.1 if place.quick else 1.0)
-    yield place.write("surface-write", size, iodepth=1)
-    access = place.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True, loops=1000)
-    yield place.job("surface-read", rw="read", bs="1m", size=size) + access
+    size = region.share(0.1 if region.quick else 1.0)
+    yield region.write("surface-write", size, iodepth=1)
+    access = region.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True, loops=1000)
+    yield region.job("surface-read", rw="read", bs="1m", size=size) + access
 
 
 def _stretches(recording: Recording, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -7,13 +7,14 @@ anywhere, so a drive in motion may write small blocks much faster than it reads 
 
 from typing import Any
 
-from pslc.measure import cache, curve, jobs, latency, rate, speed
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import cache, curve, jobs, latency, rate, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "1 s of each instead of 5 s"
 SECONDS, QUICK_SECONDS = 5.0, 1.0
@@ -21,11 +22,11 @@ REST_S = 600.0
 STATES = ("idle", "writing", "folding", "after")
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Data to read, left to settle; each state; at last 4 KiB reads and writes in the state after, as AS SSD does."""
-    seconds = QUICK_SECONDS if place.quick else SECONDS
-    data = min(place.share(0.1), 8 << 30)
-    room: dict[str, Any] = {"offset": data, "size": place.size - data}
+    seconds = QUICK_SECONDS if region.quick else SECONDS
+    data = min(region.share(0.1), 8 << 30)
+    room: dict[str, Any] = {"offset": data, "size": region.size - data}
     read: dict[str, Any] = {
         "rw": "randread",
         "bs": "4k",
@@ -35,19 +36,21 @@ def steps(place: Place) -> Steps:
         "seconds": seconds,
     }
     load: dict[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
-    yield place.write("lay-out", data)
-    part = yield place.write("find-cache", place.share(0.6), offset=data, pause=REST_S) + place.trim("forget", **room)
+    yield region.write("lay-out", data)
+    part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + region.trim(
+        "forget", **room
+    )
     found = cache(curve(part)) if part else None
-    past = int(1.05 * found.bytes) // MIB * MIB if found else place.share(0.3)
-    yield place.job("idle", pause=REST_S, **read)
-    yield place.job("writing", **read) + place.job("writing-load", alongside=True, **load, **room)
-    past = min(past, place.share(0.75))
-    behind: dict[str, Any] = {"offset": data + past, "size": place.size - data - past}
-    text = place.write("fill-cache", past, offset=data)
-    text += place.job("folding", **read) + place.job("folding-load", alongside=True, **load, **behind)
-    text += place.job("after", **read)
+    past = int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3)
+    yield region.job("idle", pause=REST_S, **read)
+    yield region.job("writing", **read) + region.job("writing-load", alongside=True, **load, **room)
+    past = min(past, region.share(0.75))
+    behind: dict[str, Any] = {"offset": data + past, "size": region.size - data - past}
+    text = region.write("fill-cache", past, offset=data)
+    text += region.job("folding", **read) + region.job("folding-load", alongside=True, **load, **behind)
+    text += region.job("after", **read)
     for kind in ("read", "write"):
-        text += place.job(f"as-ssd-{kind}", **(read | {"rw": f"rand{kind}"}))
+        text += region.job(f"as-ssd-{kind}", **(read | {"rw": f"rand{kind}"}))
     yield text
 
 

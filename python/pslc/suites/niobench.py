@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, seconds
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, seconds
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "10 iterations only"
 FILE, BLOCK = 100 * MIB, "10m"
@@ -25,41 +26,41 @@ SCENARIOS = ("native", "series", "asynchronous")
 OPERATIONS = ("read", "write", "copy")
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """A step a scenario."""
-    count = ITERATIONS[0] if place.quick else ITERATIONS[-1]
-    size = min(FILE, place.share(1.0) // (2 * count + 2) // MIB * MIB)
+    count = ITERATIONS[0] if region.quick else ITERATIONS[-1]
+    size = min(FILE, region.share(1.0) // (2 * count + 2) // MIB * MIB)
     if size < MIB:
-        count = max(place.share(1.0) // MIB // 2 - 1, 1)
+        count = max(region.share(1.0) // MIB // 2 - 1, 1)
         size = MIB
-    yield _native(place, min(count, ITERATIONS[-1]), size)
+    yield _native(region, min(count, ITERATIONS[-1]), size)
     for scenario in SCENARIOS[1:]:
-        yield place.trim() + _series(place, count, size, scenario)
+        yield region.trim() + _series(region, count, size, scenario)
 
 
-def _native(place: Place, count: int, size: int) -> str:
+def _native(region: Region, count: int, size: int) -> str:
     block: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m"}
     text = ""
     for number in range(count):
-        text += place.job(f"native-write-{number}", rw="write", size=2 * size, **block)
-        text += place.job(f"native-read-{number}", rw="read", size=2 * size, **block)
-        text += place.job(f"native-copy-{number}", rw="read", size=2 * size, copy_to=2 * size, **block)
-        text += place.job(f"native-delete-{number}", rw="trim", size=4 * size, **block)
+        text += region.job(f"native-write-{number}", rw="write", size=2 * size, **block)
+        text += region.job(f"native-read-{number}", rw="read", size=2 * size, **block)
+        text += region.job(f"native-copy-{number}", rw="read", size=2 * size, copy_to=2 * size, **block)
+        text += region.job(f"native-delete-{number}", rw="trim", size=4 * size, **block)
     return text
 
 
-def _series(place: Place, count: int, size: int, scenario: str) -> str:
+def _series(region: Region, count: int, size: int, scenario: str) -> str:
     buffered = scenario == "asynchronous"
     common: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m", "size": size, "direct": 0 if buffered else 1}
     text = ""
     for number in range(count):
-        text += place.job(f"{scenario}-write-{number}", rw="write", offset=number * size, **common)
+        text += region.job(f"{scenario}-write-{number}", rw="write", offset=number * size, **common)
     for number in range(count):
         flush: dict[str, Any] = {"end_fsync": 1} if buffered else {}
-        text += place.job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
+        text += region.job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
                           copy_to=(count + number) * size, **flush, **common)  # fmt: skip
     for number in range(count):
-        text += place.job(f"{scenario}-read-{number}", rw="read", offset=number * size, **common)
+        text += region.job(f"{scenario}-read-{number}", rw="read", offset=number * size, **common)
     return text
 
 

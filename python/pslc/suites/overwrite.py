@@ -6,12 +6,13 @@ times the cache was written to each; before each the drive is trimmed and rests.
 
 from typing import Any
 
-from pslc.measure import Cache, cache, curve
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.measure import Cache, cache, curve
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "three regions, each written until twice the cache was"
 RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -22,17 +23,17 @@ FAST, SLOW = 0.6, 0.2
 """Shares of the way from slow to fast above which a rewrite is accelerated, and below which it is not."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Find the cache, then a step a region."""
-    part = yield place.write("find-cache", place.share(0.6))
-    found = cache(curve(part)) if part else Cache(place.size / 10, 0, 0, 2e9, 5e8)
+    part = yield region.write("find-cache", region.share(0.6))
+    found = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8)
     if found is None:
         return
-    total = int((QUICK_TIMES if place.quick else TIMES) * found.bytes) // MIB * MIB
-    for ratio in QUICK_RATIOS if place.quick else RATIOS:
-        region = min(max(int(ratio * found.bytes) // MIB * MIB, MIB), place.share(1.0))
-        yield place.trim()
-        yield place.write(f"region-{ratio:g}", region, io_size=total, pause=REST_S)
+    total = int((QUICK_TIMES if region.quick else TIMES) * found.bytes) // MIB * MIB
+    for ratio in QUICK_RATIOS if region.quick else RATIOS:
+        part_size = min(max(int(ratio * found.bytes) // MIB * MIB, MIB), region.share(1.0))
+        yield region.trim()
+        yield region.write(f"region-{ratio:g}", part_size, io_size=total, pause=REST_S)
 
 
 def findings(recording: Recording) -> dict[str, Any]:

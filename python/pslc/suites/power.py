@@ -7,14 +7,15 @@ simulated drive has a meter in it. Of a real one the energy is known when the CS
 
 from typing import Any
 
-from pslc.instruments import ENERGY
-from pslc.measure import cache, curve, seconds
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import cache, curve, seconds
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.instruments import ENERGY
+from pslc.targets.region import Region
 
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
@@ -30,27 +31,27 @@ STATES = {
 }
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """A step a state, so that each has an energy of its own."""
-    seconds_each = SECONDS / 5 if place.quick else SECONDS
-    part = yield place.write("find-cache", place.share(0.6))
+    seconds_each = SECONDS / 5 if region.quick else SECONDS
+    part = yield region.write("find-cache", region.share(0.6))
     found = cache(curve(part)) if part else None
-    yield place.trim() + place.job("settle", rw="trim", bs="4k", number_ios=1, pause=600.0)
+    yield region.trim() + region.job("settle", rw="trim", bs="4k", number_ios=1, pause=600.0)
     # One short request at the end of the silence.
-    yield place.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
+    yield region.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
     into = min(found.bytes * 0.8 if found else 1e9, 6e9 * seconds_each)
-    yield place.write("write-cache", max(min(int(into) >> 20 << 20, place.share(0.5)), 1 << 20))
+    yield region.write("write-cache", max(min(int(into) >> 20 << 20, region.share(0.5)), 1 << 20))
     if found:
-        yield place.write("fill-cache", min(int(1.05 * found.bytes) >> 20 << 20, place.share(0.7)))
-    data = place.share(0.5)
+        yield region.write("fill-cache", min(int(1.05 * found.bytes) >> 20 << 20, region.share(0.7)))
+    data = region.share(0.5)
     bs: dict[str, Any] = {"bs": "1m", "iodepth": 32}
-    past: dict[str, Any] = {"offset": place.share(0.7), "size": place.share(0.3), "seconds": seconds_each}
-    yield place.job("write-past", rw="write", **bs, **past)
-    yield place.write("lay-out", data) + place.job("rest", rw="read", bs="4k", number_ios=1, pause=600.0)
-    yield place.job("read", rw="read", size=data, seconds=seconds_each, **bs)
+    past: dict[str, Any] = {"offset": region.share(0.7), "size": region.share(0.3), "seconds": seconds_each}
+    yield region.job("write-past", rw="write", **bs, **past)
+    yield region.write("lay-out", data) + region.job("rest", rw="read", bs="4k", number_ios=1, pause=600.0)
+    yield region.job("read", rw="read", size=data, seconds=seconds_each, **bs)
     small: dict[str, Any] = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": data, "seconds": seconds_each}
-    yield place.job("random-read", rw="randread", **small)
-    yield place.job("random-write", rw="randwrite", **small)
+    yield region.job("random-read", rw="randread", **small)
+    yield region.job("random-write", rw="randwrite", **small)
 
 
 def findings(recording: Recording) -> dict[str, Any]:

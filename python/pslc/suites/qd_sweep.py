@@ -5,13 +5,14 @@ Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, with
 
 from typing import Any
 
-from pslc.measure import jobs, latency, rate, speed
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency, rate, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "a tenth of the time at each depth, and every second depth"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -22,15 +23,15 @@ KNEE = 0.9
 """Share of the most requests a second that is as good as all of them."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """The span is written, so that reads find data; then each kind at each depth."""
-    span = min(SPAN, place.share(1.0))
-    seconds = QUICK_SECONDS if place.quick else SECONDS
+    span = min(SPAN, region.share(1.0))
+    seconds = QUICK_SECONDS if region.quick else SECONDS
     for kind in KINDS:
-        text = place.write("lay-out", span)
+        text = region.write("lay-out", span)
         bs = "4k" if kind.startswith("rand") else "128k"
-        for depth in DEPTHS[::2] if place.quick else DEPTHS:
-            text += place.job(f"{kind}-{depth}", rw=kind, bs=bs, iodepth=depth, size=span, seconds=seconds,
+        for depth in DEPTHS[::2] if region.quick else DEPTHS:
+            text += region.job(f"{kind}-{depth}", rw=kind, bs=bs, iodepth=depth, size=span, seconds=seconds,
                               **({"norandommap": True} if bs == "4k" else {}))  # fmt: skip
         yield text
 

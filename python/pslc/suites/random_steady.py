@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from pslc import words
 from pslc.analysis import find_phases
-from pslc.measure import curve, snia_steady, sums
-from pslc.place import Place
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import curve, snia_steady, sums
 from pslc.recording import Recording, join
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "at most 12 s each, in rounds of 2 s"
 DEPTH = 16
@@ -31,21 +32,21 @@ REST_S = 300.0
 RAW_TIMES = 2.0
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Five rounds a step, until a case is steady or its time is over."""
-    seconds = QUICK_ROUND_S if place.quick else ROUND_S
-    raw = _raw(place.target.facts, place.target.capacity_bytes)
+    seconds = QUICK_ROUND_S if region.quick else ROUND_S
+    raw = _raw(region.target.facts, region.target.capacity_bytes)
     for case, minutes in CASES.items():
-        span = min(SPAN, place.share(1.0)) if case == "span" else place.share(1.0)
-        before = place.write("lay-out", place.size) if case == "filled" else place.trim()
-        left = QUICK_ROUNDS if place.quick else int(minutes * 60 / ROUND_S)
+        span = min(SPAN, region.share(1.0)) if case == "span" else region.share(1.0)
+        before = region.write("lay-out", region.size) if case == "filled" else region.trim()
+        left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
         parts: list[Recording] = []
         while left > 0:
             count = min(ROUNDS_A_STEP, left) if left != ROUNDS_A_STEP + 1 else left
             if not parts:
                 yield before
             pause = REST_S if not parts else 0.0
-            job = place.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
+            job = region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
                             seconds=count * seconds, pause=pause)  # fmt: skip
             part = yield job
             left -= count

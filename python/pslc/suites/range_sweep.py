@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, latency
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "every second span, half as many reads"
 SMALLEST = 64 * MIB
@@ -31,18 +32,20 @@ STEP = 1.1
 """Above this ratio of latencies there is a knee."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Everything is written and left to settle; then each span."""
-    text = place.write("lay-out", place.size)
-    octaves = int(np.log2(place.size / SMALLEST)) if place.size > SMALLEST else 0
-    every = 1 if place.quick else PER_OCTAVE
+    text = region.write("lay-out", region.size)
+    octaves = int(np.log2(region.size / SMALLEST)) if region.size > SMALLEST else 0
+    every = 1 if region.quick else PER_OCTAVE
     sizes = [SMALLEST * 2 ** (n / every) for n in range(octaves * every + 1)]
     first = True
-    for span in [int(size) // MIB * MIB for size in sizes if size < place.share(0.9)] + [place.share(1.0)]:
+    for span in [int(size) // MIB * MIB for size in sizes if size < region.share(0.9)] + [region.share(1.0)]:
         warm = min(WARM_TIMES * span // ENTRY + 1000, MOST_WARM)
         common: dict[str, Any] = {"rw": "randread", "bs": "4k", "size": span, "norandommap": True, "loops": 10_000}
-        text += place.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
-        text += place.job(f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if place.quick else READS, **common)
+        text += region.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
+        text += region.job(
+            f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if region.quick else READS, **common
+        )
         first = False
     yield text
 

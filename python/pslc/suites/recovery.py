@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import Cache, cache, curve, idle
-from pslc.place import MIB, Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.measure import Cache, cache, curve, idle
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import MIB, Region
 
 QUICK = "pauses end at 5 min, with fewer of them near the threshold and along the slope"
 
@@ -54,9 +55,9 @@ class _Point:
 class _Rounds:
     """Fill, pause, write: each write begins where the last one ended, round the part of the drive that is used."""
 
-    def __init__(self, place: Place, size: int, found: Cache) -> None:
-        self.place, self.size, self.found, self.at = place, size, found, 0
-        self.settle = _settle(place)
+    def __init__(self, region: Region, size: int, found: Cache) -> None:
+        self.region, self.size, self.found, self.at = region, size, found, 0
+        self.settle = _settle(region)
         self.points: list[_Point] = []
 
     def write(self, name: str, count: float, pause: float, at: float | None = None) -> str:
@@ -64,9 +65,9 @@ class _Rounds:
         self.at = self.at if at is None else int(at) // MIB * MIB % self.size
         left = min(max(int(count) // MIB * MIB, MIB), self.size)
         first = min(left, self.size - self.at)
-        text = self.place.write(name, first, offset=self.at, pause=pause)
+        text = self.region.write(name, first, offset=self.at, pause=pause)
         if left > first:
-            text += self.place.write(f"{name}-on", left - first)
+            text += self.region.write(f"{name}-on", left - first)
         self.at = (self.at + left) % self.size
         return text
 
@@ -83,16 +84,16 @@ class _Rounds:
         return point.bytes - self.points[0].bytes > LITTLE * self.found.bytes
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
-    half, settle = place.share(0.5), _settle(place)
+    half, settle = region.share(0.5), _settle(region)
     # Written again at once, past the full cache, so that whatever it held is dead and it is empty after a pause.
-    yield place.write("write-half", half) + place.write("write-again", half)
-    part = yield place.write("find-empty", half, pause=settle)
-    empty = cache(curve(part)) if part else _nominal(place)
+    yield region.write("write-half", half) + region.write("write-again", half)
+    part = yield region.write("find-empty", half, pause=settle)
+    empty = cache(curve(part)) if part else _nominal(region)
     if empty is None:
         return
-    rounds = _Rounds(place, half, empty)
+    rounds = _Rounds(region, half, empty)
     # Full, left to settle, and not written over what may still be in it.
     yield rounds.write("fill-first", empty.bytes, settle, at=empty.bytes)
     part = yield rounds.write("find-cache", 1.3 * empty.bytes + 4 * MIB, settle)
@@ -100,8 +101,8 @@ def steps(place: Place) -> Steps:
     if found is None:
         return
     rounds.found = found
-    longest = pause = QUICK_LONGEST_S if place.quick else LONGEST_S
-    factor = 10.0 if place.quick else 10**0.5
+    longest = pause = QUICK_LONGEST_S if region.quick else LONGEST_S
+    factor = 10.0 if region.quick else 10**0.5
     expected = most = found.bytes
     gained = longest
     for _ in range(2):
@@ -117,7 +118,7 @@ def steps(place: Place) -> Steps:
         gained, expected, pause = pause, point.bytes, pause / factor
     if lost == longest:
         return
-    for _ in range(2 if place.quick else 5):
+    for _ in range(2 if region.quick else 5):
         pause = float(np.sqrt(lost * gained))
         point = yield from rounds.round(pause, 0.0)
         lost, gained = (lost, pause) if rounds.gave(point) else (pause, gained)
@@ -125,15 +126,15 @@ def steps(place: Place) -> Steps:
         p.bytes / (p.idle_s - lost) for p in rounds.points if rounds.gave(p) and p.bytes < ALL * most and not p.cut
     ]
     rate = float(np.median(slope)) if slope else most / gained
-    for share in ALONG[1::2] if place.quick else ALONG:
+    for share in ALONG[1::2] if region.quick else ALONG:
         pause = gained + share * most / rate
         if pause < longest:
             yield from rounds.round(pause, share * most)
 
 
-def _settle(place: Place) -> float:
+def _settle(region: Region) -> float:
     """Waiting costs a simulated drive nothing, and one that has not settled gives back what it still owed."""
-    return QUICK_SETTLE_S if place.quick and place.target.is_real else SETTLE_S
+    return QUICK_SETTLE_S if region.quick and region.target.is_real else SETTLE_S
 
 
 def _level(part: Recording, empty: Cache) -> Cache | None:
@@ -143,8 +144,8 @@ def _level(part: Recording, empty: Cache) -> Cache | None:
     return replace(empty, bytes=count, low=count, high=count) if count > LITTLE * empty.bytes else None
 
 
-def _nominal(place: Place) -> Cache:
-    size = place.size / 10
+def _nominal(region: Region) -> Cache:
+    size = region.size / 10
     return Cache(size, size, size, 2e9, 5e8)
 
 

@@ -6,28 +6,29 @@ AnandTech's second pass, with five minutes of rest in between.
 from dataclasses import replace
 from typing import Any
 
-from pslc.findings import of_writes
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures import tables as common
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.writes import of_writes
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report import tables as common
-from pslc.report.picture import Line, Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "the second pass ends after a quarter of the drive"
 REST_S = 300.0
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Two passes."""
-    yield place.write("fill", place.size)
-    yield place.write("again", place.share(0.25) if place.quick else place.size, pause=REST_S)
+    yield region.write("fill", region.size)
+    yield region.write("again", region.share(0.25) if region.quick else region.size, pause=REST_S)
 
 
 def findings(recording: Recording) -> dict[str, Any]:
     """Both passes.
 
-    - those of `pslc.findings.of_writes`, of the second pass
+    - those of `pslc.findings.writes.of_writes`, of the second pass
     - `first_pass`: the same of the first
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
     """

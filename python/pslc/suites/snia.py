@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pslc.measure import jobs, latency, rate, snia_steady, speed
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
+from pslc.findings.measure import jobs, latency, rate, snia_steady, speed
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
 MIXES, QUICK_MIXES = (100, 95, 65, 50, 35, 5, 0), (100, 65, 35, 0)
@@ -29,15 +30,17 @@ CYCLES, QUICK_CYCLES = 8, 3
 HIR_SECONDS = 5.0
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """Preparation, then a step a round; recovery on the drive as it then is, and saturation last."""
-    seconds = QUICK_SECONDS if place.quick else SECONDS
-    passes = place.write("prepare", place.size, bs="128k", loops=1 if place.quick else 2)
-    yield place.trim("purge") + passes
+    seconds = QUICK_SECONDS if region.quick else SECONDS
+    passes = region.write("prepare", region.size, bs="128k", loops=1 if region.quick else 2)
+    yield region.trim("purge") + passes
     tracked: list[float] = []
-    for number in range(QUICK_ROUNDS if place.quick else ROUNDS):
+    for number in range(QUICK_ROUNDS if region.quick else ROUNDS):
         part = (
-            yield _iops(place, number, seconds) + _throughput(place, number, seconds) + _latency(place, number, seconds)
+            yield _iops(region, number, seconds)
+            + _throughput(region, number, seconds)
+            + _latency(region, number, seconds)
         )
         if part is not None:
             tracked += [rate(job, "write") for name, job in jobs(part) if name.startswith("iops ") and " 0/" in name
@@ -47,15 +50,15 @@ def steps(place: Place) -> Steps:
     small: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "norandommap": True}
     text = ""
     for wait in WAITS:
-        for cycle in range(QUICK_CYCLES if place.quick else CYCLES):
-            text += place.job(
+        for cycle in range(QUICK_CYCLES if region.quick else CYCLES):
+            text += region.job(
                 f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0, **small
             )
-        text += place.job(f"baseline {wait}", seconds=HIR_SECONDS * seconds, **small)
+        text += region.job(f"baseline {wait}", seconds=HIR_SECONDS * seconds, **small)
     yield text
-    text = place.trim("purge again")
+    text = region.trim("purge again")
     for number in range(WSAT_ROUNDS):
-        text += place.job(f"wsat {number}", seconds=WSAT_SECONDS * seconds, **small)
+        text += region.job(f"wsat {number}", seconds=WSAT_SECONDS * seconds, **small)
     yield text
 
 
@@ -65,28 +68,28 @@ def _mix(read: int) -> dict[str, Any]:
     return {"rw": "randrw", "rwmixread": read}
 
 
-def _iops(place: Place, number: int, seconds: float) -> str:
+def _iops(region: Region, number: int, seconds: float) -> str:
     text = ""
-    for read in QUICK_MIXES if place.quick else MIXES:
-        for bs in QUICK_SIZES if place.quick else SIZES:
-            if bs >= 4096 or not place.target.is_real:
-                text += place.job(f"iops {number} {read}/{100 - read} {bs}", bs=bs, iodepth=16, numjobs=2,
+    for read in QUICK_MIXES if region.quick else MIXES:
+        for bs in QUICK_SIZES if region.quick else SIZES:
+            if bs >= 4096 or not region.target.is_real:
+                text += region.job(f"iops {number} {read}/{100 - read} {bs}", bs=bs, iodepth=16, numjobs=2,
                                   norandommap=True, group_reporting=True, seconds=seconds, **_mix(read))  # fmt: skip
     return text
 
 
-def _throughput(place: Place, number: int, seconds: float) -> str:
+def _throughput(region: Region, number: int, seconds: float) -> str:
     return "".join(
-        place.job(f"tp {number} {kind} {bs}", rw=kind, bs=bs, iodepth=32, seconds=seconds)
+        region.job(f"tp {number} {kind} {bs}", rw=kind, bs=bs, iodepth=32, seconds=seconds)
         for bs in (131072, 1 << 20)
         for kind in ("read", "write")
     )
 
 
-def _latency(place: Place, number: int, seconds: float) -> str:
-    sizes = [bs for bs in (512, 4096, 8192) if bs >= 4096 or not place.target.is_real]
+def _latency(region: Region, number: int, seconds: float) -> str:
+    sizes = [bs for bs in (512, 4096, 8192) if bs >= 4096 or not region.target.is_real]
     return "".join(
-        place.job(f"lat {number} {read}/{100 - read} {bs}", bs=bs, norandommap=True, seconds=seconds, **_mix(read))
+        region.job(f"lat {number} {read}/{100 - read} {bs}", bs=bs, norandommap=True, seconds=seconds, **_mix(read))
         for read in (100, 65, 0)
         for bs in sizes
     )

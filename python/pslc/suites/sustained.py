@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pslc.findings import of_writes
-from pslc.measure import sums
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures import tables as common
+from pslc.figures.picture import Picture, Table
+from pslc.findings.measure import sums
+from pslc.findings.writes import of_writes
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report import tables as common
-from pslc.report.picture import Picture, Table
 from pslc.suites import Steps
+from pslc.targets.region import Region
 
 QUICK = "3 minutes instead of 30"
 MINUTES, QUICK_MINUTES = 30, 3
@@ -22,16 +23,16 @@ LAST = 1 / 6
 """The share of the time that is the end of it."""
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """One job."""
-    minutes = QUICK_MINUTES if place.quick else MINUTES
-    yield place.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
+    minutes = QUICK_MINUTES if region.quick else MINUTES
+    yield region.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
 
 
 def findings(recording: Recording) -> dict[str, Any]:
     """The cache, and what is left.
 
-    - those of `pslc.findings.of_writes`; each phase has `from_s` and `to_s` as well
+    - those of `pslc.findings.writes.of_writes`; each phase has `from_s` and `to_s` as well
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
       their mean
     """

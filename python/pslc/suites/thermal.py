@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.instruments import TEMPERATURE
-from pslc.place import Place
+from pslc import words
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
 from pslc.recording import Recording
-from pslc.report import curves, words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
 from pslc.suites import Steps
+from pslc.targets.instruments import TEMPERATURE
+from pslc.targets.region import Region
 
 QUICK = "3 minutes of each instead of 20"
 ASKS_TEMPERATURE = True
@@ -30,17 +31,17 @@ FALLEN = 0.85
 WARMER_C = 10.0
 
 
-def steps(place: Place) -> Steps:
+def steps(region: Region) -> Steps:
     """A step a stress, each followed by as long a time of cooling."""
-    seconds = QUICK_SECONDS if place.quick else SECONDS
-    span = place.share(0.5)
-    yield place.write("lay-out", span)
+    seconds = QUICK_SECONDS if region.quick else SECONDS
+    span = region.share(0.5)
+    yield region.write("lay-out", span)
     for kind in STRESSES:
-        cool = place.job(
+        cool = region.job(
             f"cool-{kind}", rw="randread", bs="4k", thinktime="1s", size=span, norandommap=True, seconds=seconds
         )
         yield (
-            place.job(
+            region.job(
                 f"stress-{kind}",
                 rw=kind,
                 bs="128k",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.channels import began, changes_within, host, inside, seen, throttled
+from pslc.findings.evidence import began, changes_within, host, inside, seen, throttled
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from pslc import words
 from pslc.errors import refusal
-from pslc.report import words
-from pslc.target import Target
+from pslc.targets.target import Target
 
 MIB: Final = 1 << 20
 PAGE: Final = 4096
@@ -43,7 +43,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Place:
+class Region:
     """The part of a drive that a suite may use: `size` bytes from `offset`, which is at a whole MiB."""
 
     target: Target
@@ -70,12 +70,12 @@ class Place:
         """A section of a job file.
 
         Args:
-            offset, size: bytes within the place; all of what is behind `offset` if no size is given.
+            offset, size: bytes within the region; all of what is behind `offset` if no size is given.
             pause: seconds for which the drive is left alone before.
             alongside: it begins with the job before, not after it.
             seconds: it goes on for that long, however often it goes round.
             options: fio's, True for a flag; and `copy_to`, where each block that was read is written, within the
-                place.
+                region.
         """
         size = self.size - offset if size is None else size
         lines = [f"[{name}]"] if alongside else [f"[{name}]", "stonewall"]
@@ -94,11 +94,11 @@ class Place:
         return self.job(name, rw="write", size=size, **given)
 
     def trim(self, name: str = "trim", **options: Any) -> str:
-        """The drive forgets what the place holds; a drive that takes that for a while is left alone after it."""
+        """The drive forgets what the region holds; a drive that takes that for a while is left alone after it."""
         return self.job(name, rw="trim", bs="64m" if self.size >= 64 * MIB else "1m", **options)
 
 
-def find_place(target: Target, scope: Scope) -> Place:
+def find_region(target: Target, scope: Scope) -> Region:
     """The part of `target` that the scope leaves.
 
     Raises:
@@ -111,17 +111,19 @@ def find_place(target: Target, scope: Scope) -> Place:
                       "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
     if end - start < LEAST:
         raise refusal(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
-    return Place(target, start, end - start, scope.quick)
+    return Region(target, start, end - start, scope.quick)
 
 
-def preparation(place: Place, scope: Scope) -> str:
+def preparation(region: Region, scope: Scope) -> str:
     """What is done to the drive before the suite begins, as a job file; empty if nothing."""
     # Each suite begins with a drive that holds nothing, as one that was just made does.
-    text = Place(place.target, 0, place.target.capacity_bytes).trim("forget") if place.target.kind == "device" else ""
+    text = (
+        Region(region.target, 0, region.target.capacity_bytes).trim("forget") if region.target.kind == "device" else ""
+    )
     if scope.fill_first:
-        whole = Place(place.target, 0, place.target.capacity_bytes * scope.fill_first // 100 // MIB * MIB)
+        whole = Region(region.target, 0, region.target.capacity_bytes * scope.fill_first // 100 // MIB * MIB)
         text += whole.write("fill-first", whole.size)
     if scope.idle_s:
         # The shortest request there is, after the pause.
-        text += place.job("idle", rw="trim", bs="4k", number_ios=1, pause=scope.idle_s)
+        text += region.job("idle", rw="trim", bs="4k", number_ios=1, pause=scope.idle_s)
     return text

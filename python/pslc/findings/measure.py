@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Curve, cache_end, find_phases
-from pslc.findings import write_curve
+from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
 BUFFER = 64 << 20

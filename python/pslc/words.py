@@ -52,7 +52,7 @@ def span(seconds: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure of `pslc.comparison`: bytes, bytes a second, a rate or seconds."""
+    """A figure of `pslc.findings.comparison`: bytes, bytes a second, a rate or seconds."""
     if unit == "B":
         return size(value)
     if unit == "B/s":

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from pslc import doubts, formats
+from pslc import formats
 from pslc._native import version
 from pslc.analysis import Curve, Seen, causes_from_outside
 from pslc.errors import refusal
-from pslc.findings import of_curve
+from pslc.findings import doubts
+from pslc.findings.writes import of_curve
 from pslc.formats import Foreign, Hints
 from pslc.recording import Columns, Findings, Recording
 
 
 def analyzed(files: Sequence[Path], hints: Hints, capacity_bytes: int | None = None) -> tuple[Foreign, dict[str, Any]]:
-    """The data of files of one run, and the findings; see `pslc.findings.of_writes`.
+    """The data of files of one run, and the findings; see `pslc.findings.writes.of_writes`.
 
     Raises:
         PslcError: they cannot be read, or tell of nothing.

@@ -1,33 +1,16 @@
-"""What a report shows, made once for the terminal and the page: sentences, tables, pictures, doubts, notes."""
+"""The view of a recording, made once for the terminal and the page; a suite says how its own is shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from pslc import suites
+from pslc import suites, words
 from pslc.analysis import Curve
+from pslc.figures import curves, tables
+from pslc.figures.picture import Line, Picture
+from pslc.figures.view import View
 from pslc.formats import Foreign
 from pslc.recording import Recording
-from pslc.report import curves, tables, words
-from pslc.report.picture import Line, Picture, Table
-
-
-@dataclass(frozen=True)
-class View:
-    """A recording, ours or another program's, in words and pictures; the first picture is the one that matters most.
-
-    Attributes:
-        took: how much was moved in which time.
-    """
-
-    title: str
-    took: str
-    sentences: list[str]
-    tables: list[Table]
-    pictures: list[Picture]
-    doubts: list[str]
-    notes: list[str]
 
 
 def of_recording(recording: Recording) -> View:
@@ -59,6 +42,8 @@ def of_recording(recording: Recording) -> View:
         pictures=pictures,
         doubts=findings["doubts"],
         notes=notes,
+        recording=recording,
+        question=suites.question(recording.suite) if recording.suite in suites.names() else "",
     )
 
 

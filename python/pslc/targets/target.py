@@ -14,7 +14,7 @@ from typing import Any
 from pslc._native import RealDrive, SimDrive, inspect_device
 from pslc.errors import refusal
 
-DRIVES = Path(__file__).parent / "drives"
+DRIVES = Path(__file__).parent.parent / "drives"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Target:
     Attributes:
         slug: short name for folders, `aldrin-pro-2tb`.
         kind: `simulated`, `file` or `device`.
-        facts: see `SimDrive.facts` and `pslc.probe.facts`.
+        facts: see `SimDrive.facts` and `pslc.targets.probe.facts`.
         profile: of a simulated drive, as TOML.
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
     """
@@ -132,7 +132,7 @@ def _read(path: str) -> str:
 
 
 def _file(spec: str, path: Path, real: RealOptions) -> Target:
-    from pslc import probe
+    from pslc.targets import probe
 
     if real.destroy_data is not None:
         raise refusal(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
@@ -157,7 +157,7 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
 
 
 def _device(spec: str, path: Path, real: RealOptions) -> Target:
-    from pslc import probe
+    from pslc.targets import probe
 
     if real.destroy_data is None:
         hint = f"--destroy-data SERIAL erases the whole drive (pslc probe {spec} shows its serial number)"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pslc import probe
+from pslc import words
 from pslc._native import plan_jobs
-from pslc.report import words
-from pslc.target import Target
+from pslc.targets import probe
+from pslc.targets.target import Target
 
 SLOW, FAST = 100e6, 3000e6
 """Bytes a second between which drives write for long: bounds of how long it takes."""

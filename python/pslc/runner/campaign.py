@@ -16,13 +16,13 @@ import numpy as np
 
 from pslc import suites
 from pslc.errors import PslcError, refusal
-from pslc.instruments import Meter
-from pslc.place import Scope, find_place, preparation
-from pslc.plan import plan
 from pslc.recording import Recording
-from pslc.runner import Confirm, DeclinedError, Progress, analysed
-from pslc.runner import run as run_one
-from pslc.target import RealOptions, find_target
+from pslc.runner.plan import plan
+from pslc.runner.run import Confirm, DeclinedError, Progress, analysed
+from pslc.runner.run import run as run_one
+from pslc.targets.instruments import Meter
+from pslc.targets.region import Scope, find_region, preparation
+from pslc.targets.target import RealOptions, find_target
 
 ALL = "all"
 
@@ -126,9 +126,9 @@ def _confirm_all(order: Order, confirm: Confirm) -> None:
     target = find_target(order.on, order.real)
     if not target.is_real:
         return
-    place = find_place(target, order.scope)
+    region = find_region(target, order.scope)
     steps = [
-        text for name in suites.names() for text in (preparation(place, order.scope), *suites.expected(name, place))
+        text for name in suites.names() for text in (preparation(region, order.scope), *suites.expected(name, region))
     ]
     if not confirm(plan(target, [text for text in steps if text], "all.fio", list(order.options))):
         raise DeclinedError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pslc import words
 from pslc.formats import Foreign
 from pslc.recording import Recording
-from pslc.report import words
 
 
 class Doubt(StrEnum):
@@ -192,7 +192,7 @@ def _of_the_cpu(recording: Recording) -> Iterator[str]:
 
 
 def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
-    """The doubts that facts alone raise (`pslc.probe.facts`)."""
+    """The doubts that facts alone raise (`pslc.targets.probe.facts`)."""
     device, system = facts["device"], facts["file_system"]
     if device is None:
         yield Doubt.UNKNOWN_DRIVE.format(path=facts["path"])

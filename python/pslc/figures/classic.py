@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from pslc.report import words
-from pslc.report.picture import Line, Picture, Table
-from pslc.report.tables import Column, of_rows
+from pslc import words
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import Column, of_rows
 
 
 def table(title: str, rows: list[dict[str, Any]], more: list[Column] | None = None) -> Table:

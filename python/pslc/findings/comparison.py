@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc import foreign, formats
+from pslc import formats
 from pslc.analysis import Curve
 from pslc.errors import refusal
-from pslc.findings import write_curve
+from pslc.findings import imported
+from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
 STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
@@ -112,8 +113,8 @@ def read_side(folder: Path) -> Side:
         PslcError: there is no recording in it.
     """
     if folder.is_file():
-        data, findings = foreign.analyzed([folder], formats.Hints())
-        return Side(folder.name, (foreign.as_recording(data, findings, folder),), tuple(data.rows))
+        data, findings = imported.analyzed([folder], formats.Hints())
+        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows))
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
     return Side(folder.name, tuple(Recording.load(at) for at in (folder, *(path.parent for path in inside))))
 

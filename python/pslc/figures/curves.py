@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.comparison import Side
-from pslc.findings import write_curve
+from pslc.figures.picture import Band, Line, Picture
+from pslc.findings.comparison import Side
+from pslc.findings.writes import write_curve
 from pslc.recording import Columns, Recording
-from pslc.report.picture import Band, Line, Picture
 
 Floats = NDArray[np.float64]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pslc import words
+from pslc.figures.picture import Table
 from pslc.formats import Row
-from pslc.report import words
-from pslc.report.picture import Table
 
 SURE = 0.85
 """Confidence from which it is not mentioned."""
@@ -15,7 +15,7 @@ Column = tuple[str, str, Show]
 
 
 def of_writes(findings: dict[str, Any]) -> list[Table]:
-    """The phases, if there are any; see `pslc.findings.of_writes`."""
+    """The phases, if there are any; see `pslc.findings.writes.of_writes`."""
     rows = [
         [
             str(number),
@@ -56,7 +56,7 @@ def of_jobs(jobs: list[dict[str, Any]]) -> Table:
 
 
 def of_repeats(repeats: dict[str, Any]) -> Table:
-    """The spread of the findings over several runs; see `pslc.campaign.spread`."""
+    """The spread of the findings over several runs; see `pslc.runner.campaign.spread`."""
     rows = [
         [name, *(f"{of[word]:.5g}" for word in ("mean", "min", "max", "stddev"))]
         for name, of in repeats.items()

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from pslc import probe, suites
+from pslc import suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
-from pslc.instruments import Thermometer
-from pslc.place import Scope, find_place, preparation
-from pslc.plan import Plan, plan
 from pslc.recording import Columns, Findings, Recording, join
-from pslc.target import RealOptions, Target, find_target
+from pslc.runner.plan import Plan, plan
+from pslc.targets import probe
+from pslc.targets.instruments import Thermometer
+from pslc.targets.region import Scope, find_region, preparation
+from pslc.targets.target import RealOptions, Target, find_target
 
 Progress = Callable[[dict[str, Any]], bool]
 """Called about ten times a second with `step`, `done_bytes`, `total_bytes`, `drive_time_ns`, `total_time_ns` and
@@ -76,9 +77,9 @@ def run(
         raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
     text = None if suite else _job_file(what)
     target = find_target(on, real)
-    place = find_place(target, scope) if suite else None
-    before = preparation(place, scope) if place else ""
-    expected = suites.expected(suite, place) if suite and place else [str(text)]
+    region = find_region(target, scope) if suite else None
+    before = preparation(region, scope) if region else ""
+    expected = suites.expected(suite, region) if suite and region else [str(text)]
     source = f"{suite}.fio" if suite else str(what)
     if target.is_real:
         made = plan(target, [before, *expected] if before else expected, source, list(options))
@@ -97,7 +98,7 @@ def run(
     kept = _finished(done, target, real)
     if before and not kept and bench.run(before, "preparation").interrupted:
         raise KeyboardInterrupt
-    steps = suites.load(suite).steps(place) if suite and place else _one(str(text))
+    steps = suites.load(suite).steps(region) if suite and region else _one(str(text))
     recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
     if isinstance(bench.drive, RealDrive):
         facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
@@ -224,8 +225,8 @@ def _recording(common: dict[str, Any], result: dict[str, Any]) -> Recording:
 
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
-    from pslc import doubts
-    from pslc.findings import of_writes
+    from pslc.findings import doubts
+    from pslc.findings.writes import of_writes
 
     known = recording.suite in suites.names()
     found = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
@@ -240,7 +241,7 @@ def _columns(raw: dict[str, bytes]) -> Columns:
 
 
 def _import_ahead() -> None:
-    for module in ("ruptures.detection", "pyarrow.parquet", "pslc.findings"):
+    for module in ("ruptures.detection", "pyarrow.parquet", "pslc.findings.writes"):
         import_module(module)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Phase, Place, Seen
-from pslc.doubts import link_bytes_per_s, throttled_s
+from pslc.findings.doubts import link_bytes_per_s, throttled_s
 from pslc.recording import Recording
 
 PAYLOAD = 0.9

@@ -1,0 +1,29 @@
+"""What a report shows, as plain data: sentences, tables, pictures, doubts, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pslc.figures.picture import Picture, Table
+from pslc.recording import Recording
+
+
+@dataclass(frozen=True)
+class View:
+    """A recording, ours or another program's, in words and pictures; the first picture is the one that matters most.
+
+    Attributes:
+        took: how much was moved in which time.
+        recording: what is shown, where it is one of ours.
+        question: what its suite asks; empty where there is none.
+    """
+
+    title: str
+    took: str
+    sentences: list[str]
+    tables: list[Table]
+    pictures: list[Picture]
+    doubts: list[str]
+    notes: list[str]
+    recording: Recording | None = None
+    question: str = ""

@@ -1,0 +1,1 @@
+"""What a recording says: phases and causes of its writes, doubts, comparison, and other programs' data."""
