@@ -7,6 +7,8 @@ report.html      pictures, self-contained
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from pslc.errors import refusal
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from arro3.core import Table
 
     from pslc.analysis import CacheEnd, ExplainedPhase, Found
 
@@ -161,16 +163,17 @@ class Recording:
         return found
 
     @property
-    def series(self) -> pa.Table:
+    def series(self) -> Table:
         """Both series as one Arrow table; `axis` is `time` or `bytes`."""
-        import pyarrow as pa
+        from arro3.core import Array, DataType, Table
 
-        tables = []
-        for axis, columns in (("time", self.time), ("bytes", self.bytes)):
-            rows = len(columns["end_ns"])
-            label = pa.array([axis] * rows, pa.string()).dictionary_encode()
-            tables.append(pa.table({"axis": label, **columns}))
-        return pa.concat_tables(tables).unify_dictionaries()
+        axes = ["time"] * len(self.time["end_ns"]) + ["bytes"] * len(self.bytes["end_ns"])
+        columns = [Array(axes, DataType.string())]
+        columns += [
+            Array.from_numpy(np.concatenate([column, self.bytes[name]]).astype(np.uint64))
+            for name, column in self.time.items()
+        ]
+        return Table.from_arrays(columns, names=["axis", *self.time])
 
     def document(self) -> dict[str, Any]:
         """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
@@ -207,12 +210,13 @@ class Recording:
     def save(self, folder: Path) -> None:
         """Write run.json and series.parquet into `folder`, which is made if need be; run.json comes last. A kill on
         the way leaves what was there before."""
-        import pyarrow.parquet as pq
+        from arro3.io import write_parquet
 
         folder.mkdir(parents=True, exist_ok=True)
         series, document = folder / "series.parquet.part", folder / "run.json.part"
-        pq.write_table(self.series, series, compression="zstd")
-        document.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
+        write_parquet(self.series, series, compression="zstd(1)")
+        said = self.document() | {"series_sha256": hashlib.sha256(series.read_bytes()).hexdigest()}
+        document.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
         series.replace(folder / "series.parquet")
         document.replace(folder / "run.json")
 
@@ -223,13 +227,16 @@ class Recording:
         Raises:
             PslcError: there is no recording in `folder`, or it is damaged.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        from arro3.io import read_parquet
 
         try:
             document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            table = pq.read_table(folder / "series.parquet")
-        except (OSError, ValueError, pa.ArrowException) as error:
+            written = (folder / "series.parquet").read_bytes()
+            # The reader does not survive every damaged file, so it is given none.
+            if "series_sha256" in document and hashlib.sha256(written).hexdigest() != document["series_sha256"]:
+                raise ValueError("series.parquet is not the one that run.json was written with")
+            table = read_parquet(io.BytesIO(written)).read_all()
+        except (OSError, ValueError) as error:
             raise refusal(
                 f"{folder} holds no recording: {error}", "a run folder has a run.json and a series.parquet"
             ) from None

@@ -2,7 +2,7 @@
 
     raw log speed -> equal-byte cells -> bursts out -> penalised change points -> prune what is not a phase
 
-Penalised least squares (PELT, Killick et al. 2012, as `ruptures.KernelCPD`) proposes too many borders rather than too
+Penalised least squares (`change_points`) proposes too many borders rather than too
 few; the pruning then keeps those that change the speed materially, beyond the ripple, and for long enough.
 """
 
@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from pslc.analysis.change_points import change_points
 from pslc.analysis.series import Curve, Floats
 
 MAX_PHASES: Final = 12
@@ -56,7 +57,7 @@ def change_bytes(curve: Curve) -> list[float]:
     calm = _without_bursts(level, max(1, math.ceil(BURST * cells)))
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
-    borders = _pruned(calm, level, _proposed(calm, penalty), penalty)
+    borders = _pruned(calm, level, change_points(calm, penalty), penalty)
     first = _short_first_phase(level, borders[0] if borders else cells)
     if first:
         borders = [first, *(b for b in borders if b > max(1.5 * first, first + BURST * cells))]
@@ -65,7 +66,7 @@ def change_bytes(curve: Curve) -> list[float]:
 
 
 def _cell_count(curve: Curve) -> int:
-    """As many cells as the trace would have bins if none were missing, within what PELT does in milliseconds."""
+    """As many cells as the trace would have bins if none were missing, within what is cut in milliseconds."""
     return max(1, min(round(curve.total_bytes / float(np.median(curve.widths))), MAX_CELLS))
 
 
@@ -93,14 +94,6 @@ def _noise_power(calm: Floats, level: Floats) -> float:
             sigma = 1.4826 * float(np.median(np.abs(np.diff(means))))
             worst = max(worst, scale * sigma**2 / 2.0)
     return min(worst, NOISE_CAP)
-
-
-def _proposed(calm: Floats, penalty: float) -> list[int]:
-    # ruptures pulls scipy.stats in, which costs half a second: only an analysis pays for it.
-    from ruptures.detection import KernelCPD  # type: ignore[import-untyped]
-
-    found = KernelCPD(kernel="linear", min_size=2).fit(calm[:, None]).predict(pen=penalty)
-    return [int(b) for b in found[:-1]]
 
 
 def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> list[int]:

@@ -241,7 +241,7 @@ def _columns(raw: dict[str, bytes]) -> Columns:
 
 
 def _import_ahead() -> None:
-    for module in ("ruptures.detection", "pyarrow.parquet", "pslc.findings.writes"):
+    for module in ("arro3.io", "pslc.findings.writes"):
         import_module(module)
 
 
