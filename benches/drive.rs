@@ -17,7 +17,7 @@ fn drive(overrides: &[(&str, &str)]) -> SimTarget {
 fn go(target: &mut SimTarget, text: &str) -> u64 {
     let jobs = job::parse("bench", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
     let recording = run(target, &jobs.unwrap_or_else(|error| panic!("{error}")), 0, &mut |_: &_| true);
-    recording.units.iter().flat_map(|unit| &unit.kinds).map(|latency| latency.count).sum()
+    recording.stats.iter().flat_map(|stats| &stats.kinds).map(|latency| latency.count).sum()
 }
 
 const FILL: &str = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n";

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use pslc_load::job::{Data, Job, Sync};
+use pslc_load::job::{Data, Job, SyncMode};
 use pslc_load::{Completion, Target, TargetError};
 use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
@@ -55,7 +55,7 @@ pub struct RealTarget {
 struct Slot {
     request: Request,
     direct: bool,
-    sync: Option<Sync>,
+    sync: Option<SyncMode>,
     data_only: bool,
     data: Data,
     primed: bool,

@@ -48,7 +48,7 @@ fn both_engines_do_every_kind_of_request() {
             let recording = go(&mut target, &text);
             assert!(recording.error.is_none(), "{:?} {:?}", kind, recording.error);
             assert_eq!(target.engine(), Some(kind));
-            let count = |unit: usize, op: usize| recording.units[unit].kinds[op].count;
+            let count = |job: usize, op: usize| recording.stats[job].kinds[op].count;
             assert_eq!((count(0, 1), count(0, 3)), (64, 1));
             assert_eq!(count(1, 0), 500);
             assert_eq!(count(2, 0) + count(2, 1), 300);
@@ -65,7 +65,7 @@ fn what_a_verifying_job_wrote_reads_back_the_same() {
             let text = format!("[v]\nrw={rw}\nbs=16k\nsize=8m\niodepth=8\ndirect=1\nverify=crc32c\n");
             let recording = go(&mut target, &text);
             assert!(recording.error.is_none(), "{:?}", recording.error);
-            assert_eq!((recording.units[0].kinds[1].count, recording.units[0].kinds[0].count), (512, 512));
+            assert_eq!((recording.stats[0].kinds[1].count, recording.stats[0].kinds[0].count), (512, 512));
         }
     }
 }

@@ -45,7 +45,7 @@ pub trait Target {
     /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
 
-    /// A request that will be submitted soon, so that memory can be warmed for it. Changes no state.
+    /// A request that will be submitted soon, so that the target can prefetch for it. Changes no state.
     fn prepare(&self, _request: &Request) {}
 
     /// Names of what `sample` writes, all in base units (`_bytes`, `_ns`, counts). Monotone counters end in

@@ -1,7 +1,7 @@
 //! Job files: fio's words, fio's numbers, and errors that help.
 
 use proptest::prelude::*;
-use pslc_load::job::{parse, Distribution, Ground, Job, Mix, Sync};
+use pslc_load::job::{parse, Distribution, Ground, Job, Mix, SyncMode};
 use pslc_ssd::Nanos;
 
 const CAPACITY: u64 = 1_000_000_000_000 / 4096 * 4096;
@@ -43,7 +43,7 @@ fn every_option_of_the_design_reaches_the_job() {
     assert_eq!((job.distribution, job.rwmixread), (Distribution::Zipf(1.2), 80));
     assert_eq!(
         (job.fsync, job.end_fsync, job.sync, job.group_reporting),
-        (32, true, Some(Sync::Dsync), true)
+        (32, true, Some(SyncMode::Dsync), true)
     );
     assert_eq!(job.name, "other");
     assert!(job.notes.is_empty(), "{:?}", job.notes);

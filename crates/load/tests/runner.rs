@@ -25,7 +25,7 @@ fn the_queue_is_kept_full_and_little_is_right() {
     let recording =
         run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=4m\niodepth=8\nnumjobs=2\noffset_increment=4m");
     assert_eq!(target.most, 16);
-    let [a, b] = &recording.units[..] else { panic!("two clones, two units") };
+    let [a, b] = &recording.stats[..] else { panic!("two clones, two statistics") };
     assert_eq!((a.kinds[1].count, b.kinds[1].count), (1024, 1024));
     // 2048 requests, 16 at a time, 1 ms each.
     assert_eq!(recording.end, Nanos::from_millis(128));
@@ -40,17 +40,17 @@ fn group_reporting_adds_the_clones_of_a_group_and_a_stonewall_ends_it() {
     let text = "[global]\ngroup_reporting\nrw=write\nbs=4k\nsize=1m\n[a]\nnumjobs=3\n[b]\n[c]\nstonewall\n";
     let recording = run_on(&mut Even::new(MS), text);
     let counts: Vec<(&str, u64)> =
-        recording.units.iter().map(|unit| (unit.name.as_str(), unit.kinds[1].count)).collect();
+        recording.stats.iter().map(|stats| (stats.name.as_str(), stats.kinds[1].count)).collect();
     assert_eq!(counts, [("a", 4 * 256), ("c", 256)]);
-    assert_eq!(recording.units[1].start, recording.units[0].end);
-    assert_eq!(recording.units[0].end, Nanos::from_millis(256));
+    assert_eq!(recording.stats[1].start, recording.stats[0].end);
+    assert_eq!(recording.stats[0].end, Nanos::from_millis(256));
 }
 
 #[test]
 fn a_job_ends_by_time_by_bytes_and_by_count() {
     let by = |options: &str| {
         let recording = run_on(&mut Even::new(MS), &format!("[a]\nrw=write\nbs=4k\nsize=1m\n{options}"));
-        (recording.units[0].kinds[1].count, recording.end)
+        (recording.stats[0].kinds[1].count, recording.end)
     };
     assert_eq!(by(""), (256, Nanos::from_millis(256)));
     assert_eq!(by("loops=3"), (768, Nanos::from_millis(768)));
@@ -73,20 +73,20 @@ fn thinking_begins_when_the_blocks_before_it_are_done() {
     // 8 requests, 4 at a time: 2 ms; then 10 ms of thought.
     let times: Vec<u64> = target.log.iter().step_by(8).map(|(at, _)| at.0 / 1_000_000).collect();
     assert_eq!(times, [0, 12, 24]);
-    assert_eq!(recording.units[0].kinds[1].count, 24);
+    assert_eq!(recording.stats[0].kinds[1].count, 24);
 }
 
 #[test]
 fn a_rate_holds_over_time_and_for_each_kind() {
     let text = "[a]\nrw=write\nbs=4k\nsize=4m\nrate=4m\niodepth=4";
     let recording = run_on(&mut Even::new(Nanos::from_micros(50)), text);
-    assert_eq!(recording.units[0].kinds[1].count, 1024);
+    assert_eq!(recording.stats[0].kinds[1].count, 1024);
     let seconds = recording.end.as_secs_f64();
     assert!((seconds - 1.0).abs() < 0.002, "{seconds}");
 
     let text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\niodepth=4\nruntime=2s\ntime_based";
-    let unit = &run_on(&mut Even::new(Nanos::from_micros(50)), text).units[0];
-    assert!(unit.kinds[0].bytes <= (2 << 20) + (4 * 4096), "{}", unit.kinds[0].bytes);
+    let stats = &run_on(&mut Even::new(Nanos::from_micros(50)), text).stats[0];
+    assert!(stats.kinds[0].bytes <= (2 << 20) + (4 * 4096), "{}", stats.kinds[0].bytes);
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
     });
     assert!(recording.interrupted);
     assert_eq!(target.under_way, 0);
-    assert_eq!(recording.units[0].kinds[1].count, target.log.len() as u64);
-    assert_eq!(recording.units[1].kinds[1].count, 0);
+    assert_eq!(recording.stats[0].kinds[1].count, target.log.len() as u64);
+    assert_eq!(recording.stats[1].kinds[1].count, 0);
     let written: u64 = column(&recording, "time", "write_bytes").iter().sum();
-    assert_eq!(written, recording.units[0].kinds[1].bytes);
+    assert_eq!(written, recording.stats[0].kinds[1].bytes);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_stop_during_a_long_thought_is_not_waited_for() {
     let list = jobs("[a]\nrw=write\nbs=4k\nsize=1m\nthinktime=1h");
     let recording = run(&mut target, &list, 0, &mut |_: &_| false);
     assert!(recording.interrupted);
-    assert!(recording.units[0].kinds[1].count <= 2);
+    assert!(recording.stats[0].kinds[1].count <= 2);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_target_that_fails_leaves_the_recording_until_then() {
     let recording = run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=1m\niodepth=4");
     let text = recording.error.expect("an error").to_string();
     assert!(text.contains("write of 4096 bytes at offset 409600"), "{text}");
-    assert_eq!(recording.units[0].kinds[1].count, 97);
+    assert_eq!(recording.stats[0].kinds[1].count, 97);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn both_series_add_up_and_bins_of_bytes_are_equal() {
 #[test]
 fn mixes_keep_their_share() {
     let recording = run_on(&mut Even::new(MS), "[a]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m");
-    let [reads, writes, ..] = &recording.units[0].kinds;
+    let [reads, writes, ..] = &recording.stats[0].kinds;
     let share = reads.count as f64 / (reads.count + writes.count) as f64;
     assert!((share - 0.7).abs() < 0.01, "{share}");
 }

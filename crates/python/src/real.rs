@@ -122,7 +122,7 @@ fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
         let begin = Instant::now();
         let mut going = |_: &_| begin.elapsed() < Duration::from_millis(50);
         let recording = pslc_load::run(&mut NullTarget::new(), &jobs, 0, &mut going);
-        let count: u64 = recording.units.iter().map(|unit| unit.kinds[0].count).sum();
+        let count: u64 = recording.stats.iter().map(|stats| stats.kinds[0].count).sum();
         count as f64 / recording.end.as_secs_f64()
     }))
 }

@@ -1,7 +1,7 @@
 //! A recording as Python objects.
 
 use pslc_load::job::Job;
-use pslc_load::record::{buckets, Latency, Recording, Series, Unit};
+use pslc_load::record::{buckets, JobStats, Latency, Recording, Series};
 use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -13,13 +13,13 @@ pub fn dict<'py>(
     jobs: &[Job],
     names: &[&str],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let units = recording.units.iter().map(|unit| unit_dict(py, unit, jobs, recording.end));
+    let each = recording.stats.iter().map(|stats| stats_dict(py, stats, jobs, recording.end));
     let out = PyDict::new(py);
     out.set_item("interrupted", recording.interrupted)?;
     out.set_item("error", recording.error.as_ref().map(ToString::to_string))?;
     out.set_item("start_ns", recording.start.0)?;
     out.set_item("drive_time_ns", recording.end.saturating_sub(recording.start).0)?;
-    out.set_item("jobs", PyList::new(py, units.collect::<PyResult<Vec<_>>>()?)?)?;
+    out.set_item("jobs", PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?)?;
     out.set_item("series", series_dict(py, recording, names)?)?;
     for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
         let columns = PyDict::new(py);
@@ -31,14 +31,19 @@ pub fn dict<'py>(
     Ok(out)
 }
 
-fn unit_dict<'py>(py: Python<'py>, unit: &Unit, jobs: &[Job], end: Nanos) -> PyResult<Bound<'py, PyDict>> {
-    let job = &jobs[unit.job];
-    // A unit that was cut off ended with the run.
-    let end = if unit.end == Nanos::ZERO { end } else { unit.end };
-    let elapsed = end.saturating_sub(unit.start).0;
+fn stats_dict<'py>(
+    py: Python<'py>,
+    stats: &JobStats,
+    jobs: &[Job],
+    end: Nanos,
+) -> PyResult<Bound<'py, PyDict>> {
+    let job = &jobs[stats.job];
+    // A job that was cut off ended with the run.
+    let end = if stats.end == Nanos::ZERO { end } else { stats.end };
+    let elapsed = end.saturating_sub(stats.start).0;
     let out = PyDict::new(py);
-    out.set_item("name", &unit.name)?;
-    out.set_item("groupid", unit.group)?;
+    out.set_item("name", &stats.name)?;
+    out.set_item("groupid", stats.group)?;
     let options = PyDict::new(py);
     for (name, value) in &job.options {
         options.set_item(name, value)?;
@@ -47,20 +52,20 @@ fn unit_dict<'py>(py: Python<'py>, unit: &Unit, jobs: &[Job], end: Nanos) -> PyR
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
-    out.set_item("start_ns", unit.start.0)?;
+    out.set_item("start_ns", stats.start.0)?;
     out.set_item("elapsed_ns", elapsed)?;
-    for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&unit.kinds) {
+    for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds) {
         out.set_item(word, latency_dict(py, latency, elapsed)?)?;
     }
-    let submitted: u64 = unit.depths.iter().sum();
+    let submitted: u64 = stats.depths.iter().sum();
     let levels = PyDict::new(py);
-    for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(unit.depths) {
+    for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(stats.depths) {
         levels.set_item(name, percent(count, submitted))?;
     }
     out.set_item("iodepth_level", levels)?;
-    let requests: u64 = unit.kinds[..3].iter().map(|latency| latency.count).sum();
+    let requests: u64 = stats.kinds[..3].iter().map(|latency| latency.count).sum();
     let tables = [("ns", PyDict::new(py)), ("us", PyDict::new(py)), ("ms", PyDict::new(py))];
-    for (of, upper, count) in buckets(unit.kinds[..3].iter()) {
+    for (of, upper, count) in buckets(stats.kinds[..3].iter()) {
         let table = tables.iter().find(|(word, _)| *word == of).map(|(_, table)| table);
         table.expect("a table of each unit").set_item(upper, percent(count, requests))?;
     }

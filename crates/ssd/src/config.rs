@@ -3,7 +3,11 @@
 //! A [`Config`] holds hardware and policy, never a result: no phase speed, no cliff position. It is made from a
 //! profile (see `profile`), which is where units, inheritance and mistakes are dealt with.
 
+pub use crate::ftl::cache::WhenFull;
+pub use crate::ftl::victim::VictimRule;
+
 use crate::units::{Nanos, PAGE_BYTES};
+use crate::words::words;
 
 /// How many bits a block's cells hold: one (pSLC), or the native number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,12 +130,12 @@ pub struct Power {
     pub data_pj_per_byte: u64,
 }
 
-/// Two heat capacities in a row: the chips, whose temperature the drive reports, and the board with what is on it.
+/// Two heat capacities one after the other: the chips, whose temperature the drive reports, and the board with what is on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heat {
+pub struct Thermal {
     /// Air, in thousandths of a degree Celsius.
     pub ambient_mc: i64,
-    /// Heat capacities, in millijoules a kelvin.
+    /// Thermal capacities, in millijoules a kelvin.
     pub chips_mj_per_k: i64,
     pub board_mj_per_k: i64,
     /// Resistances from the chips to the board and from the board to the air, in millikelvins a watt. Air flow and heat
@@ -139,12 +143,12 @@ pub struct Heat {
     pub chips_to_board_mk_per_w: i64,
     pub board_to_air_mk_per_w: i64,
     /// Steps of throttling, the coolest first.
-    pub throttle: Vec<Throttle>,
+    pub throttle: Vec<ThermalStep>,
 }
 
-/// One step of throttling.
+/// One step of thermal throttling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Throttle {
+pub struct ThermalStep {
     /// It begins at this temperature of the chips and ends below the other, in thousandths of a degree Celsius.
     pub at_mc: i64,
     pub until_mc: i64,
@@ -190,46 +194,40 @@ pub struct PageCache {
     pub driver: bool,
 }
 
-/// Which closed superblock garbage collection takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GcChoice {
-    /// The one with the fewest valid pages.
-    Greedy,
-    /// The one with the most (1 - u) * age / 2u (Rosenblum and Ousterhout's cost-benefit).
-    CostBenefit,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ftl {
-    pub gc: GcChoice,
-    /// Free superblocks below which host writes pay for reclaiming space.
+    /// Which closed superblock garbage collection takes.
+    pub gc: VictimRule,
+    /// Free superblocks below which host writes are throttled to reclaim space.
     pub reserve_superblocks: u32,
 }
 
-/// The vendor tools' words for what the cache is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheMode {
-    /// No cache: every write goes to native cells.
-    PureXlc,
-    /// Superblocks set aside for good as pSLC.
-    StaticSlc,
-    /// Superblocks borrowed from the free native space.
-    DynamicSlc,
-    /// Both.
-    HybridSlc,
-    /// The whole drive runs at one bit per cell.
-    PureSlc,
+words! {
+    /// The vendor tools' words for what the cache is made of.
+    pub enum CacheMode {
+        /// No cache: every write goes to native cells.
+        PureXlc = "pure-xlc",
+        /// Superblocks set aside for good as pSLC.
+        StaticSlc = "static-slc",
+        /// Superblocks borrowed from the free native space.
+        DynamicSlc = "dynamic-slc",
+        /// Both.
+        HybridSlc = "hybrid-slc",
+        /// The whole drive runs at one bit per cell.
+        PureSlc = "pure-slc",
+    }
 }
 
-/// When the cache may be written again after it has been full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reuse {
-    /// As soon as one of its superblocks is free.
-    AsFreed,
-    /// Once no data are left in it (beyond the residue).
-    WhenEmpty,
-    /// Once the drive has been idle for longer than the idle threshold.
-    AfterIdle,
+words! {
+    /// When the cache may be written again after it has been full.
+    pub enum Reuse {
+        /// As soon as one of its superblocks is free.
+        AsFreed = "as-freed",
+        /// Once no data are left in it (beyond the residue).
+        WhenEmpty = "when-empty",
+        /// Once the drive has been idle for longer than the idle threshold.
+        AfterIdle = "after-idle",
+    }
 }
 
 /// Migration out of the cache while the host is silent.
@@ -256,8 +254,8 @@ pub struct Cache {
     pub shrink_to_permille: u32,
     /// Least size of the dynamic part, in bytes of pSLC.
     pub dynamic_least_bytes: u64,
-    /// Name of the policy in `ftl/cache/`: what happens to host writes when the cache is full.
-    pub when_full: String,
+    /// What happens to host writes when the cache is full.
+    pub when_full: WhenFull,
     /// Share of die time that host writes keep while the drive folds under load, in permille.
     pub host_share_permille: u32,
     /// Array time of a fold program over that of a direct one, in permille (1000: equal).
@@ -297,7 +295,7 @@ pub struct Config {
     /// `None`: not known, and no energy is counted.
     pub power: Option<Power>,
     /// `None`: it stays cool.
-    pub heat: Option<Heat>,
+    pub heat: Option<Thermal>,
     pub wear: Option<Wear>,
     pub host: Host,
 }
@@ -310,14 +308,14 @@ impl Nand {
         }
     }
 
-    /// Mapping pages (4 KiB) that one multi-plane page row of one die holds.
-    pub fn row_pages(&self) -> u32 {
+    /// Mapping pages (4 KiB) that one multi-plane page, a page of every plane of one die, holds.
+    pub fn multi_plane_pages(&self) -> u32 {
         (self.planes as u64 * self.page_bytes as u64 / PAGE_BYTES) as u32
     }
 
     /// Mapping pages of one superblock (one block of every plane of every die) in native mode.
     pub fn superblock_pages(&self, mode: CellMode) -> u64 {
-        let native = self.row_pages() as u64 * self.dies as u64 * self.pages_per_block as u64;
+        let native = self.multi_plane_pages() as u64 * self.dies as u64 * self.pages_per_block as u64;
         match mode {
             CellMode::Native => native,
             CellMode::Slc => native / self.bits_per_cell as u64,
@@ -332,8 +330,8 @@ impl Nand {
     /// What all dies together can program, in bytes a second, when the buses bring the data: the raw speed of a mode.
     pub fn program_bytes_per_s(&self, mode: CellMode) -> u64 {
         let pages = match mode {
-            CellMode::Slc => self.row_pages(),
-            CellMode::Native => self.row_pages() * self.bits_per_cell,
+            CellMode::Slc => self.multi_plane_pages(),
+            CellMode::Native => self.multi_plane_pages() * self.bits_per_cell,
         };
         let bytes = self.dies as u128 * pages as u128 * PAGE_BYTES as u128;
         let cells = bytes * 1_000_000_000 / self.timing(mode).program.0 as u128;

@@ -1,14 +1,15 @@
 //! The drive as a function: `submit(now, request)` gives the time the request completes.
 
-use crate::body::{energy_pj, Activity, Heat, Waking};
 use crate::config::{self, CellMode, Config};
 use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
-use crate::ftl::{Ftl, Superblock, NONE};
+use crate::ftl::{Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::Nand;
+use crate::power::{energy_pj, Activity, Waking};
 use crate::request::{Op, Request};
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::thermal::Thermal;
+use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 
 /// A simulated drive, fresh from the factory: every block erased, nothing mapped, its clock at zero.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Drive {
     read_ahead: Option<ReadAhead>,
     map_cache: Option<MapCache>,
     power: Option<config::Power>,
-    heat: Option<Heat>,
+    heat: Option<Thermal>,
     ftl: Ftl,
     nand: Nand,
     capacity_bytes: u64,
@@ -46,7 +47,7 @@ pub struct Drive {
 /// The pages that a byte range touches.
 #[derive(Clone, Copy, Debug)]
 struct Pages {
-    first: u32,
+    first: Lpn,
     count: u32,
     /// The first, the last page is covered in part only.
     ragged: (bool, bool),
@@ -59,7 +60,7 @@ impl Pages {
         let first = request.offset / PAGE_BYTES;
         let last = end.div_ceil(PAGE_BYTES);
         Pages {
-            first: first as u32,
+            first: Lpn(first as u32),
             count: (last - first) as u32,
             ragged: (request.offset % PAGE_BYTES != 0, end % PAGE_BYTES != 0),
         }
@@ -109,13 +110,13 @@ impl Drive {
             cores: Cores::new(config.controller.cores),
             buffer: WriteBuffer::new(
                 (config.controller.write_buffer_bytes / PAGE_BYTES) as u32,
-                config.nand.row_pages(),
+                config.nand.multi_plane_pages(),
             ),
             read_ahead: (config.controller.read_ahead_bytes > 0)
                 .then(|| ReadAhead::new((config.controller.read_ahead_bytes / PAGE_BYTES) as u32)),
             map_cache: config.controller.map.map(|map| MapCache::new(&map, config.capacity_bytes)),
             power: config.power,
-            heat: config.heat.as_ref().map(Heat::new),
+            heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),
             nand: Nand::new(&config.nand),
             capacity_bytes: config.capacity_bytes,
@@ -249,10 +250,10 @@ impl Drive {
         self.submit(now.max(self.now), request)
     }
 
-    /// Bring what a request will look up closer to the processor. Changes no state.
+    /// Prefetch what a request will look up. Changes no state.
     #[inline]
     pub fn prepare(&self, request: &Request) {
-        self.ftl.prefetch((request.offset / PAGE_BYTES) as u32);
+        self.ftl.prefetch(Lpn((request.offset / PAGE_BYTES) as u32));
     }
 
     /// The superblocks, for tools that look inside.
@@ -317,7 +318,7 @@ impl Drive {
         let known = self.look_up(taken, pages, false);
         self.map_waited += known - taken;
         if self.read_ahead.is_none() {
-            self.each_row(known, pages, send);
+            self.each_multi_plane_page(known, pages, send);
         } else {
             self.read_in_sequence(known, pages, &mut send);
         }
@@ -327,7 +328,7 @@ impl Drive {
     /// Take what was read ahead, read what was not, and read on if the host reads in sequence.
     fn read_in_sequence(&mut self, at: Nanos, pages: Pages, send: &mut impl FnMut(&mut Drive, Nanos, u32)) {
         let mut ahead = self.read_ahead.take().expect("asked for");
-        let end_of_drive = (self.capacity_bytes / PAGE_BYTES) as u32;
+        let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
         let next = ahead.follow(pages.first, pages.count, end_of_drive);
         let (mut page, end) = (pages.first, pages.first + pages.count);
         while page < end {
@@ -339,16 +340,16 @@ impl Drive {
                 }
                 None => {
                     let rest = Pages { first: page, count: end - page, ragged: (false, false) };
-                    self.each_row(at, rest, &mut *send);
+                    self.each_multi_plane_page(at, rest, &mut *send);
                     page = end;
                 }
             }
         }
         if !next.is_empty() {
-            let more = Pages { first: next.start, count: next.len() as u32, ragged: (false, false) };
+            let more = Pages { first: next.start, count: next.end - next.start, ragged: (false, false) };
             let known = self.look_up(at, more, false);
             let mut first = next.start;
-            self.each_row(known, more, |_, ready, count| {
+            self.each_multi_plane_page(known, more, |_, ready, count| {
                 ahead.arrives(first, count, ready);
                 first += count;
             });
@@ -368,14 +369,14 @@ impl Drive {
     fn look_up_in_cache(&mut self, at: Nanos, pages: Pages, change: bool) -> Nanos {
         let Some(cache) = &mut self.map_cache else { return at };
         let mut known = at + cache.access;
-        let last = pages.first + pages.count.max(1) - 1;
-        for segment in pages.first / MAPPED_PAGES..=last / MAPPED_PAGES {
+        let last = pages.first.0 + pages.count.max(1) - 1;
+        for segment in pages.first.0 / MAPPED_PAGES..=last / MAPPED_PAGES {
             let Look::Miss { writes } = cache.look(segment, change) else { continue };
             let die = segment % self.nand.dies();
             known = known.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
             self.map_read_pages += 1;
             self.map_pages_to_write += writes as u32;
-            let unit = self.nand.unit(CellMode::Slc, 1000);
+            let unit = self.nand.program_unit(CellMode::Slc, 1000);
             if self.map_pages_to_write == unit.pages {
                 self.nand.program(at, die, &unit);
                 self.map_pages_to_write = 0;
@@ -387,21 +388,26 @@ impl Drive {
 
     /// Look the pages up and read what is in the NAND; tells of each part when it is in the controller.
     #[inline]
-    fn each_row(&mut self, taken: Nanos, pages: Pages, mut arrived: impl FnMut(&mut Drive, Nanos, u32)) {
+    fn each_multi_plane_page(
+        &mut self,
+        taken: Nanos,
+        pages: Pages,
+        mut arrived: impl FnMut(&mut Drive, Nanos, u32),
+    ) {
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let (mut from, run) = self.ftl.find(page, rest);
             let mut left = run;
             while left > 0 {
-                if from == NONE {
+                if from == Ppn::NONE {
                     arrived(self, taken, left);
                     break;
                 }
-                let (place, mode, held) = self.ftl.locate(from, &self.nand, &mut self.buffer, taken);
-                let part = left.min(place.row_rest);
+                let (address, mode, held) = self.ftl.locate(from, &self.nand, &mut self.buffer, taken);
+                let part = left.min(address.rest);
                 let at = match held {
                     true => taken,
-                    false => self.nand.host_read(taken, place.die, mode, place.column, part),
+                    false => self.nand.host_read(taken, address.die, mode, address.column, part),
                 };
                 arrived(self, at, part);
                 from += part;
@@ -423,7 +429,7 @@ impl Drive {
         };
         let merged = match pages.ragged {
             (false, false) => taken,
-            _ => self.merge_reads(taken, pages),
+            _ => self.read_modify_write(taken, pages),
         };
         let ready = merged.max(behind);
         self.map_waited += ready - merged;
@@ -454,14 +460,14 @@ impl Drive {
         }
     }
 
-    /// Pages that a write covers in part are read first; returns when that is done.
+    /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.
     #[inline(never)]
-    fn merge_reads(&mut self, taken: Nanos, pages: Pages) -> Nanos {
+    fn read_modify_write(&mut self, taken: Nanos, pages: Pages) -> Nanos {
         let mut ready = taken;
-        let last = pages.first + pages.count - 1;
-        let mut read = |drive: &mut Drive, first: u32| {
+        let last = Lpn(pages.first.0 + pages.count - 1);
+        let mut read = |drive: &mut Drive, first: Lpn| {
             let one = Pages { first, count: 1, ragged: (false, false) };
-            drive.each_row(taken, one, |_, at, _| ready = ready.max(at));
+            drive.each_multi_plane_page(taken, one, |_, at, _| ready = ready.max(at));
         };
         if pages.ragged.0 {
             read(self, pages.first);
@@ -480,7 +486,7 @@ impl Drive {
         if first >= end {
             return taken;
         }
-        let pages = Pages { first: first as u32, count: (end - first) as u32, ragged: (false, false) };
+        let pages = Pages { first: Lpn(first as u32), count: (end - first) as u32, ragged: (false, false) };
         self.ftl.trim(pages.first, pages.count);
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);

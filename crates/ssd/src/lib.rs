@@ -1,9 +1,38 @@
-//! The simulated drive: a TLC or QLC SSD with an SLC cache.
+//! A simulated SSD: a TLC or QLC drive with an SLC cache, as a function from requests to completion times.
 //!
-//! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. A drive is a function from
-//! `(now, request)` to a completion time; the same configuration and requests give the same answers everywhere.
+//! ```text
+//!   Machine     host/        processor, page cache, NCQ: the computer around the drive
+//!   Drive       drive        submit(now, request) -> completion time; advance(now) spends idle time
+//!                 link/        SATA, PCIe: wire times
+//!                 controller/  write buffer, map cache, read-ahead
+//!                 ftl/         page maps, superblocks, write pointers, cache policies, folding, GC, throttle
+//!                 nand/        dies and channels
+//!                 power, thermal
+//!               timeline/    a shared wire, used by link and nand
+//!   Config      config       a drive described; profile/ reads it from TOML
+//! ```
+//!
+//! Begin with a profile, ask for something, look at the counters:
+//!
+//! ```
+//! use pslc_ssd::{profile, Drive, Nanos, Request};
+//!
+//! let text = include_str!("../../../python/pslc/drives/aldrin-pro-2tb.toml");
+//! let profile = profile::load("aldrin-pro-2tb.toml", text, &|_| None, &[]).unwrap();
+//! let mut drive = Drive::new(&profile.config);
+//! let done = drive.submit(Nanos::ZERO, &Request::write(0, 128 << 10));
+//! assert!(done < Nanos::from_millis(1), "it is acknowledged from the write buffer");
+//! let flushed = drive.submit(done, &Request::flush());
+//! assert!(flushed > done, "and programmed later");
+//! ```
+//!
+//! Where to look: a request's way through the drive is [`Drive::submit`]; what happens when the cache is full is one
+//! file in `ftl/cache`; which superblock is emptied next is `ftl/victim.rs`. The laws that must come out of it, and the
+//! slow version that it must equal, are in `tests/`; the model in words is `docs/model.md`.
+//!
+//! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. The same configuration and requests
+//! give the same bytes everywhere.
 
-mod body;
 pub mod config;
 mod controller;
 mod cores;
@@ -13,13 +42,17 @@ mod ftl;
 mod host;
 mod link;
 mod nand;
+mod power;
 pub mod profile;
 mod request;
+mod thermal;
+mod timeline;
 mod units;
+mod words;
 
 pub use config::{CellMode, Config};
 pub use drive::Drive;
-pub use ftl::cache::POLICIES;
 pub use host::Machine;
 pub use request::{Op, Request};
-pub use units::{Nanos, PAGE_BYTES};
+pub use units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+pub use words::Words;

@@ -65,3 +65,66 @@ impl fmt::Display for Nanos {
 
 /// Bytes of one page of the flash translation layer, the unit of the mapping.
 pub const PAGE_BYTES: u64 = 4096;
+
+/// The number of a page in one of the two address spaces that the mapping relates.
+pub trait PageNumber: Copy + Eq {
+    fn new(number: u32) -> Self;
+    fn number(self) -> u32;
+}
+
+macro_rules! page_number {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// No page: nothing is mapped here.
+            pub const NONE: $name = $name(u32::MAX);
+        }
+
+        impl PageNumber for $name {
+            #[inline(always)]
+            fn new(number: u32) -> $name {
+                $name(number)
+            }
+            #[inline(always)]
+            fn number(self) -> u32 {
+                self.0
+            }
+        }
+
+        impl Add<u32> for $name {
+            type Output = $name;
+            #[inline(always)]
+            fn add(self, pages: u32) -> $name {
+                $name(self.0 + pages)
+            }
+        }
+
+        impl AddAssign<u32> for $name {
+            #[inline(always)]
+            fn add_assign(&mut self, pages: u32) {
+                self.0 += pages;
+            }
+        }
+
+        /// Pages from one to the other.
+        impl Sub for $name {
+            type Output = u32;
+            #[inline(always)]
+            fn sub(self, other: $name) -> u32 {
+                self.0 - other.0
+            }
+        }
+    };
+}
+
+page_number! {
+    /// A logical page number: which 4 KiB of what the host addresses.
+    Lpn
+}
+page_number! {
+    /// A physical page number: which 4 KiB of the NAND, counted superblock by superblock.
+    Ppn
+}

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use pslc_ssd::config::*;
-use pslc_ssd::{CellMode, Drive, Nanos, Request};
+use pslc_ssd::{CellMode, Drive, Nanos, Request, Words};
 
 const MB: u64 = 1_000_000;
 const BIN: u64 = 4 << 20;
@@ -39,7 +39,7 @@ fn rises(speeds: &[f64], low: f64, high: f64) -> usize {
 #[test]
 fn folding_first_and_native_after_draws_a_w() {
     let mut c = small();
-    c.cache.when_full = "direct-while-folding".into();
+    c.cache.when_full = WhenFull::DirectWhileFolding;
     c.cache.fold_overhead_permille = 1000;
     c.cache.dynamic_bytes = 400 * MB;
     let speeds = curve(&c);
@@ -54,7 +54,7 @@ fn folding_first_and_native_after_draws_a_w() {
 #[test]
 fn a_cache_used_again_when_it_is_empty_draws_a_sawtooth() {
     let mut c = small();
-    c.cache.when_full = "direct-while-folding".into();
+    c.cache.when_full = WhenFull::DirectWhileFolding;
     c.cache.reuse = Reuse::WhenEmpty;
     c.cache.fold_overhead_permille = 1000;
     c.cache.dynamic_bytes = 200 * MB;
@@ -80,7 +80,7 @@ fn without_a_direct_path_a_small_cache_falls_far_below_native_speed() {
     let mut c = small();
     c.cache.mode = CacheMode::StaticSlc;
     c.cache.static_bytes = 50 * MB;
-    c.cache.when_full = "fold".into();
+    c.cache.when_full = WhenFull::Fold;
     c.cache.reuse = Reuse::AsFreed;
     c.cache.fold_overhead_permille = 4000;
     let mut load = Load::new(&c);
@@ -170,7 +170,7 @@ fn migration_yields_to_the_host() {
     let quiet = Load::on(load.drive.fork(), load.now);
     load.idle(Nanos::from_millis(200));
     assert!(load.value("idle_folded_bytes_total") > 0, "it was migrating");
-    // A burst that comes in the middle of it meets a drive that is busy for one row at most, not for a superblock.
+    // A burst that comes in the middle of it meets a drive that is busy for one multi-plane page at most, not for a superblock.
     let first = |mut load: Load| {
         let began = load.now;
         let done = load.drive.submit(began, &Request::read(4096, 4096));
@@ -178,8 +178,8 @@ fn migration_yields_to_the_host() {
     };
     let alone = first(Load::on(quiet.drive.fork(), quiet.now));
     let disturbed = first(Load::on(load.drive.fork(), load.now));
-    let row = c.nand.native.program.0 * c.cache.fold_overhead_permille as u64 / 1000;
-    assert!(disturbed <= alone + 2 * row, "{disturbed} against {alone}");
+    let program = c.nand.native.program.0 * c.cache.fold_overhead_permille as u64 / 1000;
+    assert!(disturbed <= alone + 2 * program, "{disturbed} against {alone}");
     let before = load.value("idle_folded_bytes_total");
     let speeds = load.fill(1_000 * MB / 4096 * 4096, 1_060 * MB / 4096 * 4096, BIN);
     assert!(mean(&speeds) > 0.85 * slc_speed(&c), "{}", mean(&speeds));
@@ -295,37 +295,31 @@ mod no_livelock {
 
     fn configs() -> impl Strategy<Value = Config> {
         (
-            prop::sample::select(pslc_ssd::POLICIES.iter().map(|(name, _)| *name).collect::<Vec<_>>()),
-            prop::sample::select(vec![
-                CacheMode::PureXlc,
-                CacheMode::StaticSlc,
-                CacheMode::DynamicSlc,
-                CacheMode::HybridSlc,
-                CacheMode::PureSlc,
-            ]),
-            prop::sample::select(vec![Reuse::AsFreed, Reuse::WhenEmpty, Reuse::AfterIdle]),
-            (any::<bool>(), any::<bool>(), 0u32..4, 0u32..3),
+            prop::sample::select(WhenFull::ALL),
+            prop::sample::select(CacheMode::ALL),
+            prop::sample::select(Reuse::ALL),
+            (any::<bool>(), prop::sample::select(VictimRule::ALL), 0u32..4, 0u32..3),
             (1u32..5, 1u64..9, 1u64..9, 0u32..1000),
         )
-            .prop_map(|(policy, mode, reuse, (idle, greedy, reserve, residue), cells)| {
+            .prop_map(|(policy, mode, reuse, (idle, gc, reserve, residue), cells)| {
                 let (bits, set_aside, dynamic, shrink) = cells;
                 let mut c = tiny();
                 c.nand.bits_per_cell = bits;
                 c.nand.pages_per_block = bits * 2;
                 c.ftl.reserve_superblocks = reserve;
-                c.ftl.gc = if greedy { GcChoice::Greedy } else { GcChoice::CostBenefit };
+                c.ftl.gc = gc;
                 // One-bit cells have no faster mode to be a cache in.
                 let mode = if bits == 1 { CacheMode::PureXlc } else { mode };
                 c.cache.mode = mode;
-                c.cache.when_full = policy.into();
-                c.cache.reuse = if policy == "fold" { Reuse::AsFreed } else { reuse };
+                c.cache.when_full = policy;
+                c.cache.reuse = if policy == WhenFull::Fold { Reuse::AsFreed } else { reuse };
                 c.cache.dead_until_idle = shrink % 2 == 1;
                 c.cache.shrink_from_permille = shrink;
                 c.cache.shrink_to_permille = 1000;
                 let slc = c.nand.superblock_bytes(CellMode::Slc);
                 c.cache.static_bytes = set_aside * slc;
                 c.cache.dynamic_bytes = dynamic * slc;
-                c.controller.write_buffer_bytes = 2 * (c.nand.row_pages() * bits) as u64 * 4096;
+                c.controller.write_buffer_bytes = 2 * (c.nand.multi_plane_pages() * bits) as u64 * 4096;
                 c.cache.idle = idle.then_some(Idle {
                     threshold: Nanos::from_millis(1),
                     rate_bytes_per_s: None,

@@ -7,7 +7,7 @@ mod reference;
 use common::tiny;
 use proptest::prelude::*;
 use pslc_ssd::config::*;
-use pslc_ssd::{Drive, Nanos, Request};
+use pslc_ssd::{Drive, Nanos, Request, Words};
 use reference::Reference;
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ fn sleepy() -> Power {
 
 fn configs() -> impl Strategy<Value = Config> {
     (
-        prop::sample::select(vec!["direct-then-fold", "direct-while-folding", "fold"]),
+        prop::sample::select(WhenFull::ALL),
         prop::sample::select(vec![
             CacheMode::DynamicSlc,
             CacheMode::DynamicSlc,
@@ -48,15 +48,15 @@ fn configs() -> impl Strategy<Value = Config> {
             CacheMode::PureXlc,
             CacheMode::PureSlc,
         ]),
-        prop::sample::select(vec![Reuse::AsFreed, Reuse::WhenEmpty, Reuse::AfterIdle]),
-        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        prop::sample::select(Reuse::ALL),
+        (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(VictimRule::ALL)),
         (1u32..3, 0u32..3, 500u32..1000),
     )
-        .prop_map(|(policy, mode, reuse, (suspend, sata, idle, greedy), (planes, lazy, from))| {
+        .prop_map(|(policy, mode, reuse, (suspend, sata, idle, gc), (planes, lazy, from))| {
             let mut config = tiny();
-            config.cache.when_full = policy.into();
+            config.cache.when_full = policy;
             config.cache.mode = mode;
-            config.cache.reuse = if policy == "fold" { Reuse::AsFreed } else { reuse };
+            config.cache.reuse = if policy == WhenFull::Fold { Reuse::AsFreed } else { reuse };
             config.cache.static_bytes = 4096 * 16 * 2;
             config.cache.shrink_from_permille = from / 2;
             config.cache.shrink_to_permille = from;
@@ -83,9 +83,7 @@ fn configs() -> impl Strategy<Value = Config> {
             if from % 2 == 0 {
                 config.power = Some(sleepy());
             }
-            if !greedy {
-                config.ftl.gc = GcChoice::CostBenefit;
-            }
+            config.ftl.gc = gc;
             config
         })
 }

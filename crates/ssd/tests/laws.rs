@@ -69,7 +69,7 @@ fn direct_while_reclaiming_obeys_the_fold_law() {
 #[test]
 fn recycling_obeys_its_law() {
     let mut c = small();
-    c.cache.when_full = "fold".into();
+    c.cache.when_full = WhenFull::Fold;
     c.cache.reuse = Reuse::AsFreed;
     let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
     // Between the end of the cache and the point from which native data leave it less room.

@@ -116,7 +116,7 @@ fn the_map_is_written_back_as_often_as_changed_pages_leave() {
     });
     let (read, written) =
         (column(&machine, "map_read_bytes_total"), column(&machine, "map_programmed_bytes_total"));
-    let unit = config.nand.row_pages() as u64 * 4096;
+    let unit = config.nand.multi_plane_pages() as u64 * 4096;
     assert!(read - written <= 32 * 4096 + unit, "{read} read, {written} written");
 }
 
@@ -266,7 +266,7 @@ fn energy_is_the_sum_of_what_each_part_drew() {
     let time =
         closed_loop(&mut machine, Nanos::ZERO, 8, 512, true, |i| Request::write((i as u64) << 20, 1 << 20));
     machine.advance(time);
-    let unit = config.nand.row_pages() as f64 * 4096.0;
+    let unit = config.nand.multi_plane_pages() as f64 * 4096.0;
     let programs = column(&machine, "slc_programmed_bytes_total") as f64 / unit;
     let erases = column(&machine, "slc_erases_total") as f64 / config.nand.planes as f64;
     assert_eq!(column(&machine, "native_programmed_bytes_total"), 0);
@@ -283,13 +283,13 @@ fn a_hot_drive_leaves_less_of_the_link_and_cools() {
     let mut config = powered();
     config.link = Link::Pcie { generation: 3, lanes: 4 };
     config.power.as_mut().unwrap().active_mw = 1000;
-    config.heat = Some(Heat {
+    config.heat = Some(Thermal {
         ambient_mc: 25_000,
         chips_mj_per_k: 500,
         board_mj_per_k: 1_000,
         chips_to_board_mk_per_w: 4_000,
         board_to_air_mk_per_w: 15_000,
-        throttle: vec![Throttle { at_mc: 70_000, until_mc: 65_000, share_permille: 300 }],
+        throttle: vec![ThermalStep { at_mc: 70_000, until_mc: 65_000, share_permille: 300 }],
     });
     let (mut machine, mut at) = written(&config, 1 << 30);
     let mut hottest = 0;
@@ -378,7 +378,7 @@ fn at_the_ceiling_the_latency_is_what_littles_law_says() {
 #[test]
 fn erases_times_the_block_are_the_bytes_programmed_in_each_mode() {
     let mut config = small();
-    config.cache.when_full = "fold".into();
+    config.cache.when_full = WhenFull::Fold;
     config.cache.reuse = Reuse::AsFreed;
     let mut machine = Machine::new(&config);
     let mut seed = 1;

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use pslc_load::job::Sync;
+use pslc_load::job::SyncMode;
 use pslc_ssd::{Op, Request};
 
 pub use threads::Threads;
@@ -36,7 +36,7 @@ pub struct Task {
     pub request: Request,
     pub fd: RawFd,
     pub buffer: *mut u8,
-    pub sync: Option<Sync>,
+    pub sync: Option<SyncMode>,
     /// A flush of data alone.
     pub data_only: bool,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use pslc_load::job::Sync;
+use pslc_load::job::SyncMode;
 use pslc_ssd::Op;
 use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
@@ -73,8 +73,8 @@ fn perform(task: &Task) -> io::Result<u32> {
         (BorrowedFd::borrow_raw(task.fd), std::slice::from_raw_parts_mut(task.buffer, len))
     };
     let flags = match task.sync {
-        Some(Sync::Sync) => ReadWriteFlags::SYNC,
-        Some(Sync::Dsync) => ReadWriteFlags::DSYNC,
+        Some(SyncMode::Sync) => ReadWriteFlags::SYNC,
+        Some(SyncMode::Dsync) => ReadWriteFlags::DSYNC,
         None => ReadWriteFlags::empty(),
     };
     let moved = match request.op {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
-use pslc_load::job::Sync;
+use pslc_load::job::SyncMode;
 use pslc_ssd::Op;
 use rustix::fs::FallocateFlags;
 
@@ -59,8 +59,8 @@ impl Uring {
     fn entry(&self, task: &Task) -> squeue::Entry {
         let (fd, request) = (Fd(task.fd), &task.request);
         let flags = match task.sync {
-            Some(Sync::Sync) => rustix::io::ReadWriteFlags::SYNC.bits() as i32,
-            Some(Sync::Dsync) => rustix::io::ReadWriteFlags::DSYNC.bits() as i32,
+            Some(SyncMode::Sync) => rustix::io::ReadWriteFlags::SYNC.bits() as i32,
+            Some(SyncMode::Dsync) => rustix::io::ReadWriteFlags::DSYNC.bits() as i32,
             None => 0,
         };
         match (request.op, self.fixed) {

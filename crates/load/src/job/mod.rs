@@ -47,7 +47,7 @@ pub enum Distribution {
 
 /// Each write is in the drive before it completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sync {
+pub enum SyncMode {
     /// With all metadata (`O_SYNC`).
     Sync,
     /// With what is needed to read it (`O_DSYNC`).
@@ -117,7 +117,7 @@ pub struct Job {
     pub end_fsync: bool,
     /// Flushes are of data alone (`fdatasync`).
     pub data_only: bool,
-    pub sync: Option<Sync>,
+    pub sync: Option<SyncMode>,
     /// Past the page cache; a simulated drive has none.
     pub direct: bool,
     pub data: Data,

@@ -5,7 +5,7 @@ use pslc_ssd::Nanos;
 use super::values::{
     block, block_range, block_split, by_kind, count, distribution, flag, pattern, size, time,
 };
-use super::{ByKind, Data, Distribution, Job, Mix, Pattern, Sync};
+use super::{ByKind, Data, Distribution, Job, Mix, Pattern, SyncMode};
 
 /// What an option's row does with its value.
 pub enum Tier {
@@ -95,9 +95,9 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = flag(v)?))),
     (&["sync"], Obey(|d, v| match v {
         "none" => Ok(d.job.sync = None),
-        "sync" => Ok(d.job.sync = Some(Sync::Sync)),
-        "dsync" => Ok(d.job.sync = Some(Sync::Dsync)),
-        _ => Ok(d.job.sync = flag(v)?.then_some(Sync::Sync)),
+        "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),
+        "dsync" => Ok(d.job.sync = Some(SyncMode::Dsync)),
+        _ => Ok(d.job.sync = flag(v)?.then_some(SyncMode::Sync)),
     })),
     (&["group_reporting"], Obey(|d, v| Ok(d.job.group_reporting = flag(v)?))),
     // `new_group` is looked at where groups are numbered.

@@ -1,4 +1,4 @@
-//! The recording of a run: what each reporting unit did, and everything over time and over bytes.
+//! The recording of a run: the statistics of each job, and everything over time and over bytes.
 
 mod latency;
 mod series;
@@ -13,7 +13,7 @@ use crate::target::{Target, TargetError};
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct JobStats {
     pub name: String,
     pub group: u32,
     /// Which of the parsed jobs it reports, the first of them under `group_reporting`.
@@ -29,7 +29,7 @@ pub struct Unit {
 /// Everything that was recorded. A run that was stopped, or whose target failed, has what came before.
 #[derive(Debug)]
 pub struct Recording {
-    pub units: Vec<Unit>,
+    pub stats: Vec<JobStats>,
     /// Bins of equal time.
     pub time: Series,
     /// Bins of equal bytes.
@@ -53,7 +53,7 @@ const FINEST: u64 = 4096;
 /// Takes completions in the order of time.
 #[derive(Clone)]
 pub(crate) struct Recorder {
-    pub units: Vec<Unit>,
+    pub stats: Vec<JobStats>,
     time: Series,
     bytes: Series,
     sums: Sums,
@@ -64,13 +64,13 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// `total_bytes` is 0 where it is not known; `largest` is the longest request.
-    pub fn new<T: Target>(target: &mut T, units: Vec<Unit>, total_bytes: u64, largest: u32) -> Recorder {
+    pub fn new<T: Target>(target: &mut T, stats: Vec<JobStats>, total_bytes: u64, largest: u32) -> Recorder {
         let width = (total_bytes / BYTE_BINS).max(largest as u64).max(FINEST);
         let start = target.now();
         let mut before = vec![0; target.columns().len()];
         target.sample(&mut before);
         Recorder {
-            units,
+            stats,
             time: Series::new(start.0, FIRST_BIN.0),
             bytes: Series::new(0, width),
             sums: Sums::default(),
@@ -84,13 +84,13 @@ impl Recorder {
         self.sums.bytes.iter().sum()
     }
 
-    /// A request of `unit`, handed over at `issued`, came back at `now`. `counts` is false during a ramp, which only
+    /// A request that counts in `stats`, handed over at `issued`, came back at `now`. `counts` is false during a ramp, which only
     /// the series show.
     #[inline]
     pub fn record<T: Target>(
         &mut self,
         target: &mut T,
-        unit: usize,
+        stats: usize,
         request: &Request,
         issued: Nanos,
         now: Nanos,
@@ -103,7 +103,7 @@ impl Recorder {
             self.time.close(now.0, self.sums, &self.row, Nanos);
         }
         if counts {
-            self.units[unit].kinds[kind].record(latency, request.len as u64);
+            self.stats[stats].kinds[kind].record(latency, request.len as u64);
         }
         if request.op == Op::Flush {
             return;
@@ -137,7 +137,7 @@ impl Recorder {
         self.time.finish(end, self.sums, &self.row);
         self.bytes.finish(end, self.sums, &self.row);
         Recording {
-            units: self.units,
+            stats: self.stats,
             time: self.time,
             bytes: self.bytes,
             start: self.start,

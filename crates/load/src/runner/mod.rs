@@ -1,7 +1,7 @@
-//! The closed loop: each clone of a job keeps `iodepth` requests under way until it is done. The runner reads no clock
+//! The closed loop: each worker of a job keeps `iodepth` requests under way until it is done. The runner reads no clock
 //! but the target's, so the same loop drives a simulated drive and a real one.
 
-mod clone;
+mod worker;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use pslc_ssd::{Nanos, Request};
 
 use crate::job::Job;
-use crate::record::{Latency, Recorder, Recording, Unit};
+use crate::record::{JobStats, Latency, Recorder, Recording};
 use crate::target::{Target, TargetError};
-use clone::Clone;
+use worker::Worker;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
     let mut runner = Runner::new(target, jobs, seed);
     let slots: Vec<&Job> =
-        runner.slots.iter().map(|slot| &jobs[runner.clones[slot.clone as usize].job]).collect();
+        runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     let begun = target.begin(&slots, largest(jobs));
     let error = begun.and_then(|()| runner.waves(target, observer)).err();
     target.end();
@@ -72,7 +72,7 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
 
 struct Runner {
     recorder: Recorder,
-    clones: Vec<Clone>,
+    workers: Vec<Worker>,
     slots: Vec<Slot>,
     /// Slots that wait for a time: a start delay, a rate, a think time.
     wakes: BinaryHeap<Reverse<(Nanos, u32)>>,
@@ -84,7 +84,7 @@ struct Runner {
 
 /// One request's place in a queue.
 struct Slot {
-    clone: u32,
+    worker: u32,
     issued: Nanos,
     request: Request,
     /// The request is made but waits for its time.
@@ -93,8 +93,8 @@ struct Slot {
 
 impl Runner {
     fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64) -> Runner {
-        let mut units: Vec<Unit> = Vec::new();
-        let mut clones = Vec::new();
+        let mut stats: Vec<JobStats> = Vec::new();
+        let mut workers = Vec::new();
         let mut slots = Vec::new();
         let mut wave = 0;
         for (number, job) in jobs.iter().enumerate() {
@@ -102,11 +102,11 @@ impl Runner {
                 wave += 1;
             }
             for index in 0..job.numjobs as u64 {
-                let shared = units.iter().position(|unit| {
-                    job.group_reporting && jobs[unit.job].group_reporting && unit.group == job.group
+                let shared = stats.iter().position(|of| {
+                    job.group_reporting && jobs[of.job].group_reporting && of.group == job.group
                 });
-                let unit = shared.unwrap_or_else(|| {
-                    units.push(Unit {
+                let stats_index = shared.unwrap_or_else(|| {
+                    stats.push(JobStats {
                         name: job.name.clone(),
                         group: job.group,
                         job: number,
@@ -115,37 +115,37 @@ impl Runner {
                         start: Nanos::MAX,
                         end: Nanos::ZERO,
                     });
-                    units.len() - 1
+                    stats.len() - 1
                 });
-                let clone = clones.len() as u32;
+                let worker = workers.len() as u32;
                 let first_slot = slots.len() as u32;
                 slots.extend((0..job.iodepth).map(|_| Slot {
-                    clone,
+                    worker,
                     issued: Nanos::ZERO,
                     request: Request::flush(),
                     held: false,
                 }));
-                clones.push(Clone::new(job, number as u64, index, seed, unit, wave, first_slot));
+                workers.push(Worker::new(job, number as u64, index, seed, stats_index, wave, first_slot));
             }
         }
         let sized = jobs.iter().all(|job| !job.time_based);
         let total_bytes = match sized {
-            true => clones.iter().map(Clone::total_bytes).sum(),
+            true => workers.iter().map(Worker::total_bytes).sum(),
             false => 0,
         };
         let length = |job: &Job| job.startdelay + job.ramp_time + job.runtime.unwrap_or_default();
         let mut total_time = Nanos::ZERO;
         if jobs.iter().all(|job| job.runtime.is_some()) {
             let longest = |wave: usize| {
-                let of = clones.iter().filter(|clone| clone.wave == wave);
-                of.map(|clone| length(&jobs[units[clone.unit].job])).max().unwrap_or_default()
+                let of = workers.iter().filter(|worker| worker.wave == wave);
+                of.map(|worker| length(&jobs[stats[worker.stats].job])).max().unwrap_or_default()
             };
             (0..=wave).for_each(|wave| total_time += longest(wave));
         }
-        let recorder = Recorder::new(target, units, total_bytes, largest(jobs));
+        let recorder = Recorder::new(target, stats, total_bytes, largest(jobs));
         Runner {
             recorder,
-            clones,
+            workers,
             slots,
             wakes: BinaryHeap::new(),
             start: target.now(),
@@ -157,20 +157,20 @@ impl Runner {
 
     /// One wave after the other: jobs between two stonewalls run together.
     fn waves<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
-        let last = self.clones.iter().map(|clone| clone.wave).max().unwrap_or(0);
+        let last = self.workers.iter().map(|worker| worker.wave).max().unwrap_or(0);
         for wave in 0..=last {
             if self.interrupted {
                 break;
             }
             let now = target.now();
-            for at in 0..self.clones.len() {
-                let clone = &mut self.clones[at];
-                if clone.wave == wave {
-                    let begin = now + clone.delay;
-                    clone.begin(begin);
-                    let unit = &mut self.recorder.units[clone.unit];
-                    unit.start = unit.start.min(clone.counts_from);
-                    let slots = clone.first_slot..clone.first_slot + clone.iodepth;
+            for at in 0..self.workers.len() {
+                let worker = &mut self.workers[at];
+                if worker.wave == wave {
+                    let begin = now + worker.delay;
+                    worker.begin(begin);
+                    let stats = &mut self.recorder.stats[worker.stats];
+                    stats.start = stats.start.min(worker.counts_from);
+                    let slots = worker.first_slot..worker.first_slot + worker.iodepth;
                     self.wakes.extend(slots.map(|slot| Reverse((begin, slot))));
                 }
             }
@@ -225,7 +225,7 @@ impl Runner {
         }
         if next == Next::Stop {
             self.interrupted = true;
-            self.clones.iter_mut().for_each(|clone| clone.end = Nanos::ZERO);
+            self.workers.iter_mut().for_each(|worker| worker.end = Nanos::ZERO);
             // What waits for a time is done now; what is under way is still awaited.
             let waiting = std::mem::take(&mut self.wakes);
             self.wakes = waiting.into_iter().map(|Reverse((_, slot))| Reverse((Nanos::ZERO, slot))).collect();
@@ -235,16 +235,16 @@ impl Runner {
     #[inline]
     fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) {
         let slot = &self.slots[at as usize];
-        let clone = &mut self.clones[slot.clone as usize];
-        clone.under_way -= 1;
-        let counts = now >= clone.counts_from;
-        self.recorder.record(target, clone.unit, &slot.request, slot.issued, now, counts);
-        if clone.thinking && clone.under_way == 0 {
-            clone.thinking = false;
-            let resume = now + clone.thinktime;
-            self.wakes.extend(clone.parked.drain(..).map(|slot| Reverse((resume, slot))));
+        let worker = &mut self.workers[slot.worker as usize];
+        worker.under_way -= 1;
+        let counts = now >= worker.counts_from;
+        self.recorder.record(target, worker.stats, &slot.request, slot.issued, now, counts);
+        if worker.thinking && worker.under_way == 0 {
+            worker.thinking = false;
+            let resume = now + worker.thinktime;
+            self.wakes.extend(worker.parked.drain(..).map(|slot| Reverse((resume, slot))));
             // The slot that has just come back is offered next; it must think as well.
-            clone.resume = resume;
+            worker.resume = resume;
         }
     }
 
@@ -252,24 +252,24 @@ impl Runner {
     #[inline]
     fn offer<T: Target>(&mut self, target: &mut T, at: u32) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
-        let clone = &mut self.clones[slot.clone as usize];
+        let worker = &mut self.workers[slot.worker as usize];
         let now = target.now();
-        if clone.thinking {
-            clone.parked.push(at);
+        if worker.thinking {
+            worker.parked.push(at);
             return Ok(0);
         }
-        if now >= clone.end {
+        if now >= worker.end {
             return self.retire(target, at, now);
         }
-        if now < clone.resume {
-            self.wakes.push(Reverse((clone.resume, at)));
+        if now < worker.resume {
+            self.wakes.push(Reverse((worker.resume, at)));
             return Ok(0);
         }
         if !std::mem::take(&mut slot.held) {
-            let Some(request) = clone.next(target) else { return self.retire(target, at, now) };
+            let Some(request) = worker.next(target) else { return self.retire(target, at, now) };
             slot.request = request;
-            if clone.paced {
-                let due = clone.due(&request);
+            if worker.paced {
+                let due = worker.due(&request);
                 if due > now {
                     slot.held = true;
                     self.wakes.push(Reverse((due, at)));
@@ -284,46 +284,46 @@ impl Runner {
     #[inline]
     fn issue<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
         let slot = &mut self.slots[at as usize];
-        let clone = &mut self.clones[slot.clone as usize];
+        let worker = &mut self.workers[slot.worker as usize];
         slot.issued = now;
-        clone.under_way += 1;
-        clone.issued += 1;
-        if clone.thinktime > Nanos::ZERO && clone.issued % clone.thinktime_blocks as u64 == 0 {
-            clone.thinking = true;
+        worker.under_way += 1;
+        worker.issued += 1;
+        if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
+            worker.thinking = true;
         }
-        if now >= clone.counts_from {
-            let level = clone.under_way.ilog2().min(6);
-            self.recorder.units[clone.unit].depths[level as usize] += 1;
+        if now >= worker.counts_from {
+            let level = worker.under_way.ilog2().min(6);
+            self.recorder.stats[worker.stats].depths[level as usize] += 1;
         }
         target.submit(at, &slot.request)
     }
 
-    /// The slot has nothing more to do; the last of a clone ends it, with a flush if the job wants one.
+    /// The slot has nothing more to do; the last of a worker ends it, with a flush if the job wants one.
     #[cold]
     fn retire<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
-        let clone = &mut self.clones[slot.clone as usize];
-        clone.live -= 1;
-        if clone.live > 0 {
+        let worker = &mut self.workers[slot.worker as usize];
+        worker.live -= 1;
+        if worker.live > 0 {
             return Ok(0);
         }
-        if let Some(stream) = clone.verify.take().filter(|_| !self.interrupted) {
-            clone.stream = stream;
-            clone.live = clone.iodepth;
-            let slots = clone.first_slot..clone.first_slot + clone.iodepth;
+        if let Some(stream) = worker.verify.take().filter(|_| !self.interrupted) {
+            worker.stream = stream;
+            worker.live = worker.iodepth;
+            let slots = worker.first_slot..worker.first_slot + worker.iodepth;
             self.wakes.extend(slots.map(|slot| Reverse((now, slot))));
             return Ok(0);
         }
-        if clone.end_fsync && !self.interrupted {
-            clone.end_fsync = false;
-            clone.live = 1;
-            clone.end = Nanos::ZERO;
+        if worker.end_fsync && !self.interrupted {
+            worker.end_fsync = false;
+            worker.live = 1;
+            worker.end = Nanos::ZERO;
             slot.request = Request::flush();
             self.issue(target, at, now)?;
             return Ok(1);
         }
-        let unit = &mut self.recorder.units[clone.unit];
-        unit.end = unit.end.max(now);
+        let stats = &mut self.recorder.stats[worker.stats];
+        stats.end = stats.end.max(now);
         Ok(0)
     }
 }

@@ -28,8 +28,8 @@ pub struct MapCache {
     pub access: Nanos,
     size: usize,
     held: Vec<Held>,
-    /// Place in `held` of each page of the map.
-    place: Vec<u32>,
+    /// Slot in `held` of each page of the map.
+    slots: Vec<u32>,
     newest: u32,
     oldest: u32,
     /// When the map could be changed for the last writes.
@@ -53,7 +53,7 @@ impl MapCache {
             access: map.access,
             size: (map.bytes / PAGE_BYTES).clamp(1, segments) as usize,
             held: Vec::new(),
-            place: vec![NONE; segments as usize],
+            slots: vec![NONE; segments as usize],
             newest: NONE,
             oldest: NONE,
             changes: VecDeque::with_capacity(CHANGES),
@@ -72,11 +72,11 @@ impl MapCache {
 
     /// Look at, and perhaps `change`, page `segment` of the map, which is held from then on.
     pub fn look(&mut self, segment: u32, change: bool) -> Look {
-        let mut place = self.place[segment as usize];
+        let mut slot = self.slots[segment as usize];
         let mut look = Look::Hit;
-        if place == NONE {
+        if slot == NONE {
             look = Look::Miss { writes: false };
-            place = if self.held.len() < self.size {
+            slot = if self.held.len() < self.size {
                 self.held.push(Held { segment, newer: NONE, older: NONE, changed: false });
                 self.held.len() as u32 - 1
             } else {
@@ -84,22 +84,22 @@ impl MapCache {
                 self.unlink(oldest);
                 let held = &mut self.held[oldest as usize];
                 look = Look::Miss { writes: held.changed };
-                self.place[held.segment as usize] = NONE;
+                self.slots[held.segment as usize] = NONE;
                 *held = Held { segment, newer: NONE, older: NONE, changed: false };
                 oldest
             };
-            self.place[segment as usize] = place;
-            self.link_newest(place);
-        } else if place != self.newest {
-            self.unlink(place);
-            self.link_newest(place);
+            self.slots[segment as usize] = slot;
+            self.link_newest(slot);
+        } else if slot != self.newest {
+            self.unlink(slot);
+            self.link_newest(slot);
         }
-        self.held[place as usize].changed |= change;
+        self.held[slot as usize].changed |= change;
         look
     }
 
-    fn unlink(&mut self, place: u32) {
-        let Held { newer, older, .. } = self.held[place as usize];
+    fn unlink(&mut self, slot: u32) {
+        let Held { newer, older, .. } = self.held[slot as usize];
         match newer {
             NONE => self.newest = older,
             _ => self.held[newer as usize].older = older,
@@ -110,15 +110,15 @@ impl MapCache {
         }
     }
 
-    fn link_newest(&mut self, place: u32) {
+    fn link_newest(&mut self, slot: u32) {
         let older = self.newest;
-        self.held[place as usize].newer = NONE;
-        self.held[place as usize].older = older;
+        self.held[slot as usize].newer = NONE;
+        self.held[slot as usize].older = older;
         match older {
-            NONE => self.oldest = place,
-            _ => self.held[older as usize].newer = place,
+            NONE => self.oldest = slot,
+            _ => self.held[older as usize].newer = slot,
         }
-        self.newest = place;
+        self.newest = slot;
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use crate::units::Nanos;
+use crate::units::{Lpn, Nanos};
 
-/// Requests in a row that make a sequence.
-const ROW: u32 = 2;
+/// Requests each of which begins where the one before ended, from which on it is a sequence.
+const SEQUENCE: u32 = 2;
 
 /// Pages that were read ahead, and when they are in the controller.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    first: u32,
+    first: Lpn,
     count: u32,
     at: Nanos,
 }
@@ -21,38 +21,38 @@ pub struct ReadAhead {
     window: u32,
     /// In order and without gaps.
     parts: VecDeque<Part>,
-    /// The page after the last read, and how many reads in a row began where the one before ended.
-    next: u32,
-    row: u32,
+    /// The page after the last read, and how many reads began where the one before ended.
+    next: Lpn,
+    sequence: u32,
 }
 
 impl ReadAhead {
     pub fn new(window: u32) -> ReadAhead {
-        ReadAhead { window, parts: VecDeque::new(), next: 0, row: 0 }
+        ReadAhead { window, parts: VecDeque::new(), next: Lpn(0), sequence: 0 }
     }
 
     /// A read of `count` pages from `first` on comes in. Returns the pages to read ahead, none if it is not the next of a
     /// sequence.
-    pub fn follow(&mut self, first: u32, count: u32, end_of_drive: u32) -> std::ops::Range<u32> {
-        self.row = if first == self.next { self.row + 1 } else { 0 };
+    pub fn follow(&mut self, first: Lpn, count: u32, end_of_drive: Lpn) -> std::ops::Range<Lpn> {
+        self.sequence = if first == self.next { self.sequence + 1 } else { 0 };
         self.next = first + count;
-        if self.row == 0 {
+        if self.sequence == 0 {
             self.parts.clear();
         }
-        if self.row < ROW {
-            return 0..0;
+        if self.sequence < SEQUENCE {
+            return self.next..self.next;
         }
         let from = self.parts.back().map_or(self.next, |last| (last.first + last.count).max(self.next));
         from..(self.next + self.window).min(end_of_drive).max(from)
     }
 
     /// `count` pages from `first` on, the next to those before, are in the controller at `at`.
-    pub fn arrives(&mut self, first: u32, count: u32, at: Nanos) {
+    pub fn arrives(&mut self, first: Lpn, count: u32, at: Nanos) {
         self.parts.push_back(Part { first, count, at });
     }
 
     /// When page `page` is in the controller and for how many pages that is so; `None` where it was not read ahead.
-    pub fn find(&mut self, page: u32) -> Option<(Nanos, u32)> {
+    pub fn find(&mut self, page: Lpn) -> Option<(Nanos, u32)> {
         while self.parts.front().is_some_and(|part| part.first + part.count <= page) {
             self.parts.pop_front();
         }
@@ -61,7 +61,7 @@ impl ReadAhead {
     }
 
     /// These pages have been written or trimmed.
-    pub fn forget(&mut self, first: u32, count: u32) {
+    pub fn forget(&mut self, first: Lpn, count: u32) {
         let touches = |part: &Part| part.first < first + count && first < part.first + part.count;
         if self.parts.iter().any(touches) {
             self.parts.clear();
@@ -73,36 +73,40 @@ impl ReadAhead {
 mod tests {
     use super::*;
 
+    fn range(from: u32, to: u32) -> std::ops::Range<Lpn> {
+        Lpn(from)..Lpn(to)
+    }
+
     #[test]
     fn a_sequence_is_read_ahead_by_the_window_and_never_twice() {
         let mut ahead = ReadAhead::new(8);
-        assert_eq!(ahead.follow(100, 2, 1000), 0..0);
-        assert_eq!(ahead.follow(102, 2, 1000), 0..0);
-        assert_eq!(ahead.follow(104, 2, 1000), 106..114);
-        ahead.arrives(106, 8, Nanos(5));
-        assert_eq!(ahead.find(106), Some((Nanos(5), 8)));
-        assert_eq!(ahead.follow(106, 2, 1000), 114..116);
+        assert!(ahead.follow(Lpn(100), 2, Lpn(1000)).is_empty());
+        assert!(ahead.follow(Lpn(102), 2, Lpn(1000)).is_empty());
+        assert_eq!(ahead.follow(Lpn(104), 2, Lpn(1000)), range(106, 114));
+        ahead.arrives(Lpn(106), 8, Nanos(5));
+        assert_eq!(ahead.find(Lpn(106)), Some((Nanos(5), 8)));
+        assert_eq!(ahead.follow(Lpn(106), 2, Lpn(1000)), range(114, 116));
     }
 
     #[test]
     fn what_was_written_since_is_read_again() {
         let mut ahead = ReadAhead::new(8);
         for i in 0..3 {
-            ahead.follow(i * 2, 2, 1000);
+            ahead.follow(Lpn(i * 2), 2, Lpn(1000));
         }
-        ahead.arrives(6, 8, Nanos(5));
-        ahead.forget(20, 4);
-        assert!(ahead.find(8).is_some());
-        ahead.forget(13, 1);
-        assert!(ahead.find(8).is_none());
+        ahead.arrives(Lpn(6), 8, Nanos(5));
+        ahead.forget(Lpn(20), 4);
+        assert!(ahead.find(Lpn(8)).is_some());
+        ahead.forget(Lpn(13), 1);
+        assert!(ahead.find(Lpn(8)).is_none());
     }
 
     #[test]
     fn nothing_is_read_past_the_end() {
         let mut ahead = ReadAhead::new(8);
         for i in 0..2 {
-            ahead.follow(990 + i * 2, 2, 1000);
+            ahead.follow(Lpn(990 + i * 2), 2, Lpn(1000));
         }
-        assert_eq!(ahead.follow(994, 4, 1000), 998..1000);
+        assert_eq!(ahead.follow(Lpn(994), 4, Lpn(1000)), range(998, 1000));
     }
 }

@@ -33,13 +33,13 @@ impl WriteBuffer {
     }
 
     #[inline]
-    fn place(&self, number: u64) -> usize {
+    fn slot(&self, number: u64) -> usize {
         number as usize & (self.units.len() - 1)
     }
 
     /// Units being programmed, oldest first.
     fn under_way(&self) -> impl Iterator<Item = &Programming> {
-        (self.oldest..self.next).map(|number| &self.units[self.place(number)])
+        (self.oldest..self.next).map(|number| &self.units[self.slot(number)])
     }
 
     /// Take room for `pages` at or after `at`; returns when they may come in.
@@ -48,7 +48,7 @@ impl WriteBuffer {
         let mut room = at;
         while self.free < pages {
             assert!(self.oldest < self.next, "the buffer holds two program units");
-            let oldest = &self.units[self.place(self.oldest)];
+            let oldest = &self.units[self.slot(self.oldest)];
             self.oldest += 1;
             self.free += oldest.pages;
             room = room.max(nand.end_of(oldest));
@@ -61,8 +61,8 @@ impl WriteBuffer {
     /// The next unit is full, and being programmed.
     #[inline]
     pub fn programmed(&mut self, unit: Programming) {
-        let place = self.place(self.next);
-        self.units[place] = unit;
+        let slot = self.slot(self.next);
+        self.units[slot] = unit;
         self.next += 1;
     }
 
@@ -72,7 +72,7 @@ impl WriteBuffer {
             return true;
         }
         while self.oldest < self.next {
-            let oldest = &self.units[self.place(self.oldest)];
+            let oldest = &self.units[self.slot(self.oldest)];
             if nand.end_of(oldest) > now {
                 return number >= self.oldest;
             }

@@ -5,9 +5,11 @@
 //!   die      0      1     ...   D-1     0     ...      (die d is on channel d mod channels)
 //! ```
 //!
-//! A unit is what one program writes: a row of every plane, times the bits per cell in native mode.
+//! A unit is what one program writes: a multi-plane page (a page of every plane), times the bits
+//! per cell in native mode.
 
 use crate::config::{CacheMode, CellMode, Config};
+use crate::units::Ppn;
 
 /// A number to divide by, as a multiplication: (n + 1) times the reciprocal rounded down to 64 bits is exact for every
 /// 32-bit n. With d * r = 2^64 - 1 - rest and n = q * d + s, (n + 1) * r / 2^64 is q + (s + 1) / d less
@@ -38,26 +40,26 @@ pub struct Geometry {
     /// Physical page numbers a superblock takes: its pages in the main mode.
     pub stride: u32,
     pub slc_pages: u32,
-    pub row_pages: u32,
+    pub multi_plane_pages: u32,
     pub slc_unit: u32,
     pub native_unit: u32,
     pub dies: u32,
     by_stride: Divisor,
-    by_row: Divisor,
+    by_multi_plane: Divisor,
     by_bits: Divisor,
     by_dies: Divisor,
 }
 
-/// A place in a superblock.
+/// Where in its superblock a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PageAddress {
     /// Program unit in the superblock.
     pub unit: u32,
     pub die: u32,
-    /// Pages of its row before this one.
+    /// Pages of its multi-plane page before this one.
     pub column: u32,
-    /// Pages from this one to the end of its row.
-    pub row_rest: u32,
+    /// Pages from this one to the end of its multi-plane page.
+    pub rest: u32,
 }
 
 impl Geometry {
@@ -71,12 +73,12 @@ impl Geometry {
             main,
             stride: nand.superblock_pages(main) as u32,
             slc_pages: nand.superblock_pages(CellMode::Slc) as u32,
-            row_pages: nand.row_pages(),
-            slc_unit: nand.row_pages(),
-            native_unit: nand.row_pages() * nand.bits_per_cell,
+            multi_plane_pages: nand.multi_plane_pages(),
+            slc_unit: nand.multi_plane_pages(),
+            native_unit: nand.multi_plane_pages() * nand.bits_per_cell,
             dies: nand.dies,
             by_stride: Divisor::new(nand.superblock_pages(main) as u32),
-            by_row: Divisor::new(nand.row_pages()),
+            by_multi_plane: Divisor::new(nand.multi_plane_pages()),
             by_bits: Divisor::new(nand.bits_per_cell),
             by_dies: Divisor::new(nand.dies),
         }
@@ -101,8 +103,8 @@ impl Geometry {
 
     /// The superblock of a page, and how many of its pages come before.
     #[inline]
-    pub fn split(&self, page: u32) -> (u32, u32) {
-        self.by_stride.split(page)
+    pub fn split(&self, page: Ppn) -> (u32, u32) {
+        self.by_stride.split(page.0)
     }
 
     /// Whether superblocks of that mode are cache.
@@ -112,20 +114,20 @@ impl Geometry {
     }
 
     #[inline]
-    pub fn first_page(&self, superblock: u32) -> u32 {
-        superblock * self.stride
+    pub fn first_page(&self, superblock: u32) -> Ppn {
+        Ppn(superblock * self.stride)
     }
 
     /// Where a page is, `offset` pages into a superblock of that mode.
     #[inline]
-    pub fn place(&self, offset: u32, mode: CellMode) -> Place {
-        let (row, column) = self.by_row.split(offset);
+    pub fn address(&self, offset: u32, mode: CellMode) -> PageAddress {
+        let (multi_plane, column) = self.by_multi_plane.split(offset);
         let unit = match mode {
-            CellMode::Slc => row,
-            CellMode::Native => self.by_bits.split(row).0,
+            CellMode::Slc => multi_plane,
+            CellMode::Native => self.by_bits.split(multi_plane).0,
         };
         let (_, die) = self.by_dies.split(unit);
-        Place { unit, die, column, row_rest: self.row_pages - column }
+        PageAddress { unit, die, column, rest: self.multi_plane_pages - column }
     }
 }
 

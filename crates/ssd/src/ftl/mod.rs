@@ -1,29 +1,32 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
 pub mod cache;
+mod fold;
+mod gc;
 mod geometry;
-mod mover;
-mod runmap;
-mod stream;
+mod page_map;
+mod relocation;
 mod superblocks;
+mod throttle;
+pub mod victim;
+mod write_pointer;
 
-pub use runmap::NONE;
 pub use superblocks::{Superblock, Writer};
 
-use cache::{Overflow, Policy, Toll, View};
-use geometry::Geometry;
-use mover::Mover;
-use runmap::RunMap;
-use stream::Stream;
+use cache::{Overflow, View, WriteThrottle};
+use gc::RELOCATION_SUPERBLOCKS;
+use geometry::{Geometry, PageAddress};
+use page_map::PageMap;
+use relocation::Relocation;
 use superblocks::{State, Superblocks};
+use throttle::Credits;
+use victim::VictimRule;
+use write_pointer::WritePointer;
 
 use crate::config::{self, CacheMode, CellMode, Config, Reuse};
 use crate::controller::WriteBuffer;
 use crate::nand::Nand;
-use crate::units::{Nanos, PAGE_BYTES};
-
-/// Free superblocks that only moved data may take, so that reclaiming can always go on.
-const MOVER_SUPERBLOCKS: u32 = 2;
+use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 
 /// Pages by what became of them.
 #[derive(Clone, Debug, Default)]
@@ -46,27 +49,22 @@ pub struct Ftl {
     config: config::Cache,
     reserve: u32,
     capacity_pages: u64,
-    l2p: RunMap,
-    p2l: RunMap,
+    l2p: PageMap<Lpn, Ppn>,
+    p2l: PageMap<Ppn, Lpn>,
     superblocks: Superblocks,
     /// Closed superblocks that have just lost their last valid page.
     dead: Vec<u32>,
     /// Superblocks of the cache that have none left and wait for idle time.
     kept: Vec<u32>,
-    host: Option<Stream>,
+    host: Option<WritePointer>,
     /// Program units of the superblocks that were opened for host data.
     host_units: u64,
-    mover: Mover,
-    policy: &'static dyn Policy,
-    toll: Toll,
+    relocation: Relocation,
+    gc_rule: VictimRule,
+    throttle: WriteThrottle,
+    credits: Credits,
     exhausted: bool,
     pub pages: Pages,
-}
-
-impl std::fmt::Debug for dyn Policy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("policy")
-    }
 }
 
 impl Ftl {
@@ -81,18 +79,19 @@ impl Ftl {
         };
         let capacity_pages = config.capacity_bytes / PAGE_BYTES;
         Ftl {
-            reserve: config.ftl.reserve_superblocks.max(MOVER_SUPERBLOCKS + 1),
+            reserve: config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
             capacity_pages,
-            l2p: RunMap::new(capacity_pages as u32),
-            p2l: RunMap::new(count * geometry.stride),
+            l2p: PageMap::new(capacity_pages as u32),
+            p2l: PageMap::new(count * geometry.stride),
             superblocks: Superblocks::new(count, set_aside as u32),
             dead: Vec::new(),
             kept: Vec::new(),
             host: None,
             host_units: 0,
-            mover: Mover::new(config),
-            policy: cache::policy(&cache.when_full).expect("the profile names a known policy"),
-            toll: Toll::None,
+            relocation: Relocation::new(config),
+            gc_rule: config.ftl.gc,
+            throttle: WriteThrottle::None,
+            credits: Credits::default(),
             exhausted: false,
             pages: Pages::default(),
             config: cache.clone(),
@@ -102,11 +101,11 @@ impl Ftl {
 
     /// The physical page of a logical one and for how many, at most `limit`, they go on together.
     #[inline(always)]
-    pub fn find(&self, page: u32, limit: u32) -> (u32, u32) {
+    pub fn find(&self, page: Lpn, limit: u32) -> (Ppn, u32) {
         let (to, mut run) = self.l2p.run(page, limit);
         while run < limit {
             let (next, more) = self.l2p.run(page + run, limit - run);
-            if next != runmap::step(to, run) {
+            if next != page_map::step(to, run) {
                 break;
             }
             run += more;
@@ -115,7 +114,7 @@ impl Ftl {
     }
 
     #[inline]
-    pub fn prefetch(&self, page: u32) {
+    pub fn prefetch(&self, page: Lpn) {
         self.l2p.prefetch(page);
     }
 
@@ -123,40 +122,40 @@ impl Ftl {
     #[inline(always)]
     pub fn locate(
         &self,
-        page: u32,
+        page: Ppn,
         nand: &Nand,
         buffer: &mut WriteBuffer,
         now: Nanos,
-    ) -> (geometry::Place, CellMode, bool) {
+    ) -> (PageAddress, CellMode, bool) {
         let (superblock, offset) = self.geometry.split(page);
         let block = self.superblocks.get(superblock);
-        let place = self.geometry.place(offset, block.mode);
+        let address = self.geometry.address(offset, block.mode);
         let held = match block.writer {
-            Writer::Host => buffer.holds(nand, now, block.first_unit + place.unit as u64),
-            Writer::Mover => self.mover.holds(superblock, place.unit),
+            Writer::Host => buffer.holds(nand, now, block.first_unit + address.unit as u64),
+            Writer::Relocation => self.relocation.holds(superblock, address.unit),
         };
-        (place, block.mode, held)
+        (address, block.mode, held)
     }
 
     /// Map up to `pages` logical pages from `page` on to the superblock that host data go to now, opening one at `at`
     /// if need be. Returns how many were mapped; they must then arrive, unit by unit.
-    pub fn map_host(&mut self, nand: &mut Nand, at: Nanos, page: u32, pages: u32) -> u32 {
-        let stream = match &mut self.host {
-            Some(stream) if stream.room() > 0 => stream,
+    pub fn map_host(&mut self, nand: &mut Nand, at: Nanos, page: Lpn, pages: u32) -> u32 {
+        let pointer = match &mut self.host {
+            Some(pointer) if pointer.room() > 0 => pointer,
             _ => {
                 self.open_host(nand, at);
                 self.host.as_mut().expect("just opened")
             }
         };
-        let count = pages.min(stream.room());
-        let to = self.geometry.first_page(stream.superblock) + stream.given;
-        let superblock = stream.superblock;
-        stream.given += count;
-        match stream.mode {
+        let count = pages.min(pointer.room());
+        let to = self.geometry.first_page(pointer.superblock) + pointer.given;
+        let superblock = pointer.superblock;
+        pointer.given += count;
+        match pointer.mode {
             CellMode::Slc => self.pages.host_to_slc += count as u64,
             CellMode::Native => self.pages.host_to_native += count as u64,
         }
-        if self.geometry.is_cache(stream.mode) {
+        if self.geometry.is_cache(pointer.mode) {
             self.pages.slc_valid += count as u64;
         }
         self.superblocks.get_mut(superblock).valid += count;
@@ -179,26 +178,26 @@ impl Ftl {
         mut pages: u32,
         mut transfer: impl FnMut(Nanos, u32) -> Nanos,
     ) {
-        let mut stream = self.host.as_mut().expect("pages were mapped to it");
-        let before = stream.dispatched;
-        let unit = nand.unit(stream.mode, 1000);
+        let mut pointer = self.host.as_mut().expect("pages were mapped to it");
+        let before = pointer.dispatched;
+        let unit = nand.program_unit(pointer.mode, 1000);
         while pages > 0 {
-            let part = pages.min(stream.unit_room);
+            let part = pages.min(pointer.unit_room);
             let room = buffer.take(nand, ready, part);
             let at = transfer(room, part);
             pages -= part;
-            if !stream.arrive(at, part) {
+            if !pointer.arrive(at, part) {
                 continue;
             }
-            let (die, ready) = stream.dispatch(self.geometry.dies);
+            let (die, ready) = pointer.dispatch(self.geometry.dies);
             buffer.programmed(nand.program(ready, die, &unit));
-            if self.toll != Toll::None || self.superblocks.free() <= self.reserve {
-                self.pay_now(nand, at);
-                stream = self.host.as_mut().expect("it stays");
+            if self.throttle != WriteThrottle::None || self.superblocks.free() <= self.reserve {
+                self.throttle_host(nand, at);
+                pointer = self.host.as_mut().expect("it stays");
             }
         }
-        let programmed = (stream.dispatched - before) as u64 * stream.unit_pages as u64;
-        match stream.mode {
+        let programmed = (pointer.dispatched - before) as u64 * pointer.unit_pages as u64;
+        match pointer.mode {
             CellMode::Slc => self.pages.slc_programmed += programmed,
             CellMode::Native => self.pages.native_programmed += programmed,
         }
@@ -206,56 +205,21 @@ impl Ftl {
 
     /// Program the host's open unit, padded if it is not full.
     pub fn flush_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
-        let Some(stream) = &mut self.host else { return };
-        if stream.unit_room == stream.unit_pages {
+        let Some(pointer) = &mut self.host else { return };
+        if pointer.unit_room == pointer.unit_pages {
             return;
         }
-        let padding = stream.unit_room;
-        let from = self.geometry.first_page(stream.superblock) + stream.given;
-        stream.given += padding;
-        self.p2l.set(from, NONE, padding, |_, _| {});
+        let padding = pointer.unit_room;
+        let from = self.geometry.first_page(pointer.superblock) + pointer.given;
+        pointer.given += padding;
+        self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
         self.take_in(nand, buffer, now, padding, |_, _| now);
     }
 
     /// The data of these pages are gone.
-    pub fn trim(&mut self, page: u32, pages: u32) {
-        self.unmap_then_set(page, NONE, pages);
+    pub fn trim(&mut self, page: Lpn, pages: u32) {
+        self.unmap_then_set(page, Ppn::NONE, pages);
         self.release_dead();
-    }
-
-    /// Work that the drive does by itself while the host has been silent since `since`, up to `now`. Returns when it had
-    /// no more of it.
-    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) -> Nanos {
-        let Some(idle) = self.config.idle else { return since };
-        let start = since + idle.threshold;
-        if now <= start {
-            return since;
-        }
-        self.exhausted = false;
-        self.release_kept();
-        let residue = idle.residue_bytes / PAGE_BYTES;
-        let (mut worked, mut at) = (since, start);
-        loop {
-            at = at.max(self.mover.next_start(nand, start));
-            if at >= now {
-                worked = now;
-                break;
-            }
-            nand.forget_before(at);
-            let folded = self.pages.folded;
-            let moved = if self.pages.slc_valid > residue { self.fold(nand, at) } else { None };
-            let Some(moved) = moved else {
-                self.flush_moved(nand, at);
-                break;
-            };
-            worked = at;
-            self.pages.idle_folded += self.pages.folded - folded;
-            if let Some(rate) = idle.rate_bytes_per_s {
-                self.mover.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
-            }
-        }
-        self.decide_toll();
-        worked
     }
 
     /// Size of the cache as it is now, in superblocks: the static part, and the dynamic part at this fill.
@@ -295,16 +259,16 @@ impl Ftl {
 
     /// Check that the two maps are inverse and that every count is what it counts. Slow; for tests.
     pub fn audit(&self) {
-        let stride = self.geometry.stride;
         let mut valid = vec![0; self.superblocks.iter().count()];
         let (mut mapped, mut in_cache) = (0, 0);
-        for page in 0..self.capacity_pages as u32 {
+        for page in (0..self.capacity_pages as u32).map(Lpn) {
             let at = self.l2p.get(page);
-            if at != NONE {
-                assert_eq!(self.p2l.get(at), page, "P2L of the newest copy of page {page}");
-                valid[(at / stride) as usize] += 1;
+            if at != Ppn::NONE {
+                assert_eq!(self.p2l.get(at), page, "P2L of the newest copy of {page:?}");
+                let (superblock, _) = self.geometry.split(at);
+                valid[superblock as usize] += 1;
                 mapped += 1;
-                in_cache += self.geometry.is_cache(self.superblocks.get(at / stride).mode) as u64;
+                in_cache += self.geometry.is_cache(self.superblocks.get(superblock).mode) as u64;
             }
         }
         for (index, block) in self.superblocks.iter() {
@@ -323,7 +287,7 @@ impl Ftl {
 
     /// Map logical pages anew; what they were mapped to no longer holds the newest copy.
     #[inline]
-    fn unmap_then_set(&mut self, page: u32, to: u32, count: u32) {
+    fn unmap_then_set(&mut self, page: Lpn, to: Ppn, count: u32) {
         let (geometry, superblocks) = (&self.geometry, &mut self.superblocks);
         let (dead, pages) = (&mut self.dead, &mut self.pages);
         self.l2p.set(page, to, count, |mut old, mut run| {
@@ -355,7 +319,7 @@ impl Ftl {
         }
         self.dead.sort_unstable();
         for index in std::mem::take(&mut self.dead) {
-            if !self.mover.is_victim(index) {
+            if !self.relocation.is_victim(index) {
                 self.release_or_keep(index);
             }
         }
@@ -373,7 +337,7 @@ impl Ftl {
     fn release_kept(&mut self) {
         for index in std::mem::take(&mut self.kept) {
             let block = self.superblocks.get(index);
-            if block.state == State::Closed && block.valid == 0 && !self.mover.is_victim(index) {
+            if block.state == State::Closed && block.valid == 0 && !self.relocation.is_victim(index) {
                 self.release(index);
             }
         }
@@ -385,7 +349,7 @@ impl Ftl {
         if self.config.reuse == Reuse::WhenEmpty && self.pages.slc_valid <= residue {
             self.exhausted = false;
         }
-        self.decide_toll();
+        self.decide_throttle();
     }
 
     fn view(&self) -> View {
@@ -398,8 +362,8 @@ impl Ftl {
         }
     }
 
-    fn decide_toll(&mut self) {
-        self.toll = self.policy.toll(&self.view());
+    fn decide_throttle(&mut self) {
+        self.throttle = self.config.when_full.throttle(&self.view());
     }
 
     /// Superblocks the dynamic part may have at the present fill; the fill is what native cells hold of the capacity.
@@ -430,15 +394,15 @@ impl Ftl {
         let mode = self.place_host(nand, at);
         let set_aside = mode == CellMode::Slc && self.superblocks.free_set_aside() > 0;
         if !set_aside {
-            while self.superblocks.free() <= MOVER_SUPERBLOCKS {
+            while self.superblocks.free() <= RELOCATION_SUPERBLOCKS {
                 self.reclaim(nand, at).expect("valid data always leave room to reclaim");
             }
         }
-        let stream = self.open(nand, at, mode, Writer::Host, set_aside);
-        self.superblocks.get_mut(stream.superblock).first_unit = self.host_units;
-        self.host_units += (stream.pages / stream.unit_pages) as u64;
-        self.host = Some(stream);
-        self.decide_toll();
+        let pointer = self.open(nand, at, mode, Writer::Host, set_aside);
+        self.superblocks.get_mut(pointer.superblock).first_unit = self.host_units;
+        self.host_units += (pointer.pages / pointer.unit_pages) as u64;
+        self.host = Some(pointer);
+        self.decide_throttle();
     }
 
     fn place_host(&mut self, nand: &mut Nand, at: Nanos) -> CellMode {
@@ -452,7 +416,7 @@ impl Ftl {
                 return CellMode::Slc;
             }
             self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
-            if self.policy.overflow() == Overflow::Native || self.fold(nand, at).is_none() {
+            if self.config.when_full.overflow() == Overflow::Native || self.fold(nand, at).is_none() {
                 return CellMode::Native;
             }
         }
@@ -465,22 +429,12 @@ impl Ftl {
         mode: CellMode,
         writer: Writer,
         set_aside: bool,
-    ) -> Stream {
+    ) -> WritePointer {
         let (superblock, erase) = self.superblocks.open(mode, writer, set_aside);
         if let Some(last) = erase {
             nand.erase_superblock(at, last);
         }
-        Stream {
-            superblock,
-            mode,
-            given: 0,
-            pages: self.geometry.pages(mode),
-            unit_pages: self.geometry.unit_pages(mode),
-            unit_room: self.geometry.unit_pages(mode),
-            ready: Nanos::ZERO,
-            dispatched: 0,
-            die: 0,
-        }
+        WritePointer::new(superblock, mode, self.geometry.pages(mode), self.geometry.unit_pages(mode))
     }
 
     fn close(&mut self, superblock: u32) {

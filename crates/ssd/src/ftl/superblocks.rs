@@ -15,7 +15,8 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     Host,
-    Mover,
+    /// Folding and garbage collection.
+    Relocation,
 }
 
 #[derive(Clone, Debug)]
@@ -121,7 +122,7 @@ impl Superblocks {
     /// be erased from it first, if any; that erase is counted here.
     pub fn open(&mut self, mode: CellMode, writer: Writer, set_aside: bool) -> (u32, Option<CellMode>) {
         let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
-        let index = list.pop_front().expect("a free superblock is kept for every stream");
+        let index = list.pop_front().expect("a free superblock is kept for every write pointer");
         self.openings += 1;
         let opened = self.openings;
         let block = &mut self.all[index as usize];

@@ -94,7 +94,7 @@ impl Machine {
         self.drive.advance(now.max(self.drive.now()));
     }
 
-    /// Bring what a request will look up closer to the processor. Changes no state.
+    /// Prefetch what a request will look up. Changes no state.
     #[inline]
     pub fn prepare(&self, request: &Request) {
         self.drive.prepare(request);

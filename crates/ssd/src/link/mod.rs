@@ -3,7 +3,7 @@
 //! Speeds follow from the line rate, the line code and the packets; nothing here is fitted to a drive.
 
 use crate::config;
-use crate::nand::Calendar;
+use crate::timeline::Timeline;
 use crate::units::Nanos;
 
 /// What one packet carries and what it costs on the wire, in bytes; and dead time a packet.
@@ -61,7 +61,7 @@ const SATA_COMMAND_BYTES: u64 = 2400;
 #[derive(Clone, Debug)]
 pub struct Link {
     /// The line to the host, or the only line: data come in the order they are ready.
-    line: Calendar,
+    line: Timeline,
     /// The line to the drive where it is another; the drive fetches write data in the order of the commands, so the
     /// line is free from here on.
     to_drive: Option<Nanos>,
@@ -82,7 +82,7 @@ impl Link {
         };
         let bytes_per_s = line_bytes_per_s(link);
         Link {
-            line: Calendar::default(),
+            line: Timeline::default(),
             to_drive: (!one_line).then_some(Nanos::ZERO),
             line_busy: Nanos::ZERO,
             to_drive_busy: Nanos::ZERO,

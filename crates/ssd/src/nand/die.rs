@@ -10,13 +10,13 @@
 //!   suspend        |--- pro s[R]s gram ---||--- program ---|
 //! ```
 
-use super::past::forget;
 use crate::config::Suspend;
+use crate::timeline::forget;
 use crate::units::Nanos;
 
-/// What the array is asked to do out of the host's sight.
+/// What the array does behind the host's back, in the order asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bulk {
+pub enum Internal {
     Read,
     Program,
     Erase,
@@ -26,11 +26,11 @@ pub enum Bulk {
 struct Window {
     start: Nanos,
     end: Nanos,
-    kind: Bulk,
+    kind: Internal,
     suspended: u32,
 }
 
-/// The number of a bulk operation on its die, in the order asked for.
+/// The number of a internal operation on its die, in the order asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(u64);
 
@@ -38,7 +38,7 @@ pub struct Ticket(u64);
 pub struct Die {
     /// The channel that it is on.
     pub channel: u32,
-    /// Bulk operations, in order, disjoint.
+    /// Internal operations, in order, disjoint.
     windows: Vec<Window>,
     /// Start of the last of them.
     last_start: Nanos,
@@ -49,7 +49,7 @@ pub struct Die {
     /// Start and end of the last host reads that are together.
     read_start: Nanos,
     read_end: Nanos,
-    /// The bulk operation that the last host read suspended.
+    /// The internal operation that the last host read suspended.
     suspending: Option<u64>,
 }
 
@@ -65,9 +65,9 @@ impl Die {
         self.last_start
     }
 
-    /// Queue a bulk operation that may start at `ready`; returns its ticket and its end as things stand.
+    /// Queue a internal operation that may start at `ready`; returns its ticket and its end as things stand.
     #[inline(always)]
-    pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Bulk) -> (Ticket, Nanos) {
+    pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Internal) -> (Ticket, Nanos) {
         let start = self.free_at.max(ready);
         let end = start + time;
         self.last_start = start;
@@ -80,7 +80,7 @@ impl Die {
         (ticket, end)
     }
 
-    /// When a bulk operation ends, as things stand; zero once it is past.
+    /// When a internal operation ends, as things stand; zero once it is past.
     #[inline]
     pub fn end_of(&self, ticket: Ticket) -> Nanos {
         match ticket.0.checked_sub(self.first) {
@@ -90,7 +90,7 @@ impl Die {
     }
 
     /// Read for the host at or after `ready` on planes that read by themselves: beside reads of other planes, which the
-    /// array is at already, no bulk operation is suspended anew; it goes on when the last of them has ended.
+    /// array is at already, no internal operation is suspended anew; it goes on when the last of them has ended.
     #[inline]
     pub fn plane_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
         if ready >= self.read_end {
@@ -203,9 +203,9 @@ fn suspend_cost(window: &Window, suspend: Option<&Suspend>) -> Option<Nanos> {
         return None;
     }
     match window.kind {
-        Bulk::Program => Some(suspend.program),
-        Bulk::Erase => Some(suspend.erase),
-        Bulk::Read => None,
+        Internal::Program => Some(suspend.program),
+        Internal::Erase => Some(suspend.erase),
+        Internal::Read => None,
     }
 }
 
@@ -222,14 +222,14 @@ mod tests {
 
     fn programming(until: u64) -> Die {
         let mut die = Die::default();
-        die.queue(NOW, NOW, n(until), Bulk::Program);
+        die.queue(NOW, NOW, n(until), Internal::Program);
         die
     }
 
     #[test]
-    fn bulk_operations_run_in_the_order_asked_for() {
+    fn internal_operations_run_in_the_order_asked_for() {
         let mut die = programming(100);
-        let (_, end) = die.queue(NOW, n(20), n(50), Bulk::Read);
+        let (_, end) = die.queue(NOW, n(20), n(50), Internal::Read);
         assert_eq!(end, n(150));
     }
 
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_host_read_goes_before_what_has_not_begun() {
         let mut die = programming(100);
-        let (second, _) = die.queue(NOW, NOW, n(100), Bulk::Program);
+        let (second, _) = die.queue(NOW, NOW, n(100), Internal::Program);
         assert_eq!(die.host_read(n(30), n(10), None), n(110));
         assert_eq!(die.end_of(second), n(210));
     }
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_read_of_another_plane_delays_what_has_not_begun_by_what_it_is_longer() {
         let mut die = Die::default();
-        let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program);
         die.plane_read(n(95), n(10), None);
         assert_eq!(die.end_of(ticket), n(155));
         die.plane_read(n(99), n(10), None);
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_read_before_a_future_operation_delays_it_only_if_it_must() {
         let mut die = Die::default();
-        let (ticket, _) = die.queue(NOW, n(100), n(50), Bulk::Program);
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program);
         die.host_read(n(10), n(20), None);
         assert_eq!(die.end_of(ticket), n(150));
         die.host_read(n(90), n(20), None);
@@ -307,7 +307,7 @@ mod tests {
     fn the_register_takes_data_once_the_last_operation_has_begun() {
         let mut die = programming(100);
         assert_eq!(die.register_free_at(), n(0));
-        die.queue(NOW, NOW, n(100), Bulk::Program);
+        die.queue(NOW, NOW, n(100), Internal::Program);
         assert_eq!(die.register_free_at(), n(100));
     }
 }

@@ -1,13 +1,11 @@
 //! The NAND: dies on channels, and how long each operation takes where.
 
-mod calendar;
 mod die;
-mod past;
 
-pub use calendar::Calendar;
-use die::{Bulk, Die, Ticket};
+use die::{Die, Internal, Ticket};
 
 use crate::config::{self, CellMode, CellTiming, Suspend};
+use crate::timeline::Timeline;
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// A program in flight: enough to ask later when it ends.
@@ -24,16 +22,16 @@ pub struct Programming {
 
 /// What one program writes: mapping pages, their time on a channel, and that of the array.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit {
+pub struct ProgramUnit {
     pub pages: u32,
-    crossing: Nanos,
+    transfer: Nanos,
     pub time: Nanos,
 }
 
 /// A cell mode: its program unit, and its other times.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
-    unit: Unit,
+    unit: ProgramUnit,
     read: Nanos,
     erase: Nanos,
 }
@@ -41,16 +39,16 @@ struct Mode {
 #[derive(Clone, Debug)]
 pub struct Nand {
     dies: Vec<Die>,
-    channels: Vec<Calendar>,
+    channels: Vec<Timeline>,
     /// By [`CellMode`].
     modes: [Mode; 2],
     suspend: Option<Suspend>,
-    row_pages: u32,
+    multi_plane_pages: u32,
     plane_pages: u32,
     /// When the last read of each plane of each die ends; empty where the planes of a die read together.
     plane_ends: Vec<Nanos>,
-    /// Time on a channel by number of mapping pages, up to a row.
-    crossing: Vec<Nanos>,
+    /// Time on a channel by number of mapping pages, up to a multi-plane page.
+    transfers: Vec<Nanos>,
     /// Nothing will be asked for before this time.
     horizon: Nanos,
     /// Array time of all dies added, by what they did.
@@ -65,25 +63,27 @@ pub struct Nand {
 impl Nand {
     pub fn new(nand: &config::Nand) -> Nand {
         let mode = |cells: CellTiming, pages| {
-            let crossing = transfer_time(pages, nand.bus_mts);
-            let unit = Unit { pages, crossing, time: cells.program };
+            let transfer = transfer_time(pages, nand.bus_mts);
+            let unit = ProgramUnit { pages, transfer, time: cells.program };
             Mode { unit, read: cells.read, erase: cells.erase }
         };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
-            channels: vec![Calendar::default(); nand.channels as usize],
+            channels: vec![Timeline::default(); nand.channels as usize],
             modes: [
-                mode(nand.slc, nand.row_pages()),
-                mode(nand.native, nand.row_pages() * nand.bits_per_cell),
+                mode(nand.slc, nand.multi_plane_pages()),
+                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell),
             ],
             suspend: nand.suspend,
-            row_pages: nand.row_pages(),
-            plane_pages: nand.row_pages() / nand.planes,
+            multi_plane_pages: nand.multi_plane_pages(),
+            plane_pages: nand.multi_plane_pages() / nand.planes,
             plane_ends: vec![
                 Nanos::ZERO;
                 if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize
             ],
-            crossing: (0..=nand.row_pages()).map(|pages| transfer_time(pages, nand.bus_mts)).collect(),
+            transfers: (0..=nand.multi_plane_pages())
+                .map(|pages| transfer_time(pages, nand.bus_mts))
+                .collect(),
             horizon: Nanos::ZERO,
             reading: Nanos::ZERO,
             programming: Nanos::ZERO,
@@ -113,14 +113,14 @@ impl Nand {
         &self.modes[mode as usize]
     }
 
-    /// Put `pages` on a channel once they are `ready`; returns when the last has crossed.
+    /// Transfer `pages` over a channel once they are `ready`; returns when the last has arrived.
     #[inline(always)]
-    fn cross(&mut self, channel: u32, ready: Nanos, pages: u32) -> Nanos {
-        let time = self.crossing[pages as usize];
+    fn transfer(&mut self, channel: u32, ready: Nanos, pages: u32) -> Nanos {
+        let time = self.transfers[pages as usize];
         self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
-    /// Read `pages` of one row, from the `column`th on, for the host; returns when they are in the controller.
+    /// Read `pages` of one multi-plane page, from the `column`th on, for the host; returns when they are in the controller.
     #[inline(always)]
     pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
         self.delays += 1;
@@ -131,7 +131,7 @@ impl Nand {
             array.host_read(ready, time, suspend)
         } else {
             let planes = column / self.plane_pages..(column + pages - 1) / self.plane_pages + 1;
-            let first = die * (self.row_pages / self.plane_pages);
+            let first = die * (self.multi_plane_pages / self.plane_pages);
             let ends = &mut self.plane_ends[(first + planes.start) as usize..(first + planes.end) as usize];
             let free = ends.iter().copied().max().expect("one plane at least");
             let sensed = array.plane_read(ready.max(free), time, suspend);
@@ -141,43 +141,43 @@ impl Nand {
         self.suspends += array.suspended() as u64;
         self.reading += time;
         let channel = array.channel;
-        self.cross(channel, sensed, pages)
+        self.transfer(channel, sensed, pages)
     }
 
-    /// Read a row for the drive itself, behind what the die has to do; returns when it is in the register.
+    /// Read a multi-plane page for the drive itself, behind what the die has to do; returns when it is in the register.
     #[inline]
-    pub fn bulk_sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
+    pub fn sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
         let time = self.mode(mode).read;
         self.reading += time;
-        self.dies[die as usize].queue(self.horizon, ready, time, Bulk::Read).1
+        self.dies[die as usize].queue(self.horizon, ready, time, Internal::Read).1
     }
 
-    /// Fetch `pages` of a row that was sensed; returns when they are in the controller.
+    /// Transfer `pages` of a multi-plane page that was sensed; returns when they are in the controller.
     #[inline]
-    pub fn bulk_fetch(&mut self, sensed: Nanos, die: u32, pages: u32) -> Nanos {
-        self.cross(self.dies[die as usize].channel, sensed, pages)
+    pub fn transfer_out(&mut self, sensed: Nanos, die: u32, pages: u32) -> Nanos {
+        self.transfer(self.dies[die as usize].channel, sensed, pages)
     }
 
     /// What one program writes in that mode, taking `permille` of tPROG.
     #[inline]
-    pub fn unit(&self, mode: CellMode, permille: u32) -> Unit {
+    pub fn program_unit(&self, mode: CellMode, permille: u32) -> ProgramUnit {
         let unit = self.mode(mode).unit;
         match permille {
             1000 => unit,
-            _ => Unit { time: Nanos(unit.time.0 * permille as u64 / 1000), ..unit },
+            _ => ProgramUnit { time: Nanos(unit.time.0 * permille as u64 / 1000), ..unit },
         }
     }
 
     /// Program a unit whose data are in the controller at `ready`.
     #[inline(always)]
-    pub fn program(&mut self, ready: Nanos, die: u32, unit: &Unit) -> Programming {
-        let Unit { pages, crossing, time } = *unit;
+    pub fn program(&mut self, ready: Nanos, die: u32, unit: &ProgramUnit) -> Programming {
+        let ProgramUnit { pages, transfer, time } = *unit;
         self.programming += time;
         let array = &mut self.dies[die as usize];
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());
-        let loaded = channel.reserve(self.horizon, ready, crossing) + crossing;
-        let (ticket, end) = array.queue(self.horizon, loaded, time, Bulk::Program);
+        let loaded = channel.reserve(self.horizon, ready, transfer) + transfer;
+        let (ticket, end) = array.queue(self.horizon, loaded, time, Internal::Program);
         Programming { pages, die, ticket, end, delays: self.delays }
     }
 
@@ -185,7 +185,7 @@ impl Nand {
     pub fn erase_superblock(&mut self, ready: Nanos, mode: CellMode) {
         let time = self.mode(mode).erase;
         for die in &mut self.dies {
-            die.queue(self.horizon, ready, time, Bulk::Erase);
+            die.queue(self.horizon, ready, time, Internal::Erase);
             self.erasing += time;
         }
     }

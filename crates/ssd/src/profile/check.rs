@@ -4,7 +4,9 @@
 use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::*;
+use crate::ftl::cache::Overflow;
 use crate::units::{Nanos, PAGE_BYTES};
+use crate::words::Words;
 
 /// Superblocks beyond the reserve that are open or kept for moving data.
 const OPEN_SUPERBLOCKS: u64 = 4;
@@ -134,11 +136,12 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "shrink_from at most shrink_to, and that at most 100%",
         );
     }
-    if cache.when_full == "fold" && cache.reuse != Reuse::AsFreed {
+    if cache.when_full.overflow() == Overflow::Wait && cache.reuse != Reuse::AsFreed {
+        let word = cache.when_full.word();
         return fail(
             "cache.reuse",
-            "cache.when_full is \"fold\", but the cache is not reused as it is freed".into(),
-            "cache.reuse = \"as-freed\": with \"fold\" there is no other way in",
+            format!("cache.when_full is \"{word}\", but the cache is not reused as it is freed"),
+            &format!("cache.reuse = \"as-freed\": with \"{word}\" there is no other way in"),
         );
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
@@ -149,7 +152,7 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
 
 fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let nand = &c.nand;
-    let unit = nand.row_pages() as u64 * nand.bits_per_cell as u64 * PAGE_BYTES;
+    let unit = nand.multi_plane_pages() as u64 * nand.bits_per_cell as u64 * PAGE_BYTES;
     if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
         return Err(reader.error(
             "controller.write_buffer",

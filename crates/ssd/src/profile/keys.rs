@@ -1,13 +1,14 @@
 //! Every key of a profile: how it is read into a [`Config`], and how it is written out again.
 
-use super::reader::Reader;
-use super::{body, host, nearest, units, ProfileError};
+use super::reader::{Reader, Switch};
+use super::{host, nearest, power, units, ProfileError};
 use crate::config::*;
 use crate::units::{Nanos, PAGE_BYTES};
+use crate::words::Words;
 
 /// Every key there is.
 pub fn all() -> impl Iterator<Item = &'static str> + Clone {
-    KEYS.iter().chain(body::KEYS).chain(host::KEYS).copied()
+    KEYS.iter().chain(power::KEYS).chain(host::KEYS).copied()
 }
 
 /// The drive's own. `*.idle` and `*.suspend` may also be a word in the place of their table.
@@ -64,19 +65,10 @@ const KEYS: &[&str] = &[
     "cache.idle.residue",
 ];
 
-const MODES: &[(&str, CacheMode)] = &[
-    ("pure-xlc", CacheMode::PureXlc),
-    ("static-slc", CacheMode::StaticSlc),
-    ("dynamic-slc", CacheMode::DynamicSlc),
-    ("hybrid-slc", CacheMode::HybridSlc),
-    ("pure-slc", CacheMode::PureSlc),
-];
-const REUSES: &[(&str, Reuse)] =
-    &[("as-freed", Reuse::AsFreed), ("when-empty", Reuse::WhenEmpty), ("after-idle", Reuse::AfterIdle)];
-const CHOICES: &[(&str, GcChoice)] = &[("greedy", GcChoice::Greedy), ("cost-benefit", GcChoice::CostBenefit)];
-const DEAD: &[(&str, bool)] = &[("free-at-once", false), ("until-idle", true)];
-const PLANE_READS: &[(&str, bool)] = &[("independent", true), ("together", false)];
-const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
+/// Words for false and true, the default first.
+const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
+const PLANE_READS: Switch = [("together", false), ("independent", true)];
+const SWITCH: Switch = [("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
 impl Reader<'_> {
@@ -147,7 +139,7 @@ impl Reader<'_> {
         let command = self.quantity("controller.command", None, units::time)?;
         Ok(Controller {
             write_buffer_bytes: self.quantity("controller.write_buffer", None, units::bytes)?,
-            write_cache: self.word("controller.write_cache", Some("on"), SWITCH)?,
+            write_cache: self.switch("controller.write_cache", SWITCH)?,
             cores: self.count("controller.cores", 1, 64)?,
             read: self.quantity("controller.read", Some(command), units::time)?,
             write: self.quantity("controller.write", Some(command), units::time)?,
@@ -175,7 +167,7 @@ impl Reader<'_> {
             self.quantity(key, Some(default), units::share).map(|permille| permille as u32)
         };
         let bits = self.count("nand.bits_per_cell", 1, 5)?;
-        let mode = self.word("cache.mode", None, MODES)?;
+        let mode = self.word("cache.mode", None)?;
         let native = self.quantity("capacity", None, units::bytes)?;
         let capacity = match mode {
             CacheMode::PureSlc => {
@@ -184,7 +176,6 @@ impl Reader<'_> {
             }
             _ => native,
         };
-        let policies: Vec<(&str, &str)> = crate::POLICIES.iter().map(|(name, _)| (*name, *name)).collect();
         let overhead = match self.value("cache.fold_overhead") {
             None => 1000,
             Some(value) => units::ratio(&value.text).map_err(|what| {
@@ -209,11 +200,11 @@ impl Reader<'_> {
                 slc: self.timing("slc")?,
                 native: self.timing("native")?,
                 suspend: self.suspend()?,
-                independent_reads: self.word("nand.plane_reads", Some("together"), PLANE_READS)?,
+                independent_reads: self.switch("nand.plane_reads", PLANE_READS)?,
             },
             controller: self.controller()?,
             ftl: Ftl {
-                gc: self.word("ftl.gc", Some("greedy"), CHOICES)?,
+                gc: self.word("ftl.gc", Some(VictimRule::Greedy))?,
                 reserve_superblocks: self.count("ftl.reserve_superblocks", 3, 1 << 16)?,
             },
             cache: Cache {
@@ -223,16 +214,16 @@ impl Reader<'_> {
                 shrink_from_permille: share("cache.shrink_from", 1000)?,
                 shrink_to_permille: share("cache.shrink_to", 1000)?,
                 dynamic_least_bytes: self.quantity("cache.dynamic_least", Some(0), units::bytes)?,
-                when_full: self.word("cache.when_full", Some("direct-then-fold"), &policies)?.to_string(),
+                when_full: self.word("cache.when_full", Some(WhenFull::DirectThenFold))?,
                 host_share_permille: share("cache.host_share", 500)?,
                 fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
-                reuse: self.word("cache.reuse", Some("after-idle"), REUSES)?,
-                dead_until_idle: self.word("cache.dead", Some("free-at-once"), DEAD)?,
+                reuse: self.word("cache.reuse", Some(Reuse::AfterIdle))?,
+                dead_until_idle: self.switch("cache.dead", DEAD)?,
                 idle: self.idle()?,
             },
-            power: body::power(self)?,
-            heat: body::heat(self)?,
-            wear: body::wear(self)?,
+            power: power::power(self)?,
+            heat: power::heat(self)?,
+            wear: power::wear(self)?,
             host: host::read(self)?,
         })
     }
@@ -249,8 +240,8 @@ fn parse_link(text: &str) -> Option<Link> {
     Some(Link::Pcie { generation, lanes })
 }
 
-fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
-    known.iter().find(|(_, other)| other == value).expect("every value has a name").0
+fn name_of(value: bool, known: Switch) -> &'static str {
+    known.iter().find(|(_, other)| *other == value).expect("either has a name").0
 }
 
 /// The configuration as a profile that stands alone.
@@ -285,7 +276,7 @@ pub fn write(c: &Config) -> String {
     line(format!("page = \"{}\"", units::write_bytes(nand.page_bytes as u64)));
     line(format!("bits_per_cell = {}", nand.bits_per_cell));
     line(format!("bus = \"{}MT/s\"", nand.bus_mts));
-    line(format!("plane_reads = \"{}\"", name_of(&nand.independent_reads, PLANE_READS)));
+    line(format!("plane_reads = \"{}\"", name_of(nand.independent_reads, PLANE_READS)));
     for (name, timing) in [("slc", &nand.slc), ("native", &nand.native)] {
         line(format!("\n[nand.{name}]"));
         line(format!("read = \"{}\"", units::write_time(timing.read)));
@@ -300,7 +291,7 @@ pub fn write(c: &Config) -> String {
     }
     line("\n[controller]".into());
     line(format!("write_buffer = \"{}\"", units::write_bytes(c.controller.write_buffer_bytes)));
-    line(format!("write_cache = \"{}\"", name_of(&c.controller.write_cache, SWITCH)));
+    line(format!("write_cache = \"{}\"", name_of(c.controller.write_cache, SWITCH)));
     line(format!("cores = {}", c.controller.cores));
     line(format!("command = \"{}\"", units::write_time(c.controller.command)));
     line(format!("read = \"{}\"", units::write_time(c.controller.read)));
@@ -314,20 +305,20 @@ pub fn write(c: &Config) -> String {
         }
     }
     line("\n[ftl]".into());
-    line(format!("gc = \"{}\"", name_of(&c.ftl.gc, CHOICES)));
+    line(format!("gc = \"{}\"", c.ftl.gc.word()));
     line(format!("reserve_superblocks = {}", c.ftl.reserve_superblocks));
     line("\n[cache]".into());
-    line(format!("mode = \"{}\"", name_of(&cache.mode, MODES)));
+    line(format!("mode = \"{}\"", cache.mode.word()));
     line(format!("static = \"{}\"", units::write_bytes(cache.static_bytes)));
     line(format!("dynamic = \"{}\"", units::write_bytes(cache.dynamic_bytes)));
     line(format!("dynamic_least = \"{}\"", units::write_bytes(cache.dynamic_least_bytes)));
     line(format!("shrink_from = \"{}%\"", units::write_decimal(cache.shrink_from_permille, 10)));
     line(format!("shrink_to = \"{}%\"", units::write_decimal(cache.shrink_to_permille, 10)));
-    line(format!("when_full = \"{}\"", cache.when_full));
+    line(format!("when_full = \"{}\"", cache.when_full.word()));
     line(format!("host_share = \"{}%\"", units::write_decimal(cache.host_share_permille, 10)));
     line(format!("fold_overhead = {}", units::write_decimal(cache.fold_overhead_permille, 1000)));
-    line(format!("reuse = \"{}\"", name_of(&cache.reuse, REUSES)));
-    line(format!("dead = \"{}\"", name_of(&cache.dead_until_idle, DEAD)));
+    line(format!("reuse = \"{}\"", cache.reuse.word()));
+    line(format!("dead = \"{}\"", name_of(cache.dead_until_idle, DEAD)));
     match cache.idle {
         None => line("idle = \"never\"".into()),
         Some(idle) => {
@@ -339,7 +330,7 @@ pub fn write(c: &Config) -> String {
             line(format!("residue = \"{}\"", units::write_bytes(idle.residue_bytes)));
         }
     }
-    body::write(c, &mut line);
+    power::write(c, &mut line);
     host::write(&c.host, &mut line);
     out
 }

@@ -3,16 +3,16 @@
 //! Strict: an unknown key, a bare number, a size the cells cannot hold is an error that names file, line, value, limit
 //! and what to do. The crate reads no files; the caller hands over texts.
 
-mod body;
 mod check;
 mod host;
 mod keys;
+mod power;
 mod reader;
 mod source;
 mod units;
 
 use crate::config::Config;
-use source::Place;
+use source::Origin;
 
 /// A profile, resolved and checked.
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ pub struct ProfileError {
 }
 
 impl ProfileError {
-    fn new(place: &Place, message: String, hint: String) -> ProfileError {
-        ProfileError { place: place.to_string(), message, hint }
+    fn new(origin: &Origin, message: String, hint: String) -> ProfileError {
+        ProfileError { place: origin.to_string(), message, hint }
     }
 }
 
@@ -51,7 +51,7 @@ pub fn load(
         if !keys::all().any(|known| known == key) {
             let near = nearest(key, keys::all());
             let message = format!("unknown key {key}");
-            return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
+            return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }
     }
     for (key, value) in &flat.provenance {
@@ -59,7 +59,7 @@ pub fn load(
         if !keys::all().any(|known| known == key || known.starts_with(&table)) {
             let near = nearest(key, keys::all());
             let message = format!("[provenance] names the unknown key {key}");
-            return Err(ProfileError::new(&value.place, message, format!("did you mean {near}?")));
+            return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }
     }
     let reader = reader::Reader { flat: &flat, source };

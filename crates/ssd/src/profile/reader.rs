@@ -1,7 +1,11 @@
 //! Reading keys: where each came from, and what is said of one that cannot be used.
 
-use super::source::{Flat, Place, Value};
+use super::source::{Flat, Origin, Value};
 use super::{nearest, ProfileError};
+use crate::words::Words;
+
+/// Two words and what they mean.
+pub type Switch = [(&'static str, bool); 2];
 
 /// Reads keys, and knows where each came from.
 pub struct Reader<'a> {
@@ -16,16 +20,16 @@ impl Reader<'_> {
 
     pub fn needed(&self, key: &str) -> Result<&Value, ProfileError> {
         self.value(key).ok_or_else(|| {
-            let place = Place { source: self.source.to_string(), line: None };
+            let origin = Origin { source: self.source.to_string(), line: None };
             let hint = "add it, or begin with base = \"a complete profile\"";
-            ProfileError::new(&place, format!("{key} is missing"), hint.into())
+            ProfileError::new(&origin, format!("{key} is missing"), hint.into())
         })
     }
 
     /// An error at the place of a key, or of the whole profile where the key was not written.
     pub fn error(&self, key: &str, message: String, hint: String) -> ProfileError {
-        let whole = Place { source: self.source.to_string(), line: None };
-        ProfileError::new(self.value(key).map_or(&whole, |v| &v.place), message, hint)
+        let whole = Origin { source: self.source.to_string(), line: None };
+        ProfileError::new(self.value(key).map_or(&whole, |v| &v.origin), message, hint)
     }
 
     fn text<'b>(&self, key: &str, value: &'b Value) -> Result<&'b str, ProfileError> {
@@ -64,18 +68,24 @@ impl Reader<'_> {
         })
     }
 
-    pub fn word<T: Clone>(
-        &self,
-        key: &str,
-        default: Option<&str>,
-        known: &[(&str, T)],
-    ) -> Result<T, ProfileError> {
+    /// One of the words of an enum.
+    pub fn word<T: Words>(&self, key: &str, default: Option<T>) -> Result<T, ProfileError> {
+        let known: Vec<(&str, T)> = T::ALL.iter().map(|value| (value.word(), *value)).collect();
+        self.one_of(key, default, &known)
+    }
+
+    /// One of two words; the first where the key was not written.
+    pub fn switch(&self, key: &str, words: Switch) -> Result<bool, ProfileError> {
+        self.one_of(key, Some(words[0].1), &words)
+    }
+
+    fn one_of<T: Copy>(&self, key: &str, default: Option<T>, known: &[(&str, T)]) -> Result<T, ProfileError> {
         let text = match (self.value(key), default) {
-            (None, Some(default)) => default,
+            (None, Some(default)) => return Ok(default),
             _ => &self.needed(key)?.text,
         };
         let found = known.iter().find(|(name, _)| *name == text);
-        found.map(|(_, value)| value.clone()).ok_or_else(|| {
+        found.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let near = nearest(text, names.iter().copied());
             let hint = format!("did you mean \"{near}\"? known: {}", names.join(", "));

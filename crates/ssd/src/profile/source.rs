@@ -1,4 +1,4 @@
-//! Profiles as flat lists of keys: parsed, merged along `base =`, overridden, each value with the place it comes from.
+//! Profiles as flat lists of keys: parsed, merged along `base =`, overridden, each value with where it comes from.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ pub struct Value {
     pub text: String,
     /// Written as a TOML string rather than a number.
     pub quoted: bool,
-    pub place: Place,
+    pub origin: Origin,
 }
 
 /// A file and a line, or what was said on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Origin {
     pub source: String,
     pub line: Option<usize>,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.source),
@@ -66,14 +66,14 @@ pub fn gather(
         if names.contains(&name) || names.contains(&base.text) {
             let path = format!("{} -> {}", names.join(" -> "), name);
             return Err(ProfileError::new(
-                &base.place,
+                &base.origin,
                 format!("base goes round in a circle: {path}"),
                 "base one of them on nothing".into(),
             ));
         }
         let Some(text) = library(&base.text) else {
             return Err(ProfileError::new(
-                &base.place,
+                &base.origin,
                 format!("base is \"{}\", which is no known profile", base.text),
                 "`pslc drives` lists the profiles".into(),
             ));
@@ -91,9 +91,9 @@ pub fn gather(
         merged.provenance.extend(flat.provenance);
     }
     for (key, text) in overrides {
-        let place = Place { source: format!("{key}={text}"), line: None };
+        let origin = Origin { source: format!("{key}={text}"), line: None };
         let quoted = text.parse::<f64>().is_err();
-        merged.set(key, Value { text: text.clone(), quoted, place });
+        merged.set(key, Value { text: text.clone(), quoted, origin });
     }
     Ok(merged)
 }
@@ -102,9 +102,9 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
     let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(span.start));
-        let place = Place { source: source.to_string(), line: Some(line) };
+        let origin = Origin { source: source.to_string(), line: Some(line) };
         ProfileError::new(
-            &place,
+            &origin,
             error.message().to_string(),
             "profiles are TOML; text goes in quotes: capacity = \"2000GB\"".into(),
         )
@@ -117,7 +117,7 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
                 "" => key.get_ref().to_string(),
                 _ => format!("{prefix}.{}", key.get_ref()),
             };
-            let place = Place { source: source.to_string(), line: Some(line_of(key.span().start)) };
+            let origin = Origin { source: source.to_string(), line: Some(line_of(key.span().start)) };
             let (text, quoted) = match value.get_ref() {
                 DeValue::Table(inner) => {
                     open.push((name, inner));
@@ -128,13 +128,13 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
                 DeValue::Float(number) => (number.to_string(), false),
                 _ => {
                     return Err(ProfileError::new(
-                        &place,
+                        &origin,
                         format!("{name} is neither text nor a number"),
                         "see `pslc drives show NAME` for a whole profile".into(),
                     ))
                 }
             };
-            let value = Value { text, quoted, place };
+            let value = Value { text, quoted, origin };
             match name.strip_prefix("provenance.") {
                 Some(key) => flat.provenance.insert(key.to_string(), value),
                 None => flat.values.insert(name, value),

@@ -40,7 +40,7 @@ pub fn tiny() -> Config {
             independent_reads: false,
         },
         controller: Controller::plain(4096 * 48, 2, Nanos(1500)),
-        ftl: Ftl { gc: GcChoice::Greedy, reserve_superblocks: 3 },
+        ftl: Ftl { gc: VictimRule::Greedy, reserve_superblocks: 3 },
         cache: Cache {
             mode: CacheMode::DynamicSlc,
             static_bytes: 0,
@@ -48,7 +48,7 @@ pub fn tiny() -> Config {
             shrink_from_permille: 1000,
             shrink_to_permille: 1000,
             dynamic_least_bytes: 0,
-            when_full: "direct-then-fold".into(),
+            when_full: WhenFull::DirectThenFold,
             host_share_permille: 500,
             fold_overhead_permille: 1500,
             reuse: Reuse::AfterIdle,

@@ -115,8 +115,15 @@ struct Block {
     pages: Vec<Option<u32>>,
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Throttle {
+    None,
+    Share,
+    OneForOne,
+}
+
 #[derive(Clone)]
-struct Stream {
+struct WritePointer {
     block: usize,
     mode: CellMode,
     written: usize,
@@ -125,7 +132,7 @@ struct Stream {
     units: usize,
 }
 
-struct Unit {
+struct Buffered {
     pages: usize,
     die: usize,
     operation: usize,
@@ -136,8 +143,8 @@ struct Unit {
 struct Victim {
     block: usize,
     next: usize,
-    /// The row read last: its number and when it was sensed.
-    row: Option<(usize, u64)>,
+    /// The multi-plane page read last: its number and when it was sensed.
+    sensed: Option<(usize, u64)>,
     price: u64,
 }
 
@@ -154,18 +161,18 @@ pub struct Reference {
     free: Vec<usize>,
     free_set_aside: Vec<usize>,
     openings: u64,
-    host: Option<Stream>,
-    moved: Option<Stream>,
+    host: Option<WritePointer>,
+    moved: Option<WritePointer>,
     victim: Option<Victim>,
     waiting: Vec<(u64, usize, u64)>,
     in_flight: Vec<(usize, usize)>,
-    buffer: Vec<Unit>,
+    buffer: Vec<Buffered>,
     buffer_used: usize,
     exhausted: bool,
-    toll: &'static str,
-    owed_space: i64,
-    owed_slots: i64,
-    owed_share: i64,
+    throttle: Throttle,
+    space_credits: i64,
+    slot_credits: i64,
+    time_credits: i64,
     not_before: u64,
     silent_since: u64,
     worked_until: u64,
@@ -216,10 +223,10 @@ impl Reference {
             buffer: Vec::new(),
             buffer_used: 0,
             exhausted: false,
-            toll: "none",
-            owed_space: 0,
-            owed_slots: 0,
-            owed_share: 0,
+            throttle: Throttle::None,
+            space_credits: 0,
+            slot_credits: 0,
+            time_credits: 0,
             not_before: 0,
             silent_since: 0,
             worked_until: 0,
@@ -289,7 +296,7 @@ impl Reference {
                 false => None,
             };
             let Some(moved) = moved else {
-                self.program_all_moved(at);
+                self.program_all_relocated(at);
                 break;
             };
             self.worked_until = at;
@@ -354,7 +361,7 @@ impl Reference {
         }
     }
 
-    fn cross(&mut self, die: usize, ready: u64, pages: usize) -> u64 {
+    fn transfer(&mut self, die: usize, ready: u64, pages: usize) -> u64 {
         let time = (pages as u64 * PAGE * 1000).div_ceil(self.c.nand.bus_mts as u64);
         let channel = die % self.channels.len();
         self.channels[channel].reserve(ready, time)
@@ -363,7 +370,7 @@ impl Reference {
     fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
         let pages = self.unit_pages(mode);
         let register = self.dies[die].operations.last().map_or(0, |o| o.start);
-        let loaded = self.cross(die, ready.max(register), pages);
+        let loaded = self.transfer(die, ready.max(register), pages);
         let time = self.timing(mode).program.0 * permille / 1000;
         self.busy += time;
         (die, self.dies[die].queue(loaded, time, Kind::Program))
@@ -375,19 +382,19 @@ impl Reference {
 
     // ---- geometry
 
-    fn row_pages(&self) -> usize {
+    fn multi_plane_pages(&self) -> usize {
         (self.c.nand.planes * self.c.nand.page_bytes) as usize / PAGE as usize
     }
 
     fn unit_pages(&self, mode: CellMode) -> usize {
         match mode {
-            CellMode::Slc => self.row_pages(),
-            CellMode::Native => self.row_pages() * self.c.nand.bits_per_cell as usize,
+            CellMode::Slc => self.multi_plane_pages(),
+            CellMode::Native => self.multi_plane_pages() * self.c.nand.bits_per_cell as usize,
         }
     }
 
     fn block_pages(&self, mode: CellMode) -> usize {
-        let native = self.row_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
+        let native = self.multi_plane_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
         match mode {
             CellMode::Native => native,
             CellMode::Slc => native / self.c.nand.bits_per_cell as usize,
@@ -419,7 +426,7 @@ impl Reference {
 
     // ---- superblocks
 
-    fn open(&mut self, at: u64, mode: CellMode, by_host: bool, set_aside: bool) -> Stream {
+    fn open(&mut self, at: u64, mode: CellMode, by_host: bool, set_aside: bool) -> WritePointer {
         let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
         let index = list.remove(0);
         self.openings += 1;
@@ -438,7 +445,7 @@ impl Reference {
         block.by_host = by_host;
         block.opened = self.openings;
         block.pages.clear();
-        Stream { block: index, mode, written: 0, arrived: 0, ready: 0, units: 0 }
+        WritePointer { block: index, mode, written: 0, arrived: 0, ready: 0, units: 0 }
     }
 
     fn close(&mut self, index: usize) {
@@ -506,7 +513,7 @@ impl Reference {
         !self.free_set_aside.is_empty() || dynamic
     }
 
-    fn oldest_in_cache(&self) -> Option<usize> {
+    fn fold_victim(&self) -> Option<usize> {
         (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i))
             .min_by_key(|&i| self.blocks[i].opened)
@@ -514,11 +521,13 @@ impl Reference {
 
     fn decide(&mut self) {
         let victim = self.victim.as_ref().is_some_and(|v| self.is_cache(v.block));
-        let foldable = victim || self.oldest_in_cache().is_some();
-        self.toll = match self.c.cache.when_full.as_str() {
-            "direct-while-folding" if self.exhausted && foldable => "share",
-            "fold" if foldable && !self.room() => "one-for-one",
-            _ => "none",
+        let foldable = victim || self.fold_victim().is_some();
+        self.throttle = match self.c.cache.when_full {
+            WhenFull::DirectThenFold => Throttle::None,
+            WhenFull::DirectWhileFolding if self.exhausted && foldable => Throttle::Share,
+            WhenFull::DirectWhileFolding => Throttle::None,
+            WhenFull::Fold if foldable && !self.room() => Throttle::OneForOne,
+            WhenFull::Fold => Throttle::None,
         };
     }
 
@@ -537,7 +546,11 @@ impl Reference {
             if !room && self.c.cache.reuse != Reuse::AsFreed {
                 self.exhausted = true;
             }
-            if self.c.cache.when_full != "fold" || self.fold(at).is_none() {
+            let waits = match self.c.cache.when_full {
+                WhenFull::DirectThenFold | WhenFull::DirectWhileFolding => false,
+                WhenFull::Fold => true,
+            };
+            if !waits || self.fold(at).is_none() {
                 break CellMode::Native;
             }
         };
@@ -566,8 +579,8 @@ impl Reference {
         done
     }
 
-    /// Every part of a range with the time it is in the controller: what is unmapped at once, the rest row by row
-    /// of what lies together physically.
+    /// Every part of a range with the time it is in the controller: what is unmapped at once, the rest by multi-plane
+    /// page of what lies together physically.
     fn look_up(&mut self, taken: u64, range: std::ops::Range<u64>) -> Vec<(u64, usize)> {
         let mut parts = Vec::new();
         let mut page = range.start;
@@ -591,7 +604,7 @@ impl Reference {
                 let mut by = 0;
                 while by < run {
                     let (block, at) = self.l2p[&((page + by) as u32)];
-                    let rest = self.row_pages() - at % self.row_pages();
+                    let rest = self.multi_plane_pages() - at % self.multi_plane_pages();
                     let pages = rest.min((run - by) as usize);
                     let mode = self.blocks[block].mode;
                     let ready = if self.held(block, at / self.unit_pages(mode), taken) {
@@ -601,7 +614,7 @@ impl Reference {
                         let time = self.timing(mode).read.0;
                         self.busy += time;
                         let sensed = self.dies[die].host_read(taken, time, self.c.nand.suspend);
-                        self.cross(die, sensed, pages)
+                        self.transfer(die, sensed, pages)
                     };
                     parts.push((ready, pages));
                     by += pages as u64;
@@ -654,27 +667,27 @@ impl Reference {
         let mut done = ready;
         let mut page = range.start;
         while page < range.end {
-            let full = |s: &Stream, this: &Reference| s.written == this.block_pages(s.mode);
+            let full = |s: &WritePointer, this: &Reference| s.written == this.block_pages(s.mode);
             if self.host.as_ref().is_none_or(|s| full(s, self)) {
                 self.open_host(ready);
             }
-            let stream = self.host.clone().unwrap();
-            let room = self.block_pages(stream.mode) - stream.written;
+            let pointer = self.host.clone().unwrap();
+            let room = self.block_pages(pointer.mode) - pointer.written;
             let count = room.min((range.end - page) as usize);
             for by in 0..count {
                 let lpn = (page + by as u64) as u32;
-                let stream = self.host.as_mut().unwrap();
-                let at = (stream.block, stream.written);
-                stream.written += 1;
+                let pointer = self.host.as_mut().unwrap();
+                let at = (pointer.block, pointer.written);
+                pointer.written += 1;
                 self.blocks[at.0].pages.push(Some(lpn));
                 self.l2p.insert(lpn, at);
             }
             self.release_dead();
             let mut left = count;
             while left > 0 {
-                let stream = self.host.as_ref().unwrap();
-                let unit = self.unit_pages(stream.mode);
-                let part = left.min(unit - stream.arrived % unit);
+                let pointer = self.host.as_ref().unwrap();
+                let unit = self.unit_pages(pointer.mode);
+                let part = left.min(unit - pointer.arrived % unit);
                 let room = self.take_room(ready, part);
                 let carried = bytes.min(part as u64 * PAGE);
                 bytes -= carried;
@@ -704,36 +717,36 @@ impl Reference {
     }
 
     fn arrive(&mut self, at: u64, pages: usize) {
-        let mut stream = self.host.take().unwrap();
-        stream.arrived += pages;
-        stream.ready = stream.ready.max(at);
-        let unit_pages = self.unit_pages(stream.mode);
-        let full = stream.arrived % unit_pages == 0;
+        let mut pointer = self.host.take().unwrap();
+        pointer.arrived += pages;
+        pointer.ready = pointer.ready.max(at);
+        let unit_pages = self.unit_pages(pointer.mode);
+        let full = pointer.arrived % unit_pages == 0;
         if full {
-            let die = stream.units % self.dies.len();
-            let (_, operation) = self.program(stream.ready, die, stream.mode, 1000);
-            let opened = self.blocks[stream.block].opened;
-            let unit = stream.units;
-            self.buffer.push(Unit { pages: unit_pages, die, operation, opened, unit });
-            stream.units += 1;
-            stream.ready = 0;
+            let die = pointer.units % self.dies.len();
+            let (_, operation) = self.program(pointer.ready, die, pointer.mode, 1000);
+            let opened = self.blocks[pointer.block].opened;
+            let unit = pointer.units;
+            self.buffer.push(Buffered { pages: unit_pages, die, operation, opened, unit });
+            pointer.units += 1;
+            pointer.ready = 0;
         }
-        self.host = Some(stream);
+        self.host = Some(pointer);
         if full {
-            self.pay(at);
+            self.throttle_host(at);
         }
     }
 
     fn flush(&mut self, taken: u64) -> u64 {
-        if let Some(stream) = &mut self.host {
-            let block = stream.block;
-            let unit = match stream.mode {
-                CellMode::Slc => self.c.nand.row_pages(),
-                CellMode::Native => self.c.nand.row_pages() * self.c.nand.bits_per_cell,
+        if let Some(pointer) = &mut self.host {
+            let block = pointer.block;
+            let unit = match pointer.mode {
+                CellMode::Slc => self.c.nand.multi_plane_pages(),
+                CellMode::Native => self.c.nand.multi_plane_pages() * self.c.nand.bits_per_cell,
             } as usize;
-            if stream.arrived % unit != 0 {
-                let padding = unit - stream.arrived % unit;
-                stream.written += padding;
+            if pointer.arrived % unit != 0 {
+                let padding = unit - pointer.arrived % unit;
+                pointer.written += padding;
                 self.blocks[block].pages.extend(vec![None; padding]);
                 self.take_room(taken, padding);
                 self.arrive(taken, padding);
@@ -744,84 +757,85 @@ impl Reference {
         ends.max().unwrap_or(0).max(taken)
     }
 
-    // ---- moving
+    // ---- relocation
 
-    fn pay(&mut self, at: u64) {
+    fn throttle_host(&mut self, at: u64) {
         let host = self.host.clone().unwrap();
         let unit = self.unit_pages(host.mode) as u64;
-        if self.toll == "none" && self.free.len() > self.reserve() {
+        if self.throttle == Throttle::None && self.free.len() > self.reserve() {
             return;
         }
         if self.free.len() <= self.reserve() {
             if self.victim.is_none() {
-                if let Some(cheapest) = self.cheapest() {
+                if let Some(cheapest) = self.gc_victim() {
                     self.take_victim(cheapest);
                 }
             }
             let price = self.victim.as_ref().map_or(0, |v| v.price);
-            self.owed_space += (unit * 65536 * price / self.block_pages(host.mode) as u64) as i64;
+            self.space_credits += (unit * 65536 * price / self.block_pages(host.mode) as u64) as i64;
         } else {
-            self.owed_space = 0;
+            self.space_credits = 0;
         }
         let share = self.c.cache.host_share_permille as u64;
         let time = self.timing(host.mode).program.0;
-        match self.toll {
-            "share" => self.owed_share += (time * (1000 - share) * 1000 / share) as i64,
-            _ => self.owed_share = 0,
+        match self.throttle {
+            Throttle::Share => self.time_credits += (time * (1000 - share) * 1000 / share) as i64,
+            _ => self.time_credits = 0,
         }
-        match self.toll {
-            "one-for-one" => self.owed_slots += unit as i64 * 65536,
-            _ => self.owed_slots = 0,
+        match self.throttle {
+            Throttle::OneForOne => self.slot_credits += unit as i64 * 65536,
+            _ => self.slot_credits = 0,
         }
-        while self.owed_space > 0 || self.owed_slots > 0 || self.owed_share > 0 {
+        while self.space_credits > 0 || self.slot_credits > 0 || self.time_credits > 0 {
             let before = self.busy;
-            let moved = match self.owed_space > 0 {
+            let moved = match self.space_credits > 0 {
                 true => self.reclaim(at),
                 false => self.fold(at),
             };
             match moved {
                 Some(moved) => {
-                    self.owed_space -= moved as i64 * 65536;
-                    self.owed_slots -= moved.max(1) as i64 * 65536;
-                    self.owed_share -= (self.busy - before) as i64 * 1000;
+                    self.space_credits -= moved as i64 * 65536;
+                    self.slot_credits -= moved.max(1) as i64 * 65536;
+                    self.time_credits -= (self.busy - before) as i64 * 1000;
                 }
-                None => (self.owed_space, self.owed_slots, self.owed_share) = (0, 0, 0),
+                None => (self.space_credits, self.slot_credits, self.time_credits) = (0, 0, 0),
             }
         }
     }
 
     fn fold(&mut self, at: u64) -> Option<usize> {
         if self.victim.is_none() {
-            let oldest = self.oldest_in_cache()?;
+            let oldest = self.fold_victim()?;
             if self.blocks[oldest].set_aside && self.free.len() < 2 {
-                let cheapest = self.cheapest();
+                let cheapest = self.gc_victim();
                 self.take_victim(cheapest.unwrap_or(oldest));
             } else {
                 self.take_victim(oldest);
             }
         }
-        Some(self.move_unit(at))
+        Some(self.relocate_unit(at))
     }
 
     fn reclaim(&mut self, at: u64) -> Option<usize> {
         if self.victim.is_none() {
-            let cheapest = self.cheapest()?;
+            let cheapest = self.gc_victim()?;
             self.take_victim(cheapest);
         }
-        Some(self.move_unit(at))
+        Some(self.relocate_unit(at))
     }
 
-    fn cheapest(&self) -> Option<usize> {
+    fn gc_victim(&self) -> Option<usize> {
         let full = self.block_pages(self.main);
         let candidates: Vec<usize> = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state == State::Closed && !self.blocks[i].set_aside)
             .filter(|&i| self.valid(i) < full)
             .collect();
         match self.c.ftl.gc {
-            GcChoice::Greedy => {
+            VictimRule::Greedy => {
                 candidates.into_iter().min_by_key(|&i| (self.valid(i), self.blocks[i].opened))
             }
-            GcChoice::CostBenefit => candidates.into_iter().max_by(|&a, &b| {
+            VictimRule::Fifo => candidates.into_iter().min_by_key(|&i| self.blocks[i].opened),
+            VictimRule::CostBenefit => candidates.into_iter().max_by(|&a, &b| {
                 let worth = |i: usize| {
                     let age = (self.openings - self.blocks[i].opened + 1) as f64;
                     let gain = (full - self.valid(i)) as f64 * age;
@@ -836,27 +850,27 @@ impl Reference {
     fn take_victim(&mut self, block: usize) {
         let (full, valid) = (self.block_pages(self.main) as u64, self.valid(block) as u64);
         let price = valid * full / (full - valid);
-        self.victim = Some(Victim { block, next: 0, row: None, price });
+        self.victim = Some(Victim { block, next: 0, sensed: None, price });
     }
 
-    fn move_unit(&mut self, at: u64) -> usize {
+    fn relocate_unit(&mut self, at: u64) -> usize {
         let mut victim = self.victim.take().unwrap();
         // Keep it from being released while it is looked at.
-        let full = |s: &Stream, this: &Reference| s.arrived == this.block_pages(this.main);
+        let full = |s: &WritePointer, this: &Reference| s.arrived == this.block_pages(this.main);
         if self.moved.as_ref().is_none_or(|s| full(s, self)) {
-            if let Some(stream) = self.moved.clone() {
-                self.program_all_moved(at);
-                self.victim = Some(Victim { row: victim.row, ..victim });
-                self.close(stream.block);
+            if let Some(pointer) = self.moved.clone() {
+                self.program_all_relocated(at);
+                self.victim = Some(Victim { sensed: victim.sensed, ..victim });
+                self.close(pointer.block);
                 victim = self.victim.take().unwrap();
             }
             self.moved = Some(self.open(at, self.main, false, false));
         }
-        let mut stream = self.moved.take().unwrap();
+        let mut pointer = self.moved.take().unwrap();
         let unit_pages = self.unit_pages(self.main);
         let mode = self.blocks[victim.block].mode;
         let mut moved = 0;
-        let mut in_row = 0;
+        let mut in_page = 0;
         let mut unit_full = false;
         while !unit_full && self.valid(victim.block) > 0 {
             let page = victim.next;
@@ -864,35 +878,35 @@ impl Reference {
             if !self.is_valid(victim.block, page) {
                 continue;
             }
-            let row = page / self.row_pages();
-            if victim.row.is_none_or(|(last, _)| last != row) {
-                stream.ready = stream.ready.max(self.fetch(at, &victim, mode, in_row));
-                in_row = 0;
+            let multi_plane = page / self.multi_plane_pages();
+            if victim.sensed.is_none_or(|(last, _)| last != multi_plane) {
+                pointer.ready = pointer.ready.max(self.fetch(at, &victim, mode, in_page));
+                in_page = 0;
                 let die = self.die_of(victim.block, page);
                 let time = self.timing(mode).read.0;
                 self.busy += time;
                 let operation = self.dies[die].queue(at, time, Kind::Read);
-                victim.row = Some((row, self.end_of((die, operation))));
+                victim.sensed = Some((multi_plane, self.end_of((die, operation))));
             }
-            in_row += 1;
+            in_page += 1;
             let lpn = self.blocks[victim.block].pages[page].unwrap();
-            self.l2p.insert(lpn, (stream.block, stream.arrived));
-            self.blocks[stream.block].pages.push(Some(lpn));
-            stream.arrived += 1;
+            self.l2p.insert(lpn, (pointer.block, pointer.arrived));
+            self.blocks[pointer.block].pages.push(Some(lpn));
+            pointer.arrived += 1;
             moved += 1;
-            unit_full = stream.arrived % unit_pages == 0;
+            unit_full = pointer.arrived % unit_pages == 0;
         }
-        stream.ready = stream.ready.max(self.fetch(at, &victim, mode, in_row));
+        pointer.ready = pointer.ready.max(self.fetch(at, &victim, mode, in_page));
         let folds = self.is_cache(victim.block);
         if unit_full {
             let permille = if folds { self.c.cache.fold_overhead_permille as u64 } else { 1000 };
-            self.waiting.push((stream.ready, stream.units % self.dies.len(), permille));
-            stream.units += 1;
-            stream.ready = 0;
+            self.waiting.push((pointer.ready, pointer.units % self.dies.len(), permille));
+            pointer.units += 1;
+            pointer.ready = 0;
         }
-        self.moved = Some(stream);
+        self.moved = Some(pointer);
         if self.waiting.len() > self.dies.len() {
-            self.program_moved(at);
+            self.program_relocated(at);
         }
         if self.valid(victim.block) == 0 {
             self.release(victim.block);
@@ -906,18 +920,18 @@ impl Reference {
         if pages == 0 {
             return 0;
         }
-        let (row, sensed) = victim.row.unwrap();
-        let die = row * self.row_pages() / self.unit_pages(mode) % self.dies.len();
-        self.cross(die, sensed.max(at), pages)
+        let (multi_plane, sensed) = victim.sensed.unwrap();
+        let die = multi_plane * self.multi_plane_pages() / self.unit_pages(mode) % self.dies.len();
+        self.transfer(die, sensed.max(at), pages)
     }
 
-    fn program_all_moved(&mut self, at: u64) {
+    fn program_all_relocated(&mut self, at: u64) {
         while !self.waiting.is_empty() {
-            self.program_moved(at);
+            self.program_relocated(at);
         }
     }
 
-    fn program_moved(&mut self, at: u64) {
+    fn program_relocated(&mut self, at: u64) {
         let (ready, die, permille) = self.waiting.remove(0);
         let program = self.program(ready.max(at), die, self.main, permille);
         self.in_flight.push(program);

@@ -10,17 +10,14 @@
 //!          pSLC   direct   folding
 //! ```
 
-use super::{Overflow, Policy, Toll, View};
+use super::{Overflow, Policy, View, WriteThrottle};
 
 pub struct DirectThenFold;
-pub const POLICY: DirectThenFold = DirectThenFold;
 
 impl Policy for DirectThenFold {
-    fn overflow(&self) -> Overflow {
-        Overflow::Native
-    }
+    const OVERFLOW: Overflow = Overflow::Native;
 
-    fn toll(&self, _: &View) -> Toll {
-        Toll::None
+    fn throttle(_: &View) -> WriteThrottle {
+        WriteThrottle::None
     }
 }

@@ -9,21 +9,18 @@
 //!          pSLC  folding   native
 //! ```
 
-use super::{Overflow, Policy, Toll, View};
+use super::{Overflow, Policy, View, WriteThrottle};
 
 pub struct DirectWhileFolding;
-pub const POLICY: DirectWhileFolding = DirectWhileFolding;
 
 impl Policy for DirectWhileFolding {
-    fn overflow(&self) -> Overflow {
-        Overflow::Native
-    }
+    const OVERFLOW: Overflow = Overflow::Native;
 
-    fn toll(&self, view: &View) -> Toll {
+    fn throttle(view: &View) -> WriteThrottle {
         if view.exhausted && view.foldable {
-            Toll::Share
+            WriteThrottle::Share
         } else {
-            Toll::None
+            WriteThrottle::None
         }
     }
 }

@@ -7,21 +7,18 @@
 //!          pSLC   recycling
 //! ```
 
-use super::{Overflow, Policy, Toll, View};
+use super::{Overflow, Policy, View, WriteThrottle};
 
 pub struct Fold;
-pub const POLICY: Fold = Fold;
 
 impl Policy for Fold {
-    fn overflow(&self) -> Overflow {
-        Overflow::Wait
-    }
+    const OVERFLOW: Overflow = Overflow::Wait;
 
-    fn toll(&self, view: &View) -> Toll {
+    fn throttle(view: &View) -> WriteThrottle {
         if view.foldable && !view.room {
-            Toll::OneForOne
+            WriteThrottle::OneForOne
         } else {
-            Toll::None
+            WriteThrottle::None
         }
     }
 }

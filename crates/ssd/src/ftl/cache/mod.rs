@@ -1,8 +1,19 @@
-//! What happens to host writes once the cache is full. One file here is one policy; its name in a profile
-//! (`cache.when_full`) is the file's, with dashes.
+//! What happens to host writes once the cache is full (`cache.when_full`). One file here is one policy.
 //!
-//! A policy only decides, and only when a superblock is opened or freed; moving data and paying for it in die time is
+//! A policy only decides, and only when a superblock is opened or freed; relocating data and granting die time for it is
 //! the FTL's business. That space is reclaimed when free superblocks run out holds under every policy.
+//!
+//! A new policy is a new file, its `mod` line, and its line in the list below.
+
+mod direct_then_fold;
+mod direct_while_folding;
+mod fold;
+
+policies! {
+    DirectThenFold = "direct-then-fold" in direct_then_fold,
+    DirectWhileFolding = "direct-while-folding" in direct_while_folding,
+    Fold = "fold" in fold,
+}
 
 /// What a policy knows when it decides.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +35,9 @@ pub enum Overflow {
     Wait,
 }
 
-/// What host writes pay for folding while they go on.
+/// What host writes grant to folding while they go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toll {
+pub enum WriteThrottle {
     None,
     /// Folding gets the share of die time that `cache.host_share` leaves.
     Share,
@@ -34,14 +45,37 @@ pub enum Toll {
     OneForOne,
 }
 
-pub trait Policy: Sync {
-    fn overflow(&self) -> Overflow;
-    fn toll(&self, view: &View) -> Toll;
+trait Policy {
+    const OVERFLOW: Overflow;
+
+    fn throttle(view: &View) -> WriteThrottle;
 }
 
-include!(concat!(env!("OUT_DIR"), "/policies.rs"));
+/// The enum of policies, which a profile names and the FTL asks.
+macro_rules! policies {
+    ($($policy:ident = $word:literal in $module:ident),+ $(,)?) => {
+        $crate::words::words! {
+            /// What happens to host writes when the cache is full: each a file in `ftl/cache/`.
+            pub enum WhenFull {
+                $($policy = $word),+
+            }
+        }
 
-/// The policy of that name.
-pub fn policy(name: &str) -> Option<&'static dyn Policy> {
-    POLICIES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
+        impl WhenFull {
+            /// Where host data go when the cache cannot take them.
+            pub fn overflow(self) -> Overflow {
+                match self {
+                    $(WhenFull::$policy => <$module::$policy as Policy>::OVERFLOW),+
+                }
+            }
+
+            /// What host writes grant to folding from now on.
+            pub fn throttle(self, view: &View) -> WriteThrottle {
+                match self {
+                    $(WhenFull::$policy => <$module::$policy as Policy>::throttle(view)),+
+                }
+            }
+        }
+    };
 }
+use policies;

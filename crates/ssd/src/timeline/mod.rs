@@ -1,4 +1,4 @@
-//! A shared wire (a channel, a link) as the list of the gaps between its reservations.
+//! Timelines: what is reserved when. A shared wire (a channel, a link) is the list of the gaps between its reservations.
 //!
 //! A transfer takes the earliest gap that is long enough, at or after the time its data are ready. So a transfer that
 //! is ready early may pass one that was asked for before it but has to wait for its die:
@@ -9,7 +9,10 @@
 //!   ready, len 8               too long: -----> here: [########]
 //! ```
 
-use super::past::forget;
+mod past;
+
+pub use past::forget;
+
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +22,14 @@ struct Gap {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Calendar {
+pub struct Timeline {
     /// Ascending.
     gaps: Vec<Gap>,
     /// End of the last reservation: free from here on.
     end: Nanos,
 }
 
-impl Calendar {
+impl Timeline {
     /// Reserve `len` at or after `ready`; returns when it starts. Nothing will ever be asked for before `horizon`.
     #[inline(always)]
     pub fn reserve(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Nanos {
@@ -95,12 +98,12 @@ mod tests {
 
     #[test]
     fn a_transfer_starts_when_ready_on_a_free_wire() {
-        assert_eq!(Calendar::default().reserve(n(0), n(7), n(3)), n(7));
+        assert_eq!(Timeline::default().reserve(n(0), n(7), n(3)), n(7));
     }
 
     #[test]
     fn a_transfer_is_late_by_one_at_a_gap_that_is_short_by_one() {
-        let mut wire = Calendar::default();
+        let mut wire = Timeline::default();
         assert_eq!(wire.reserve(n(0), n(10), n(5)), n(10));
         assert_eq!(wire.clone().reserve(n(0), n(0), n(10)), n(0), "ten fit before ten");
         assert_eq!(wire.reserve(n(0), n(0), n(11)), n(15), "eleven do not");
@@ -110,7 +113,7 @@ mod tests {
         /// Against every nanosecond tried in turn over a plain list that forgets nothing.
         #[test]
         fn it_equals_the_first_fit_over_all_history(asks in prop::collection::vec((0u64..40, 0u64..200, 1u64..20), 1..200)) {
-            let mut wire = Calendar::default();
+            let mut wire = Timeline::default();
             let mut history: Vec<(u64, u64)> = Vec::new();
             let mut horizon = 0;
             for (step, delay, len) in asks {

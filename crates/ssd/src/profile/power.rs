@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::{units, ProfileError};
-use crate::config::{Config, Heat, Power, Throttle, Wear};
+use crate::config::{Config, Power, Thermal, ThermalStep, Wear};
 use crate::units::Nanos;
 
 pub const KEYS: &[&str] = &[
@@ -50,7 +50,7 @@ pub fn power(reader: &Reader) -> Result<Option<Power>, ProfileError> {
     }))
 }
 
-pub fn heat(reader: &Reader) -> Result<Option<Heat>, ProfileError> {
+pub fn heat(reader: &Reader) -> Result<Option<Thermal>, ProfileError> {
     if !reader.has_table("heat") {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ pub fn heat(reader: &Reader) -> Result<Option<Heat>, ProfileError> {
     }
     let capacity = |key: &str| reader.quantity(key, None, units::heat_capacity).map(|mj| mj as i64);
     let resistance = |key: &str| reader.quantity(key, None, units::heat_resistance).map(|mk| mk as i64);
-    let heat = Heat {
+    let heat = Thermal {
         ambient_mc: reader.quantity("heat.ambient", None, units::temperature)? as i64,
         chips_mj_per_k: capacity("heat.chips")?,
         board_mj_per_k: capacity("heat.board")?,
@@ -84,15 +84,15 @@ pub fn heat(reader: &Reader) -> Result<Option<Heat>, ProfileError> {
     Ok(Some(heat))
 }
 
-fn throttle(reader: &Reader) -> Result<Vec<Throttle>, ProfileError> {
-    let mut steps: Vec<Throttle> = Vec::new();
+fn throttle(reader: &Reader) -> Result<Vec<ThermalStep>, ProfileError> {
+    let mut steps: Vec<ThermalStep> = Vec::new();
     for table in STEPS {
         if !reader.has_table(table) {
             break;
         }
         let key = |name: &str| format!("{table}.{name}");
         let temperature = |name: &str| reader.quantity(&key(name), None, units::temperature);
-        let step = Throttle {
+        let step = ThermalStep {
             at_mc: temperature("at")? as i64,
             until_mc: temperature("until")? as i64,
             share_permille: reader.quantity(&key("speed"), None, units::share)? as u32,

@@ -1,26 +1,41 @@
-//! A superblock being filled, unit by unit.
+//! A write pointer: the superblock being filled, program unit by program unit, and how far.
 
 use crate::config::CellMode;
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Stream {
+pub struct WritePointer {
     pub superblock: u32,
     pub mode: CellMode,
     /// Pages given out, of `pages`.
     pub given: u32,
     pub pages: u32,
     pub unit_pages: u32,
-    /// Pages until the unit being filled is full.
+    /// Pages until the program unit being filled is full.
     pub unit_room: u32,
     /// When the last of them arrived.
     pub ready: Nanos,
-    /// Units handed on to be programmed, and the die that the next goes to.
+    /// Program units handed on, and the die that the next goes to.
     pub dispatched: u32,
     pub die: u32,
 }
 
-impl Stream {
+impl WritePointer {
+    /// At the beginning of a superblock of `pages`.
+    pub fn new(superblock: u32, mode: CellMode, pages: u32, unit_pages: u32) -> WritePointer {
+        WritePointer {
+            superblock,
+            mode,
+            given: 0,
+            pages,
+            unit_pages,
+            unit_room: unit_pages,
+            ready: Nanos::ZERO,
+            dispatched: 0,
+            die: 0,
+        }
+    }
+
     /// Pages that can still be given out.
     #[inline]
     pub fn room(&self) -> u32 {

@@ -1,4 +1,4 @@
-//! One of the `numjobs` of a job: its requests, when they may go, and when it ends.
+//! A worker, one of the `numjobs` clones of a job: its requests, when they may go, and when it ends.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use crate::job::{ByKind, Job, Mix, Pattern};
 use crate::stream::Stream;
 use crate::target::Target;
 
-/// Requests are made this far ahead, so that the target can warm its memory for them.
+/// Requests are made this far ahead, so that the target can prefetch for them.
 const AHEAD: usize = 32;
 
-/// One of the `numjobs` of a job.
-pub struct Clone {
+/// One of the `numjobs` clones of a job.
+pub struct Worker {
     pub stream: Stream,
     pub job: usize,
     /// The same offsets again as reads, once everything is written.
     pub verify: Option<Stream>,
     pub ahead: VecDeque<Request>,
-    pub unit: usize,
+    pub stats: usize,
     pub wave: usize,
     pub delay: Nanos,
     pub ramp: Nanos,
@@ -52,19 +52,19 @@ pub struct Clone {
 
 const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
-impl Clone {
+impl Worker {
     pub fn new(
         job: &Job,
         number: u64,
         index: u64,
         seed: u64,
-        unit: usize,
+        stats: usize,
         wave: usize,
         first_slot: u32,
-    ) -> Clone {
+    ) -> Worker {
         let kinds = |of: &ByKind<Option<u64>>| [of.read, of.write, of.trim];
         let (rate, rate_iops) = (kinds(&job.rate), kinds(&job.rate_iops));
-        Clone {
+        Worker {
             stream: Stream::new(job, number, index, seed),
             job: number as usize,
             verify: (job.verify && job.rw.mix == Mix::Write && !job.time_based).then(|| {
@@ -72,7 +72,7 @@ impl Clone {
                 Stream::new(&Job { rw, fsync: 0, ..job.clone() }, number, index, seed)
             }),
             ahead: VecDeque::with_capacity(AHEAD),
-            unit,
+            stats,
             wave,
             delay: job.startdelay,
             ramp: job.ramp_time,

@@ -1,4 +1,4 @@
-//! Two heat capacities in a row, in steps of a tenth of a second:
+//! Temperature and thermal throttling: two heat capacities one after the other, in steps of a tenth of a second:
 //!
 //! ```text
 //!   power --> [chips] --R--> [board] --R--> air
@@ -14,8 +14,8 @@ const STEP: Nanos = Nanos::from_millis(100);
 const STEPS_PER_S: i64 = 10;
 
 #[derive(Clone, Debug)]
-pub struct Heat {
-    of: config::Heat,
+pub struct Thermal {
+    of: config::Thermal,
     /// Temperatures, in millionths of a degree Celsius.
     chips: i64,
     board: i64,
@@ -27,11 +27,11 @@ pub struct Heat {
     level: usize,
 }
 
-impl Heat {
+impl Thermal {
     /// In balance with the air around it.
-    pub fn new(of: &config::Heat) -> Heat {
+    pub fn new(of: &config::Thermal) -> Thermal {
         let air = of.ambient_mc * 1000;
-        Heat { chips: air, board: air, energy_nj: 0, due: STEP, level: 0, of: of.clone() }
+        Thermal { chips: air, board: air, energy_nj: 0, due: STEP, level: 0, of: of.clone() }
     }
 
     /// The drive has drawn `energy_nj` in all up to `now`; what it drew since the last step is spread over the steps due.
@@ -80,10 +80,10 @@ impl Heat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Throttle;
+    use crate::config::ThermalStep;
 
-    fn drive(throttle: Vec<Throttle>) -> Heat {
-        Heat::new(&config::Heat {
+    fn drive(throttle: Vec<ThermalStep>) -> Thermal {
+        Thermal::new(&config::Thermal {
             ambient_mc: 25_000,
             chips_mj_per_k: 4_000,
             board_mj_per_k: 30_000,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     /// 5 W for so many seconds.
-    fn heated(heat: &mut Heat, from: u64, seconds: u64) -> Vec<u32> {
+    fn heated(heat: &mut Thermal, from: u64, seconds: u64) -> Vec<u32> {
         let at = |tenth: u64| (Nanos::from_millis(tenth * 100), tenth * 500_000_000);
         let steps = from * 10 + 1..=(from + seconds) * 10;
         steps.filter_map(|tenth| heat.step(at(tenth).0, at(tenth).1)).collect()
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn throttling_begins_at_its_temperature_and_ends_below_the_other() {
-        let step = Throttle { at_mc: 60_000, until_mc: 50_000, share_permille: 400 };
+        let step = ThermalStep { at_mc: 60_000, until_mc: 50_000, share_permille: 400 };
         let mut heat = drive(vec![step]);
         assert_eq!(heated(&mut heat, 0, 600), [400]);
         assert!(heat.temperature_mc() > 60_000);

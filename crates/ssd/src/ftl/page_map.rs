@@ -10,10 +10,13 @@
 //! Any other chunk is dense: 4 bytes a page in an array that takes memory only where something is dense.
 //! The L2P map (logical to physical) and the P2L map (physical to logical) are both of this kind.
 
-use crate::dense::Dense;
+use std::marker::PhantomData;
 
-/// "Nothing is mapped here."
-pub const NONE: u32 = u32::MAX;
+use crate::dense::Dense;
+use crate::units::PageNumber;
+
+/// "Nothing is mapped here", of any kind of page number.
+const NONE: u32 = u32::MAX;
 
 const CHUNK: u32 = 512;
 const DENSE: u16 = u16::MAX;
@@ -27,14 +30,20 @@ struct Chunk {
 }
 
 #[derive(Clone, Debug)]
-pub struct RunMap {
+pub struct PageMap<K, V> {
     chunks: Vec<Chunk>,
     dense: Dense,
+    of: PhantomData<fn(K) -> V>,
 }
 
 /// The value `by` keys further in a run.
 #[inline]
-pub fn step(value: u32, by: u32) -> u32 {
+pub fn step<V: PageNumber>(value: V, by: u32) -> V {
+    V::new(further(value.number(), by))
+}
+
+#[inline]
+fn further(value: u32, by: u32) -> u32 {
     if value == NONE {
         NONE
     } else {
@@ -42,63 +51,70 @@ pub fn step(value: u32, by: u32) -> u32 {
     }
 }
 
-impl RunMap {
+impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     /// A map of `keys` pages, all unmapped.
-    pub fn new(keys: u32) -> RunMap {
+    pub fn new(keys: u32) -> PageMap<K, V> {
         let empty = Chunk { first: NONE, second: NONE, at: CHUNK as u16 };
-        RunMap {
+        PageMap {
             chunks: vec![empty; keys.div_ceil(CHUNK) as usize],
             dense: Dense::new(keys.next_multiple_of(CHUNK)),
+            of: PhantomData,
         }
     }
 
     #[inline(never)]
-    pub fn get(&self, key: u32) -> u32 {
+    pub fn get(&self, key: K) -> V {
+        let key = key.number();
         let chunk = &self.chunks[(key / CHUNK) as usize];
         let offset = key % CHUNK;
-        if chunk.at == DENSE {
+        V::new(if chunk.at == DENSE {
             self.dense.values()[key as usize]
         } else if offset < chunk.at as u32 {
-            step(chunk.first, offset)
+            further(chunk.first, offset)
         } else {
-            step(chunk.second, offset - chunk.at as u32)
-        }
+            further(chunk.second, offset - chunk.at as u32)
+        })
     }
 
     /// The value at `key` and for how many keys, at most `limit`, the values go on in a run from it.
     /// A run ends at its chunk's border at the latest, so neighbours may belong together.
     #[inline]
-    pub fn run(&self, key: u32, limit: u32) -> (u32, u32) {
+    pub fn run(&self, key: K, limit: u32) -> (V, u32) {
+        let key = key.number();
         let chunk = &self.chunks[(key / CHUNK) as usize];
         let offset = key % CHUNK;
         let limit = limit.min(CHUNK - offset);
         if chunk.at == DENSE {
-            return self.dense_run(key, limit);
+            let (value, run) = self.dense_run(key, limit);
+            return (V::new(value), run);
         }
         let at = chunk.at as u32;
         if offset < at {
-            (step(chunk.first, offset), limit.min(at - offset))
+            (V::new(further(chunk.first, offset)), limit.min(at - offset))
         } else {
-            (step(chunk.second, offset - at), limit)
+            (V::new(further(chunk.second, offset - at)), limit)
         }
     }
 
     /// Map `len` keys from `key` on to the run of values that begins with `value` (`NONE`: unmap them).
     /// `replaced` is told of the runs of values, never `NONE`, that were there.
     #[inline]
-    pub fn set(&mut self, mut key: u32, mut value: u32, mut len: u32, mut replaced: impl FnMut(u32, u32)) {
+    pub fn set(&mut self, key: K, value: V, mut len: u32, mut replaced: impl FnMut(V, u32)) {
+        let (mut key, mut value) = (key.number(), value.number());
+        let mut replaced = |old: u32, run: u32| replaced(V::new(old), run);
         while len > 0 {
             let part = len.min(CHUNK - key % CHUNK);
             self.set_in_chunk(key, value, part, &mut replaced);
             key += part;
-            value = step(value, part);
+            value = further(value, part);
             len -= part;
         }
     }
 
-    /// Bring the entry of `key` closer to the processor.
+    /// Prefetch the entry of `key`.
     #[inline]
-    pub fn prefetch(&self, key: u32) {
+    pub fn prefetch(&self, key: K) {
+        let key = key.number();
         if let Some(chunk) = self.chunks.get((key / CHUNK) as usize) {
             prefetch(chunk);
         }
@@ -111,7 +127,7 @@ impl RunMap {
     fn dense_run(&self, key: u32, limit: u32) -> (u32, u32) {
         let values = &self.dense.values()[key as usize..(key + limit) as usize];
         let first = values[0];
-        let same = values[1..].iter().zip(1..).take_while(|&(&v, by)| v == step(first, by));
+        let same = values[1..].iter().zip(1..).take_while(|&(&v, by)| v == further(first, by));
         (first, 1 + same.count() as u32)
     }
 
@@ -125,21 +141,21 @@ impl RunMap {
         }
         let (at, end) = (chunk.at as u32, offset + len);
         let head = offset.min(at);
-        let (old_first, old_second) = (step(chunk.first, offset), chunk.second);
+        let (old_first, old_second) = (further(chunk.first, offset), chunk.second);
         if offset < at && old_first != NONE {
             replaced(old_first, end.min(at) - offset);
         }
         if end > at && old_second != NONE {
             let from = offset.max(at);
-            replaced(step(old_second, from - at), end - from);
+            replaced(further(old_second, from - at), end - from);
         }
-        let one_before = offset == 0 || (offset == at && value == step(chunk.first, offset));
+        let one_before = offset == 0 || (offset == at && value == further(chunk.first, offset));
         if one_before && (end >= at || at == CHUNK) {
             // The first run begins or grows, and what is left is one: a chunk being written in order.
             chunk.second = match end {
                 CHUNK => NONE,
-                _ if end >= at => step(old_second, end - at),
-                _ => step(chunk.first, end),
+                _ if end >= at => further(old_second, end - at),
+                _ => further(chunk.first, end),
             };
             chunk.first = if offset == 0 { value } else { chunk.first };
             chunk.at = end as u16;
@@ -158,7 +174,7 @@ impl RunMap {
         let mut push = |from: u32, to: u32, value: u32| {
             if from < to {
                 let (last, before): (u32, u32) = if count > 0 { pieces[count - 1] } else { (0, NONE) };
-                if count == 0 || step(before, from - last) != value {
+                if count == 0 || further(before, from - last) != value {
                     pieces[count] = (from, value);
                     count += 1;
                 }
@@ -167,9 +183,9 @@ impl RunMap {
         push(0, head, chunk.first);
         push(at, offset, chunk.second);
         push(offset, end, value);
-        push(end, at, step(chunk.first, end));
+        push(end, at, further(chunk.first, end));
         let rest = end.max(at);
-        push(rest, CHUNK, step(chunk.second, rest - at));
+        push(rest, CHUNK, further(chunk.second, rest - at));
         if count <= 2 {
             let second = if count == 2 { pieces[1] } else { (CHUNK, NONE) };
             self.chunks[index as usize] = Chunk { first: pieces[0].1, second: second.1, at: second.0 as u16 };
@@ -217,8 +233,8 @@ impl RunMap {
         let values = &self.dense.values()[(index * CHUNK) as usize..][..CHUNK as usize];
         let first = values[0];
         // The last value tells nearly always.
-        if values[CHUNK as usize - 1] == step(first, CHUNK - 1)
-            && values.iter().zip(0..).all(|(&v, by)| v == step(first, by))
+        if values[CHUNK as usize - 1] == further(first, CHUNK - 1)
+            && values.iter().zip(0..).all(|(&v, by)| v == further(first, by))
         {
             self.chunks[index as usize] = Chunk { first, second: NONE, at: CHUNK as u16 };
         }
@@ -256,16 +272,17 @@ fn prefetch<T>(value: &T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Lpn, Ppn};
     use proptest::prelude::*;
 
     const KEYS: u32 = 3 * CHUNK;
 
     #[test]
     fn a_sequential_fill_never_becomes_dense() {
-        let mut map = RunMap::new(KEYS);
+        let mut map = PageMap::<Lpn, Ppn>::new(KEYS);
         for pass in 0..3 {
             for key in (0..KEYS).step_by(48) {
-                map.set(key, pass * 10_000 + key, 48.min(KEYS - key), |_, _| {});
+                map.set(Lpn(key), Ppn(pass * 10_000 + key), 48.min(KEYS - key), |_, _| {});
             }
         }
         assert!(map.dense.values().is_empty());
@@ -273,15 +290,15 @@ mod tests {
 
     #[test]
     fn a_dense_chunk_written_in_order_is_a_run_again() {
-        let mut map = RunMap::new(KEYS);
+        let mut map = PageMap::<Lpn, Ppn>::new(KEYS);
         for key in (0..CHUNK).rev() {
-            map.set(key, 7 * key, 1, |_, _| {});
+            map.set(Lpn(key), Ppn(7 * key), 1, |_, _| {});
         }
         assert_eq!(map.chunks[0].at, DENSE);
         for key in (0..CHUNK).step_by(16) {
-            map.set(key, key, 16, |_, _| {});
+            map.set(Lpn(key), Ppn(key), 16, |_, _| {});
         }
-        assert_eq!(map.run(0, CHUNK), (0, CHUNK));
+        assert_eq!(map.run(Lpn(0), CHUNK), (Ppn(0), CHUNK));
         assert_ne!(map.chunks[0].at, DENSE);
     }
 
@@ -290,29 +307,29 @@ mod tests {
         fn it_equals_a_plain_array(
             sets in prop::collection::vec((0..KEYS, 1u32..700, 0u32..40, any::<bool>()), 1..200)
         ) {
-            let mut map = RunMap::new(KEYS);
+            let mut map = PageMap::<Lpn, Ppn>::new(KEYS);
             let mut plain = vec![NONE; KEYS as usize];
             for (key, len, base, unmap) in sets {
                 let len = len.min(KEYS - key);
                 // Values that often continue what is there.
                 let value = if unmap { NONE } else { key + base * 100 };
                 let mut told = Vec::new();
-                map.set(key, value, len, |old, n| told.extend(old..old + n));
+                map.set(Lpn(key), Ppn(value), len, |old, n| told.extend(old.0..old.0 + n));
                 let mut expected = Vec::new();
                 for by in 0..len {
                     let slot = &mut plain[(key + by) as usize];
                     if *slot != NONE {
                         expected.push(*slot);
                     }
-                    *slot = step(value, by);
+                    *slot = further(value, by);
                 }
                 prop_assert_eq!(told, expected);
                 for key in 0..KEYS {
-                    prop_assert_eq!(map.get(key), plain[key as usize]);
-                    let (value, run) = map.run(key, 700);
+                    prop_assert_eq!(map.get(Lpn(key)).0, plain[key as usize]);
+                    let (value, run) = map.run(Lpn(key), 700);
                     prop_assert!(run >= 1);
                     for by in 0..run {
-                        prop_assert_eq!(plain[(key + by) as usize], step(value, by));
+                        prop_assert_eq!(plain[(key + by) as usize], step(value, by).0);
                     }
                 }
             }

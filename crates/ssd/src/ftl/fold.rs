@@ -1,0 +1,76 @@
+//! Folding: data of the cache are moved to native cells, the oldest first; under load as the throttle grants it, and
+//! while the host is silent.
+
+use super::gc::RELOCATION_SUPERBLOCKS;
+use super::superblocks::State;
+use super::victim::VictimRule;
+use super::Ftl;
+use crate::config::CellMode;
+use crate::nand::Nand;
+use crate::units::{Nanos, PAGE_BYTES};
+
+impl Ftl {
+    /// Whether folding has something to do.
+    pub(super) fn foldable(&self) -> bool {
+        self.relocation.folds(&self.geometry) || self.fold_victim().is_some()
+    }
+
+    /// Move one unit out of the cache, the oldest data first; `None` when it holds nothing to fold.
+    ///
+    /// Folding the static part takes native space and gives none back, so where that is short it is collected first.
+    pub(super) fn fold(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
+        if !self.relocation.has_victim() {
+            let oldest = self.fold_victim()?;
+            let costs = self.superblocks.get(oldest).set_aside;
+            let collect = costs && self.superblocks.free() < RELOCATION_SUPERBLOCKS;
+            let victim = if collect { self.gc_victim() } else { None };
+            self.take_victim(victim.unwrap_or(oldest));
+        }
+        Some(self.relocate_unit(nand, at))
+    }
+
+    fn fold_victim(&self) -> Option<u32> {
+        if self.geometry.main == CellMode::Slc {
+            return None;
+        }
+        let closed = self
+            .superblocks
+            .iter()
+            .filter(|(_, block)| block.state == State::Closed && block.mode == CellMode::Slc);
+        VictimRule::Fifo.choose(closed, self.geometry.slc_pages, self.superblocks.openings())
+    }
+
+    /// Fold while the host has been silent since `since`, up to `now`. Returns when there was nothing more to fold.
+    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) -> Nanos {
+        let Some(idle) = self.config.idle else { return since };
+        let start = since + idle.threshold;
+        if now <= start {
+            return since;
+        }
+        self.exhausted = false;
+        self.release_kept();
+        let residue = idle.residue_bytes / PAGE_BYTES;
+        let (mut worked, mut at) = (since, start);
+        loop {
+            at = at.max(self.relocation.next_start(nand, start));
+            if at >= now {
+                worked = now;
+                break;
+            }
+            nand.forget_before(at);
+            let folded = self.pages.folded;
+            let moved = if self.pages.slc_valid > residue { self.fold(nand, at) } else { None };
+            let Some(moved) = moved else {
+                self.program_relocated(nand, at);
+                break;
+            };
+            worked = at;
+            self.pages.idle_folded += self.pages.folded - folded;
+            if let Some(rate) = idle.rate_bytes_per_s {
+                self.relocation.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
+            }
+        }
+        self.decide_throttle();
+        worked
+    }
+}

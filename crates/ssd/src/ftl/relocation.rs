@@ -1,0 +1,255 @@
+//! Relocation: valid data are moved out of a victim into fresh cells. Folding and garbage collection are the same work on
+//! another victim.
+//!
+//! ```text
+//!   victim's multi-plane pages --read--> program unit --(kept until its reads are done)--> program on the next die
+//! ```
+
+use std::collections::VecDeque;
+
+use super::geometry::Geometry;
+use super::superblocks::Writer;
+use super::throttle;
+use super::write_pointer::WritePointer;
+use super::Ftl;
+use crate::config::{CellMode, Config};
+use crate::nand::{Nand, Programming};
+use crate::units::{Lpn, Nanos, Ppn};
+
+/// The superblock being emptied.
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    superblock: u32,
+    mode: CellMode,
+    /// Its first page, the next to look at, and the end.
+    first: Ppn,
+    next: Ppn,
+    end: Ppn,
+    /// The multi-plane page that was read last: its end, its die, and when it was in the register.
+    multi_plane_end: Ppn,
+    die: u32,
+    sensed: Nanos,
+    /// Pages to move so that as much space is gained as a host unit takes, as estimated when it was chosen, in credits.
+    moves_per_unit: i64,
+}
+
+/// Bring the pages of the victim's present multi-plane page to the controller in one transfer; returns when they are there.
+#[inline]
+fn fetch(nand: &mut Nand, at: Nanos, victim: &Victim, pages: &mut u32) -> Nanos {
+    match std::mem::take(pages) {
+        0 => Nanos::ZERO,
+        pages => nand.transfer_out(victim.sensed.max(at), victim.die, pages),
+    }
+}
+
+/// A program unit whose reads are under way.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    ready: Nanos,
+    permille: u32,
+    die: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Relocation {
+    victim: Option<Victim>,
+    pointer: Option<WritePointer>,
+    /// Units waiting for their reads, so that no die stands still for them: at most one a die.
+    waiting: VecDeque<Pending>,
+    /// The last programs, at most two a die: then a ring, in which the next takes the place of the oldest.
+    programming: Vec<Programming>,
+    oldest: usize,
+    depth: usize,
+    fold_permille: u32,
+    not_before: Nanos,
+}
+
+/// How many pages ahead of the scan the mapping is prefetched.
+const PREFETCH: u32 = 24;
+
+impl Relocation {
+    pub fn new(config: &Config) -> Relocation {
+        Relocation {
+            victim: None,
+            pointer: None,
+            waiting: VecDeque::new(),
+            programming: Vec::new(),
+            oldest: 0,
+            depth: config.nand.dies as usize,
+            fold_permille: config.cache.fold_overhead_permille,
+            not_before: Nanos::ZERO,
+        }
+    }
+
+    #[inline]
+    pub fn has_victim(&self) -> bool {
+        self.victim.is_some()
+    }
+
+    #[inline]
+    pub fn is_victim(&self, superblock: u32) -> bool {
+        self.victim.is_some_and(|victim| victim.superblock == superblock)
+    }
+
+    /// Whether the victim is of the cache.
+    pub fn folds(&self, geometry: &Geometry) -> bool {
+        self.victim.is_some_and(|victim| geometry.is_cache(victim.mode))
+    }
+
+    /// Credits for the space that a host unit takes; none where there is no victim.
+    #[inline]
+    pub fn moves_per_unit(&self) -> i64 {
+        self.victim.as_ref().map_or(0, |victim| victim.moves_per_unit)
+    }
+
+    /// Whether a unit of relocated data has not been given to the NAND yet.
+    pub fn holds(&self, superblock: u32, unit: u32) -> bool {
+        self.pointer
+            .is_some_and(|p| p.superblock == superblock && unit >= p.dispatched - self.waiting.len() as u32)
+    }
+
+    /// When background work may move the next unit, at the earliest at `start`.
+    pub fn next_start(&self, nand: &Nand, start: Nanos) -> Nanos {
+        let room = match self.programming.len() < 2 * self.depth {
+            true => Nanos::ZERO,
+            false => nand.end_of(&self.programming[self.oldest]),
+        };
+        start.max(room).max(self.not_before)
+    }
+
+    /// Remember a program that has just been asked for.
+    fn programs(&mut self, programming: Programming) {
+        if self.programming.len() < 2 * self.depth {
+            self.programming.push(programming);
+            return;
+        }
+        self.programming[self.oldest] = programming;
+        self.oldest = if self.oldest + 1 == self.programming.len() { 0 } else { self.oldest + 1 };
+    }
+
+    pub fn pause_until(&mut self, at: Nanos) {
+        self.not_before = at;
+    }
+}
+
+impl Ftl {
+    /// Program every unit that waits for its reads.
+    pub(super) fn program_relocated(&mut self, nand: &mut Nand, at: Nanos) {
+        while !self.relocation.waiting.is_empty() {
+            self.program_oldest(nand, at);
+        }
+    }
+
+    pub(super) fn take_victim(&mut self, index: u32) {
+        let block = self.superblocks.get(index);
+        let full = self.geometry.stride as u64;
+        let valid = block.valid as u64;
+        let first = self.geometry.first_page(index);
+        let units = full / self.geometry.unit_pages(self.geometry.main) as u64;
+        self.relocation.victim = Some(Victim {
+            superblock: index,
+            mode: block.mode,
+            first,
+            next: first,
+            end: first + self.geometry.pages(block.mode),
+            multi_plane_end: first,
+            die: 0,
+            sensed: Nanos::ZERO,
+            moves_per_unit: (throttle::PAGE as u64 * (valid * full / (full - valid)) / units) as i64,
+        });
+    }
+
+    /// Gather valid pages of the victim until a unit is full or the victim is empty; returns how many were moved.
+    pub(super) fn relocate_unit(&mut self, nand: &mut Nand, at: Nanos) -> u32 {
+        if self.relocation.pointer.as_ref().is_none_or(|pointer| pointer.room() == 0) {
+            if let Some(full) = self.relocation.pointer.take() {
+                self.program_relocated(nand, at);
+                self.close(full.superblock);
+            }
+            self.relocation.pointer =
+                Some(self.open(nand, at, self.geometry.main, Writer::Relocation, false));
+        }
+        let pointer = self.relocation.pointer.as_mut().expect("just opened");
+        let victim = self.relocation.victim.as_mut().expect("the caller chose one");
+        let mut valid = self.superblocks.get(victim.superblock).valid;
+        let mut moved = 0;
+        let mut full = false;
+        // Pages of the victim's present multi-plane page that have not been transferred yet.
+        let mut unfetched = 0;
+        while !full && valid > 0 {
+            let limit = pointer.unit_room.min(victim.end - victim.next);
+            let (page, run) = self.p2l.run(victim.next, limit);
+            if page == Lpn::NONE {
+                victim.next += run;
+                continue;
+            }
+            if run == 1 {
+                // Scattered data: the mapping of pages further on will be needed soon.
+                self.l2p.prefetch(self.p2l.get((victim.next + PREFETCH).min(Ppn(victim.end.0 - 1))));
+            }
+            let (newest, run) = self.l2p.run(page, run);
+            if newest != victim.next {
+                victim.next += run;
+                continue;
+            }
+            let end = victim.next + run;
+            while victim.next < end {
+                if victim.next >= victim.multi_plane_end {
+                    pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
+                    let address = self.geometry.address(victim.next - victim.first, victim.mode);
+                    victim.multi_plane_end = victim.next + address.rest;
+                    victim.die = address.die;
+                    victim.sensed = nand.sense(at, address.die, victim.mode);
+                }
+                let part_end = end.min(victim.multi_plane_end);
+                unfetched += part_end - victim.next;
+                victim.next = part_end;
+            }
+            let to = self.geometry.first_page(pointer.superblock) + pointer.given;
+            self.l2p.set(page, to, run, |_, _| {});
+            self.p2l.set(to, page, run, |_, _| {});
+            pointer.given += run;
+            moved += run;
+            valid -= run;
+            full = pointer.arrive(Nanos::ZERO, run);
+        }
+        pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
+        let emptied = (valid == 0).then_some(victim.superblock);
+        self.superblocks.get_mut(victim.superblock).valid = valid;
+        self.superblocks.get_mut(pointer.superblock).valid += moved;
+        let folds = self.geometry.is_cache(victim.mode);
+        if folds {
+            self.pages.slc_valid -= moved as u64;
+            self.pages.folded += moved as u64;
+        } else {
+            self.pages.collected += moved as u64;
+        }
+        if full {
+            let permille = if folds { self.relocation.fold_permille } else { 1000 };
+            let (die, ready) = pointer.dispatch(self.geometry.dies);
+            self.relocation.waiting.push_back(Pending { ready, permille, die });
+        }
+        if self.relocation.waiting.len() > self.relocation.depth {
+            self.program_oldest(nand, at);
+        }
+        if let Some(emptied) = emptied {
+            self.relocation.victim = None;
+            self.release(emptied);
+        }
+        moved
+    }
+
+    /// Give the oldest waiting unit to its die.
+    fn program_oldest(&mut self, nand: &mut Nand, at: Nanos) {
+        let unit = self.relocation.waiting.pop_front().expect("a unit waits");
+        let pages = self.geometry.unit_pages(self.geometry.main);
+        let mode = self.geometry.main;
+        let program = nand.program_unit(mode, unit.permille);
+        let programming = nand.program(unit.ready.max(at), unit.die, &program);
+        self.relocation.programs(programming);
+        match mode {
+            CellMode::Slc => self.pages.slc_programmed += pages as u64,
+            CellMode::Native => self.pages.native_programmed += pages as u64,
+        }
+    }
+}

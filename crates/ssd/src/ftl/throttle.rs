@@ -1,0 +1,84 @@
+//! The write throttle: each program unit of host data grants credits for relocation, which are spent before the host
+//! goes on. So host writes and the space they take stay in step.
+
+use super::cache::WriteThrottle;
+use super::Ftl;
+use crate::nand::Nand;
+use crate::units::Nanos;
+
+/// Relocation that host writes have granted and that is still to be done. Negative: done in advance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Credits {
+    /// Pages to move so that superblocks come free as fast as they are opened, in 1/65536.
+    space: i64,
+    /// Pages to fold so that the cache does not fill up, in 1/65536.
+    slots: i64,
+    /// Die time to spend on folding, in picoseconds.
+    die_time: i64,
+}
+
+/// A page, in the unit of credits.
+pub const PAGE: i64 = 1 << 16;
+
+impl Credits {
+    #[inline]
+    fn are_left(&self) -> bool {
+        self.space > 0 || self.slots > 0 || self.die_time > 0
+    }
+}
+
+impl Ftl {
+    /// Do as much relocation as the host unit just programmed grants. A unit moved spends all kinds of credit at once;
+    /// what is spent too much counts for the next.
+    #[inline]
+    pub(super) fn throttle_host(&mut self, nand: &mut Nand, at: Nanos) {
+        self.grant(nand);
+        while self.credits.are_left() {
+            self.spend(nand, at);
+        }
+    }
+
+    /// Relocate a unit.
+    #[inline(never)]
+    fn spend(&mut self, nand: &mut Nand, at: Nanos) {
+        let before = nand.busy();
+        let moved = if self.credits.space > 0 { self.reclaim(nand, at) } else { self.fold(nand, at) };
+        let credits = &mut self.credits;
+        match moved {
+            Some(moved) => {
+                credits.space -= moved as i64 * PAGE;
+                credits.slots -= moved.max(1) as i64 * PAGE;
+                credits.die_time -= (nand.busy() - before).0 as i64 * 1000;
+            }
+            None => *credits = Credits::default(),
+        }
+    }
+
+    /// Add what the host unit just programmed grants to the credits in force, and forget the others.
+    fn grant(&mut self, nand: &Nand) {
+        let host = self.host.as_ref().expect("a host unit was programmed");
+        let (mode, unit) = (host.mode, host.unit_pages as i64);
+        let short = self.superblocks.free() <= self.reserve;
+        if short {
+            let _ = self.begin_gc();
+        }
+        let price = self.relocation.moves_per_unit();
+        let credits = &mut self.credits;
+        credits.space = match short {
+            true => credits.space + price,
+            false => 0,
+        };
+        credits.slots = match self.throttle {
+            WriteThrottle::OneForOne => credits.slots + unit * PAGE,
+            _ => 0,
+        };
+        credits.die_time = match self.throttle {
+            WriteThrottle::Share => {
+                let share = self.config.host_share_permille as u64;
+                let time = nand.program_unit(mode, 1000).time.0;
+                credits.die_time + (time * (1000 - share) * 1000 / share) as i64
+            }
+            _ => 0,
+        };
+    }
+}
