@@ -9,7 +9,7 @@ import pslc
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-GOLDEN = "59c0f3148205e307"
+GOLDEN = "8a175f4bc3ebe718"
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):

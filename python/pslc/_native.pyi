@@ -74,8 +74,10 @@ class SimDrive:
     def facts(self) -> dict[str, Any]:
         """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,
         `pages_per_block`, `page_bytes`, `bits_per_cell`, `superblocks`; for `slc` and `native` cells
-        `*_superblock_bytes`, `*_raw_bytes` (all superblocks in that mode) and `*_write_bytes_per_s` (all dies at once);
-        `link_bytes_per_s` (data written) and `link_read_bytes_per_s`."""
+        `*_superblock_bytes`, `*_raw_bytes` (all superblocks in that mode), `*_write_bytes_per_s` (all dies at once),
+        `*_limit_bytes_per_s` (what is left of that) and `*_limit` (by what: `dies`, `bus`, `data-path`, `buffer`);
+        `link_bytes_per_s` (data written) and `link_read_bytes_per_s`; and `notes`, sentences on what the profile says
+        that its reader may not have meant."""
 
     def provenance(self) -> list[tuple[str, str]]:
         """Where values of the profile come from: key and source; calibrated ones say on what."""

@@ -14,6 +14,7 @@ CAUSE = {
     "cpu": "as fast as the processor asks",
     "page-cache": "into the memory of the host",
     "dram": "into the memory of the drive",
+    "flush": "as fast as flushes reach the cells",
     "thermal": "throttled by heat",
     "power": "after the drive woke up",
     "other": "while others used the drive",

@@ -10,7 +10,7 @@ use pslc_load::job::{self, Ground, Job};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::config::CacheMode;
 use pslc_ssd::profile::{self, Profile};
-use pslc_ssd::{CellMode, Machine, Nanos};
+use pslc_ssd::{CellMode, Machine, Nanos, Words};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -86,6 +86,9 @@ impl SimDrive {
             facts.set_item(format!("{word}_superblock_bytes"), superblock)?;
             facts.set_item(format!("{word}_raw_bytes"), superblock * nand.superblocks() as u64)?;
             facts.set_item(format!("{word}_write_bytes_per_s"), nand.program_bytes_per_s(mode))?;
+            let (limit, by) = config.program_limit(mode);
+            facts.set_item(format!("{word}_limit_bytes_per_s"), limit)?;
+            facts.set_item(format!("{word}_limit"), by.word())?;
         }
         facts.set_item("link_bytes_per_s", written)?;
         facts.set_item("link_read_bytes_per_s", read)?;
@@ -96,6 +99,8 @@ impl SimDrive {
         let of_static = static_bytes.div_ceil(nand.superblock_bytes(CellMode::Slc));
         facts.set_item("static_superblocks", of_static)?;
         facts.set_item("reserve_superblocks", config.ftl.reserve_superblocks)?;
+        facts.set_item("fold_below_bytes", config.cache.fold_below_bytes)?;
+        facts.set_item("plp", config.controller.power_loss_protection)?;
         facts.set_item("fold_overhead", config.cache.fold_overhead_permille as f64 / 1000.0)?;
         facts.set_item("write_buffer_bytes", config.controller.write_buffer_bytes)?;
         facts.set_item("map_cache_bytes", config.controller.map.map(|map| map.bytes))?;
@@ -106,6 +111,7 @@ impl SimDrive {
             facts.set_item("slc_cycles", wear.slc_cycles)?;
             facts.set_item("native_cycles", wear.native_cycles)?;
         }
+        facts.set_item("notes", config.notes())?;
         Ok(facts)
     }
 

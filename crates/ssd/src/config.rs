@@ -80,6 +80,14 @@ pub struct Controller {
     pub read: Nanos,
     pub write: Nanos,
     pub command: Nanos,
+    /// Whether capacitors carry the write buffer into the NAND when the power goes: then it is as safe as the NAND, and a
+    /// flush has nothing to wait for.
+    pub power_loss_protection: bool,
+    /// What a flush takes beyond the programs that it waits for: the changes of the map are written.
+    pub flush: Nanos,
+    /// What the data path (scrambling, parity, buffers for the passes of a program) moves into native cells, bytes a second,
+    /// for the host and for relocation together; `None`: more than the dies take.
+    pub native_write_bytes_per_s: Option<u64>,
     /// How far sequential reads are read ahead of the host.
     pub read_ahead_bytes: u64,
     /// `None`: the whole map is in DRAM.
@@ -96,6 +104,9 @@ impl Controller {
             read: command,
             write: command,
             command,
+            power_loss_protection: false,
+            flush: Nanos::ZERO,
+            native_write_bytes_per_s: None,
             read_ahead_bytes: 0,
             map: None,
         }
@@ -260,6 +271,10 @@ pub struct Cache {
     pub host_share_permille: u32,
     /// Array time of a fold program over that of a direct one, in permille (1000: equal).
     pub fold_overhead_permille: u32,
+    /// Free native space below which the cache is folded to make room, though more is left than the FTL needs.
+    pub fold_below_bytes: u64,
+    /// How much of the cache a policy that folds under load frees before host writes are fast again; 0: they stay in step.
+    pub fold_batch_bytes: u64,
     pub reuse: Reuse,
     /// Whether a superblock of the cache whose data have all been written anew elsewhere, or trimmed, is free only once
     /// the drive has been idle.
@@ -300,6 +315,68 @@ pub struct Config {
     pub host: Host,
 }
 
+words! {
+    /// What sets the speed at which all dies together are programmed.
+    pub enum ProgramLimit {
+        /// Their program time.
+        Dies = "dies",
+        /// What the channels carry.
+        Bus = "bus",
+        /// The controller's data path into native cells.
+        DataPath = "data-path",
+        /// A write buffer that holds less than a program for each die.
+        Buffer = "buffer",
+    }
+}
+
+impl Config {
+    /// What host data can be programmed with in a mode, in bytes a second, and what sets that.
+    pub fn program_limit(&self, mode: CellMode) -> (u64, ProgramLimit) {
+        let nand = &self.nand;
+        let unit = nand.unit_bytes(mode);
+        let transfer = unit as f64 / (nand.bus_mts as f64 * 1e6);
+        // One more is being filled; each stays until it is programmed.
+        let held = (self.controller.write_buffer_bytes / unit).saturating_sub(1);
+        let buffer = (held * unit) as f64 / (transfer + nand.timing(mode).program.as_secs_f64());
+        let path = match mode {
+            CellMode::Slc => None,
+            CellMode::Native => self.controller.native_write_bytes_per_s,
+        };
+        [
+            (nand.array_bytes_per_s(mode), ProgramLimit::Dies),
+            (nand.bus_bytes_per_s(), ProgramLimit::Bus),
+            (path.unwrap_or(u64::MAX), ProgramLimit::DataPath),
+            (buffer as u64, ProgramLimit::Buffer),
+        ]
+        .into_iter()
+        .min_by_key(|(speed, _)| *speed)
+        .expect("there are four")
+    }
+
+    /// What the profile says that its reader may not have meant, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let main = match self.cache.mode {
+            CacheMode::PureSlc => CellMode::Slc,
+            _ => CellMode::Native,
+        };
+        let (speed, limit) = self.program_limit(main);
+        let dies = self.nand.program_bytes_per_s(main);
+        if limit == ProgramLimit::Buffer && speed < dies / 20 * 19 {
+            let unit = self.nand.unit_bytes(main);
+            notes.push(format!(
+                "controller.write_buffer keeps {} of {} dies programming: {} MB/s instead of {}; with {} MiB all do",
+                (self.controller.write_buffer_bytes / unit).saturating_sub(1),
+                self.nand.dies,
+                speed / 1_000_000,
+                dies / 1_000_000,
+                (2 * self.nand.dies as u64 * unit).div_ceil(1 << 20),
+            ));
+        }
+        notes
+    }
+}
+
 impl Nand {
     pub fn timing(&self, mode: CellMode) -> CellTiming {
         match mode {
@@ -327,15 +404,24 @@ impl Nand {
         self.superblock_pages(mode) * PAGE_BYTES
     }
 
-    /// What all dies together can program, in bytes a second, when the buses bring the data: the raw speed of a mode.
-    pub fn program_bytes_per_s(&self, mode: CellMode) -> u64 {
+    /// Bytes of a program unit: a multi-plane page, times the bits of a native cell.
+    pub fn unit_bytes(&self, mode: CellMode) -> u64 {
         let pages = match mode {
             CellMode::Slc => self.multi_plane_pages(),
             CellMode::Native => self.multi_plane_pages() * self.bits_per_cell,
         };
-        let bytes = self.dies as u128 * pages as u128 * PAGE_BYTES as u128;
-        let cells = bytes * 1_000_000_000 / self.timing(mode).program.0 as u128;
-        cells.min(self.bus_bytes_per_s() as u128) as u64
+        pages as u64 * PAGE_BYTES
+    }
+
+    /// What the arrays of all dies together program, in bytes a second.
+    fn array_bytes_per_s(&self, mode: CellMode) -> u64 {
+        let bytes = self.dies as u128 * self.unit_bytes(mode) as u128;
+        (bytes * 1_000_000_000 / self.timing(mode).program.0 as u128) as u64
+    }
+
+    /// What all dies together can program, in bytes a second, when the buses bring the data: the raw speed of a mode.
+    pub fn program_bytes_per_s(&self, mode: CellMode) -> u64 {
+        self.array_bytes_per_s(mode).min(self.bus_bytes_per_s())
     }
 
     /// What all channels together carry, in bytes a second: a byte a transfer.

@@ -42,6 +42,10 @@ pub struct Drive {
     waking: Waking,
     /// Time requests have waited for the map.
     map_waited: Nanos,
+    /// Something was written or trimmed since the last flush.
+    unflushed: bool,
+    /// Time requests have waited for what they wrote to be in the NAND.
+    flush_waited: Nanos,
 }
 
 /// The pages that a byte range touches.
@@ -101,6 +105,7 @@ impl Drive {
         "map_wait_ns_total",
         "buffer_bytes",
         "wake_ns_total",
+        "flush_wait_ns_total",
     ];
 
     pub fn new(config: &Config) -> Drive {
@@ -118,7 +123,7 @@ impl Drive {
             power: config.power,
             heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),
-            nand: Nand::new(&config.nand),
+            nand: Nand::new(&config.nand, config.controller.native_write_bytes_per_s),
             capacity_bytes: config.capacity_bytes,
             planes: config.nand.dies as u64 * config.nand.planes as u64,
             now: Nanos::ZERO,
@@ -132,6 +137,8 @@ impl Drive {
             idle: Nanos::ZERO,
             waking: Waking::default(),
             map_waited: Nanos::ZERO,
+            unflushed: false,
+            flush_waited: Nanos::ZERO,
         }
     }
 
@@ -303,6 +310,7 @@ impl Drive {
             self.map_waited.0,
             bytes(self.buffer.held(&self.nand, self.now) as u64),
             self.waking.spent.0,
+            self.flush_waited.0,
         ]);
     }
 
@@ -420,6 +428,7 @@ impl Drive {
 
     fn write(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_write_bytes += request.len as u64;
+        self.unflushed = true;
         let pages = Pages::of(request);
         let known = self.look_up(taken, pages, true);
         // The buffer answers before the map has been changed, but not more than so many changes ahead.
@@ -486,6 +495,7 @@ impl Drive {
         if first >= end {
             return taken;
         }
+        self.unflushed = true;
         let pages = Pages { first: Lpn(first as u32), count: (end - first) as u32, ragged: (false, false) };
         self.ftl.trim(pages.first, pages.count);
         if let Some(ahead) = &mut self.read_ahead {
@@ -494,8 +504,14 @@ impl Drive {
         taken
     }
 
+    /// Returns when all that was acknowledged survives a loss of power: at once where the buffer does.
     fn flush(&mut self, taken: Nanos) -> Nanos {
+        if self.controller.power_loss_protection || !std::mem::take(&mut self.unflushed) {
+            return taken;
+        }
         self.ftl.flush_host(&mut self.nand, &mut self.buffer, taken);
-        taken.max(self.buffer.drained_at(&self.nand))
+        let safe = taken.max(self.buffer.drained_at(&self.nand)) + self.controller.flush;
+        self.flush_waited += safe - taken;
+        safe
     }
 }

@@ -51,8 +51,9 @@ fn configs() -> impl Strategy<Value = Config> {
         prop::sample::select(Reuse::ALL),
         (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(VictimRule::ALL)),
         (1u32..3, 0u32..3, 500u32..1000),
+        (0u64..8, 0u64..4, 0u64..4, 0u64..4),
     )
-        .prop_map(|(policy, mode, reuse, (suspend, sata, idle, gc), (planes, lazy, from))| {
+        .prop_map(|(policy, mode, reuse, (suspend, sata, idle, gc), (planes, lazy, from), more)| {
             let mut config = tiny();
             config.cache.when_full = policy;
             config.cache.mode = mode;
@@ -84,6 +85,13 @@ fn configs() -> impl Strategy<Value = Config> {
                 config.power = Some(sleepy());
             }
             config.ftl.gc = gc;
+            let (below, batch, flush, path) = more;
+            config.cache.fold_below_bytes = below * config.nand.superblock_bytes(CellMode::Native);
+            let batch = batch * config.nand.superblock_bytes(CellMode::Slc);
+            config.cache.fold_batch_bytes = batch.min(config.cache.most_bytes());
+            config.controller.power_loss_protection = flush == 3;
+            config.controller.flush = Nanos(flush * 50_000);
+            config.controller.native_write_bytes_per_s = (path > 0).then_some(path * 20_000_000);
             config
         })
 }

@@ -180,7 +180,7 @@ fn each_mistake_is_told_with_its_key_and_a_hint() {
         ("\"direct-then-fold\"", "\"fold\"", "not reused", "as-freed"),
         ("\"after-idle\"", "\"later\"", "\"later\"", "after-idle"),
         ("gc = \"greedy\"", "gc = \"greed\"", "\"greed\"", "greedy"),
-        ("fold_overhead = 2.62", "fold_overhead = 0.5", "is 0.5", "1.0"),
+        ("fold_overhead = 2.62", "fold_overhead = 0.05", "is 0.05", "0.1"),
         ("write_buffer = \"16MiB\"", "write_buffer = \"64KiB\"", "64KiB", "384KiB"),
         ("threshold = \"1s\"", "threshold = \"0s\"", "threshold is 0", "more than nothing"),
         ("reserve_superblocks = 6", "reserve_superblocks = 1", "is 1", "3 to"),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 CAUSES: Final = (
-    "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "dram", "thermal", "power",
-    "other", "unknown",
+    "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "dram", "flush", "thermal",
+    "power", "other", "unknown",
 )  # fmt: skip
 """Every cause there is."""
 
@@ -64,6 +64,8 @@ ALWAYS: Final = 0.8
 """Share of the time throttled that is nearly all of it."""
 WAKING: Final = 0.3
 """Share of the time spent waiting for the first request after a silence, from which the idle state matters."""
+FLUSHING: Final = 0.5
+"""Share of the time spent waiting for flushes, from which they set the speed."""
 OTHERS: Final = 0.25
 """Share of what the drive moved that was not ours, from which it was not ours alone."""
 BUFFERED: Final = 0.15
@@ -97,6 +99,7 @@ class _Shares:
     limit: float
     buffered: float
     woken: float
+    flushed: float
     others: float
     map_reads: float
     map_waited: float
@@ -166,6 +169,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
         limit=deltas["cache_limit_bytes"],
         buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
         woken=woken / seconds,
+        flushed=deltas.get("flush_wait_ns_total", 0.0) / (seconds * 1e9),
         others=others / (host + others),
         map_reads=deltas.get("map_read_bytes_total", 0.0) / host,
         map_waited=deltas.get("map_wait_ns_total", 0.0) / (seconds * 1e9),
@@ -200,7 +204,7 @@ def _map_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, A
 
 def _fold_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> float:
     """Share of the dies' time that folding takes; 0 where the speed of the cells is not known."""
-    speed = float(facts.get("native_write_bytes_per_s") or 0.0)
+    speed = float(facts.get("native_limit_bytes_per_s") or facts.get("native_write_bytes_per_s") or 0.0)
     overhead = float(facts.get("fold_overhead", 1.0))
     return deltas["folded_bytes_total"] * overhead / speed / seconds if speed else 0.0
 
@@ -211,6 +215,9 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     if s.woken >= WAKING:
         because = f"the drive took {1e3 * s.woken * seconds:.3g} ms to wake up, {_pc(s.woken)} of the time"
         return Evidence("power", _sure((s.woken - WAKING) / WAKING), f"{because}: {_rate(s, seconds)}")
+    if s.flushed >= FLUSHING:
+        because = f"flushes waited for the NAND {_pc(min(s.flushed, 1.0))} of the time"
+        return Evidence("flush", _sure((s.flushed - FLUSHING) / FLUSHING), f"{because}: {_rate(s, seconds)}")
     if s.others >= OTHERS:
         because = f"{_pc(s.others)} of what the drive moved was for others: {_rate(s, seconds)}"
         return Evidence("other", _sure((s.others - OTHERS) / OTHERS), because)
@@ -261,7 +268,7 @@ def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Eviden
         raw = _quoted(facts, "slc_write_bytes_per_s", "the cells take")
         because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
         return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
-    raw = _quoted(facts, "native_write_bytes_per_s", "the cells take")
+    raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
     where = f"{_pc(s.native / total)} of the data went to native cells while the cache held {gb(s.held)}: {rate}{raw}"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
     sure = 2 * s.native / total - 1
@@ -281,6 +288,13 @@ def _rate(s: _Shares, seconds: float) -> str:
 
 def _quoted(facts: Mapping[str, Any], name: str, words: str) -> str:
     return f", {words} {float(facts[name]) / 1e6:.0f} MB/s" if facts.get(name) else ""
+
+
+def _held_back(facts: Mapping[str, Any]) -> str:
+    """What lets less into the native cells than they take."""
+    by = {"data-path": "the controller's data path carries", "buffer": "the write buffer is too small for more than"}
+    limit = by.get(str(facts.get("native_limit")))
+    return _quoted(facts, "native_limit_bytes_per_s", limit) if limit else ""
 
 
 def _pc(share: float) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 from pslc import words
 from pslc.targets.target import Target
 
+LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
+"""What may hold native writes back, where neither the dies nor the channels do."""
 MOST_CHANNELS = 8
 MOST_DIES = 4
 
@@ -12,7 +14,8 @@ MOST_DIES = 4
 def text(target: Target) -> str:
     """All of it, in lines of at most 100 characters."""
     title = f"{target.name}, {words.size(target.capacity_bytes)}"
-    return "\n".join([title, "", *_drawing(target.facts), "", *_limits(target.facts, target.capacity_bytes)])
+    notes = [f"note: {note}" for note in target.facts["notes"]]
+    return "\n".join([title, "", *_drawing(target.facts), "", *_limits(target.facts, target.capacity_bytes), *notes])
 
 
 def _drawing(facts: dict[str, Any]) -> list[str]:
@@ -47,10 +50,14 @@ def _drawing(facts: dict[str, Any]) -> list[str]:
 def _limits(facts: dict[str, Any], capacity_bytes: int) -> list[str]:
     """Raw speeds, ceilings, and the laws of docs/model.md in figures."""
     raw, bits, cache = facts["native_raw_bytes"], facts["bits_per_cell"], facts["cache_bytes"]
-    native = facts["native_write_bytes_per_s"]
+    native = facts["native_limit_bytes_per_s"]
     rows = [
         ("raw space", f"{words.size(raw)} native, {words.size(facts['slc_raw_bytes'])} if all of it were pSLC"),
-        ("dies program", f"{words.speed(facts['slc_write_bytes_per_s'])} as pSLC, {words.speed(native)} native"),
+        (
+            "dies program",
+            f"{words.speed(facts['slc_write_bytes_per_s'])} as pSLC, "
+            f"{words.speed(facts['native_write_bytes_per_s'])} native",
+        ),
         ("channels carry", words.speed(facts["bus_bytes_per_s"])),
         (
             "link carries",
@@ -58,8 +65,10 @@ def _limits(facts: dict[str, Any], capacity_bytes: int) -> list[str]:
         ),
         ("controller takes", f"{facts['read_iops']:,.0f} reads or {facts['write_iops']:,.0f} writes a second"),
     ]
+    if facts["native_limit"] in LIMITS:
+        rows.append(("native writes", f"{words.speed(native)}, as much as {LIMITS[facts['native_limit']]}"))
     if cache:
-        reserve = facts["reserve_superblocks"] * facts["native_superblock_bytes"]
+        reserve = max(facts["reserve_superblocks"] * facts["native_superblock_bytes"], facts["fold_below_bytes"])
         direct = cache + raw - bits * cache - reserve
         folding = native / (1 + facts["fold_overhead"] / (bits - 1))
         rows.append(("cache", f"{words.size(cache)} when empty"))

@@ -4,7 +4,9 @@
 //! first by itself.
 
 use super::superblocks::State;
+use super::victim::VictimRule;
 use super::Ftl;
+use crate::config::CellMode;
 use crate::nand::Nand;
 use crate::units::Nanos;
 
@@ -29,9 +31,41 @@ impl Ftl {
 
     #[cold]
     fn take_gc_victim(&mut self) -> Option<()> {
-        let victim = self.gc_victim()?;
+        let victim = self.watermark_victim().or_else(|| self.gc_victim())?;
         self.take_victim(victim);
         Some(())
+    }
+
+    /// Whether host writes must pay for the space they take: little is left, or less than the firmware wants to be left
+    /// while the cache holds space that folding gives back.
+    #[inline]
+    pub(super) fn is_short(&self) -> bool {
+        let free = self.superblocks.free();
+        free <= self.reserve || (free <= self.fold_below && self.closed_dynamic() > 0)
+    }
+
+    /// Superblocks of the dynamic part that are full, or were.
+    fn closed_dynamic(&self) -> u32 {
+        if !self.geometry.is_cache(CellMode::Slc) {
+            return 0;
+        }
+        let filling = self.host.as_ref().is_some_and(|host| {
+            self.geometry.is_cache(host.mode) && !self.superblocks.get(host.superblock).set_aside
+        });
+        self.superblocks.borrowed - filling as u32
+    }
+
+    /// What is folded first to keep `cache.fold_below` free; `None` where enough is free, too little for such niceties, or
+    /// nothing of the dynamic part is left to fold.
+    fn watermark_victim(&self) -> Option<u32> {
+        let free = self.superblocks.free();
+        if free > self.fold_below || free <= self.reserve || self.closed_dynamic() == 0 {
+            return None;
+        }
+        let dynamic = self.superblocks.iter().filter(|(_, block)| {
+            block.state == State::Closed && self.geometry.is_cache(block.mode) && !block.set_aside
+        });
+        VictimRule::Fifo.choose(dynamic, self.geometry.stride, self.superblocks.openings())
     }
 
     /// What the rule chooses among the closed superblocks that have lost a page. The static cache gives no native space.

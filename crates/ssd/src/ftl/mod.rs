@@ -48,6 +48,11 @@ pub struct Ftl {
     geometry: Geometry,
     config: config::Cache,
     reserve: u32,
+    /// Free superblocks below which the cache is folded to make room.
+    fold_below: u32,
+    /// Superblocks of the cache that are freed before host writes are fast again, and whether that is under way.
+    fold_batch: u32,
+    draining: bool,
     capacity_pages: u64,
     l2p: PageMap<Lpn, Ppn>,
     p2l: PageMap<Ppn, Lpn>,
@@ -80,6 +85,9 @@ impl Ftl {
         let capacity_pages = config.capacity_bytes / PAGE_BYTES;
         Ftl {
             reserve: config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
+            fold_below: (cache.fold_below_bytes / config.nand.superblock_bytes(CellMode::Native)) as u32,
+            fold_batch: cache.fold_batch_bytes.div_ceil(slc_bytes) as u32,
+            draining: false,
             capacity_pages,
             l2p: PageMap::new(capacity_pages as u32),
             p2l: PageMap::new(count * geometry.stride),
@@ -191,7 +199,9 @@ impl Ftl {
             }
             let (die, ready) = pointer.dispatch(self.geometry.dies);
             buffer.programmed(nand.program(ready, die, &unit));
-            if self.throttle != WriteThrottle::None || self.superblocks.free() <= self.reserve {
+            if self.throttle != WriteThrottle::None
+                || self.superblocks.free() <= self.reserve.max(self.fold_below)
+            {
                 self.throttle_host(nand, at);
                 pointer = self.host.as_mut().expect("it stays");
             }
@@ -349,16 +359,23 @@ impl Ftl {
         if self.config.reuse == Reuse::WhenEmpty && self.pages.slc_valid <= residue {
             self.exhausted = false;
         }
+        if self.draining {
+            let most = self.cache_superblocks().saturating_sub(self.fold_batch);
+            self.draining = self.slc_superblocks() > most;
+        }
         self.decide_throttle();
     }
 
     fn view(&self) -> View {
         let dynamic =
             self.superblocks.borrowed < self.dynamic_limit() && self.superblocks.free() > self.reserve;
+        let room = self.superblocks.free_set_aside() > 0 || dynamic;
         View {
-            exhausted: self.exhausted,
-            room: self.superblocks.free_set_aside() > 0 || dynamic,
+            exhausted: self.exhausted || (self.config.reuse == Reuse::AsFreed && !room),
+            room,
             foldable: self.foldable(),
+            in_batches: self.fold_batch > 0,
+            draining: self.draining,
         }
     }
 
@@ -416,6 +433,7 @@ impl Ftl {
                 return CellMode::Slc;
             }
             self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
+            self.draining |= !view.room && self.fold_batch > 0;
             if self.config.when_full.overflow() == Overflow::Native || self.fold(nand, at).is_none() {
                 return CellMode::Native;
             }

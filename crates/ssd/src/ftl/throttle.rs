@@ -58,7 +58,7 @@ impl Ftl {
     fn grant(&mut self, nand: &Nand) {
         let host = self.host.as_ref().expect("a host unit was programmed");
         let (mode, unit) = (host.mode, host.unit_pages as i64);
-        let short = self.superblocks.free() <= self.reserve;
+        let short = self.is_short();
         if short {
             let _ = self.begin_gc();
         }

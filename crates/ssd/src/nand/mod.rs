@@ -25,6 +25,8 @@ pub struct Programming {
 pub struct ProgramUnit {
     pub pages: u32,
     transfer: Nanos,
+    /// Time in the controller's data path.
+    path: Nanos,
     pub time: Nanos,
 }
 
@@ -40,6 +42,8 @@ struct Mode {
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Timeline>,
+    /// The controller's data path into native cells.
+    path: Timeline,
     /// By [`CellMode`].
     modes: [Mode; 2],
     suspend: Option<Suspend>,
@@ -61,18 +65,22 @@ pub struct Nand {
 }
 
 impl Nand {
-    pub fn new(nand: &config::Nand) -> Nand {
-        let mode = |cells: CellTiming, pages| {
+    /// `path_bytes_per_s`: what the controller moves into native cells; `None`: whatever they take.
+    pub fn new(nand: &config::Nand, path_bytes_per_s: Option<u64>) -> Nand {
+        let mode = |cells: CellTiming, pages: u32, path: Option<u64>| {
             let transfer = transfer_time(pages, nand.bus_mts);
-            let unit = ProgramUnit { pages, transfer, time: cells.program };
+            let bytes = pages as u64 * PAGE_BYTES;
+            let path = path.map_or(Nanos::ZERO, |rate| Nanos((bytes * 1_000_000_000).div_ceil(rate)));
+            let unit = ProgramUnit { pages, transfer, path, time: cells.program };
             Mode { unit, read: cells.read, erase: cells.erase }
         };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
             channels: vec![Timeline::default(); nand.channels as usize],
+            path: Timeline::default(),
             modes: [
-                mode(nand.slc, nand.multi_plane_pages()),
-                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell),
+                mode(nand.slc, nand.multi_plane_pages(), None),
+                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell, path_bytes_per_s),
             ],
             suspend: nand.suspend,
             multi_plane_pages: nand.multi_plane_pages(),
@@ -171,8 +179,12 @@ impl Nand {
     /// Program a unit whose data are in the controller at `ready`.
     #[inline(always)]
     pub fn program(&mut self, ready: Nanos, die: u32, unit: &ProgramUnit) -> Programming {
-        let ProgramUnit { pages, transfer, time } = *unit;
+        let ProgramUnit { pages, transfer, path, time } = *unit;
         self.programming += time;
+        let ready = match path {
+            Nanos::ZERO => ready,
+            path => self.path.reserve(self.horizon, ready, path) + path,
+        };
         let array = &mut self.dies[die as usize];
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());

@@ -105,6 +105,20 @@ fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "at most 1GiB; a few hundred KiB are usual".into(),
         ));
     }
+    if c.controller.native_write_bytes_per_s == Some(0) {
+        return Err(reader.error(
+            "controller.native_write",
+            "controller.native_write is 0".into(),
+            "\"none\": as fast as the dies program".into(),
+        ));
+    }
+    if c.controller.flush > Nanos::from_secs(60) {
+        return Err(reader.error(
+            "controller.flush",
+            format!("controller.flush is {}", units::write_time(c.controller.flush)),
+            "at most 60s; consumer drives take 0.1 to 3 ms".into(),
+        ));
+    }
     if c.controller.map.is_some_and(|map| map.bytes < PAGE_BYTES) {
         return Err(reader.error(
             "controller.map",
@@ -122,10 +136,10 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         let share = units::write_decimal(cache.host_share_permille, 10);
         return fail("cache.host_share", format!("cache.host_share is {share}%"), "1% to 99%");
     }
-    if !(1000..=100_000).contains(&cache.fold_overhead_permille) {
+    if !(100..=100_000).contains(&cache.fold_overhead_permille) {
         let overhead = units::write_decimal(cache.fold_overhead_permille, 1000);
         let message = format!("cache.fold_overhead is {overhead}");
-        return fail("cache.fold_overhead", message, "1.0 (a direct write) to 100");
+        return fail("cache.fold_overhead", message, "0.1 (copied on the die) to 100; 1.0 is a direct write");
     }
     let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
     if from > to || to > 1000 {
@@ -142,6 +156,22 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "cache.reuse",
             format!("cache.when_full is \"{word}\", but the cache is not reused as it is freed"),
             &format!("cache.reuse = \"as-freed\": with \"{word}\" there is no other way in"),
+        );
+    }
+    if cache.when_full.overflow() == Overflow::Wait && cache.dead_until_idle {
+        let word = cache.when_full.word();
+        return fail(
+            "cache.dead",
+            format!("cache.when_full is \"{word}\", under which dead data are what is freed first"),
+            "cache.dead = \"free-at-once\"",
+        );
+    }
+    if cache.fold_batch_bytes > cache.most_bytes() {
+        let batch = units::write_bytes(cache.fold_batch_bytes);
+        return fail(
+            "cache.fold_batch",
+            format!("cache.fold_batch is {batch}, which is more than the cache"),
+            &format!("at most {}", units::write_bytes(cache.most_bytes())),
         );
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {

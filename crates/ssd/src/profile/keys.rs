@@ -3,6 +3,7 @@
 use super::reader::{Reader, Switch};
 use super::{host, nearest, power, units, ProfileError};
 use crate::config::*;
+use crate::ftl::cache::Overflow;
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::Words;
 
@@ -39,6 +40,9 @@ const KEYS: &[&str] = &[
     "nand.suspend.limit",
     "controller.write_buffer",
     "controller.write_cache",
+    "controller.plp",
+    "controller.flush",
+    "controller.native_write",
     "controller.cores",
     "controller.command",
     "controller.read",
@@ -57,6 +61,8 @@ const KEYS: &[&str] = &[
     "cache.when_full",
     "cache.host_share",
     "cache.fold_overhead",
+    "cache.fold_below",
+    "cache.fold_batch",
     "cache.reuse",
     "cache.dead",
     "cache.idle",
@@ -69,6 +75,7 @@ const KEYS: &[&str] = &[
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
 const SWITCH: Switch = [("on", true), ("off", false)];
+const PLP: Switch = [("off", false), ("on", true)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
 
 impl Reader<'_> {
@@ -144,6 +151,14 @@ impl Reader<'_> {
             read: self.quantity("controller.read", Some(command), units::time)?,
             write: self.quantity("controller.write", Some(command), units::time)?,
             command,
+            power_loss_protection: self.switch("controller.plp", PLP)?,
+            flush: self.quantity("controller.flush", Some(Nanos::ZERO), units::time)?,
+            native_write_bytes_per_s: match self.value("controller.native_write") {
+                Some(value) if value.text != "none" => {
+                    Some(self.quantity("controller.native_write", None, units::rate)?)
+                }
+                _ => None,
+            },
             read_ahead_bytes: self.quantity("controller.read_ahead", Some(0), units::bytes)?,
             map: self.map()?,
         })
@@ -183,6 +198,12 @@ impl Reader<'_> {
             })?,
         };
         let page = self.quantity("nand.page", None, units::bytes)?;
+        let when_full = self.word("cache.when_full", Some(WhenFull::DirectThenFold))?;
+        // A cache that is the only way in gives back what the data in native cells need, from the first byte on.
+        let shrinks_from = match when_full.overflow() {
+            Overflow::Wait => 0,
+            Overflow::Native => 1000,
+        };
         let bus = self.quantity("nand.bus", None, units::transfers)?;
         Ok(Config {
             name: self.needed("name")?.text.clone(),
@@ -211,12 +232,14 @@ impl Reader<'_> {
                 mode,
                 static_bytes: self.quantity("cache.static", Some(0), units::bytes)?,
                 dynamic_bytes: self.quantity("cache.dynamic", Some(0), units::bytes)?,
-                shrink_from_permille: share("cache.shrink_from", 1000)?,
+                shrink_from_permille: share("cache.shrink_from", shrinks_from)?,
                 shrink_to_permille: share("cache.shrink_to", 1000)?,
                 dynamic_least_bytes: self.quantity("cache.dynamic_least", Some(0), units::bytes)?,
-                when_full: self.word("cache.when_full", Some(WhenFull::DirectThenFold))?,
+                when_full,
                 host_share_permille: share("cache.host_share", 500)?,
                 fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
+                fold_below_bytes: self.quantity("cache.fold_below", Some(0), units::bytes)?,
+                fold_batch_bytes: self.quantity("cache.fold_batch", Some(0), units::bytes)?,
                 reuse: self.word("cache.reuse", Some(Reuse::AfterIdle))?,
                 dead_until_idle: self.switch("cache.dead", DEAD)?,
                 idle: self.idle()?,
@@ -292,6 +315,10 @@ pub fn write(c: &Config) -> String {
     line("\n[controller]".into());
     line(format!("write_buffer = \"{}\"", units::write_bytes(c.controller.write_buffer_bytes)));
     line(format!("write_cache = \"{}\"", name_of(c.controller.write_cache, SWITCH)));
+    line(format!("plp = \"{}\"", name_of(c.controller.power_loss_protection, PLP)));
+    line(format!("flush = \"{}\"", units::write_time(c.controller.flush)));
+    let native_write = c.controller.native_write_bytes_per_s.map_or("none".into(), units::write_rate);
+    line(format!("native_write = \"{native_write}\""));
     line(format!("cores = {}", c.controller.cores));
     line(format!("command = \"{}\"", units::write_time(c.controller.command)));
     line(format!("read = \"{}\"", units::write_time(c.controller.read)));
@@ -317,6 +344,8 @@ pub fn write(c: &Config) -> String {
     line(format!("when_full = \"{}\"", cache.when_full.word()));
     line(format!("host_share = \"{}%\"", units::write_decimal(cache.host_share_permille, 10)));
     line(format!("fold_overhead = {}", units::write_decimal(cache.fold_overhead_permille, 1000)));
+    line(format!("fold_below = \"{}\"", units::write_bytes(cache.fold_below_bytes)));
+    line(format!("fold_batch = \"{}\"", units::write_bytes(cache.fold_batch_bytes)));
     line(format!("reuse = \"{}\"", cache.reuse.word()));
     line(format!("dead = \"{}\"", name_of(cache.dead_until_idle, DEAD)));
     match cache.idle {

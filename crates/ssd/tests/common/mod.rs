@@ -51,6 +51,8 @@ pub fn tiny() -> Config {
             when_full: WhenFull::DirectThenFold,
             host_share_permille: 500,
             fold_overhead_permille: 1500,
+            fold_below_bytes: 0,
+            fold_batch_bytes: 0,
             reuse: Reuse::AfterIdle,
             dead_until_idle: false,
             idle: Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: None, residue_bytes: 0 }),
@@ -89,7 +91,7 @@ pub struct Load {
     pub drive: Drive,
     pub now: Nanos,
     outstanding: BinaryHeap<Reverse<Nanos>>,
-    depth: usize,
+    pub depth: usize,
 }
 
 impl Load {

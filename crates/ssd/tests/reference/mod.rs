@@ -169,6 +169,10 @@ pub struct Reference {
     buffer: Vec<Buffered>,
     buffer_used: usize,
     exhausted: bool,
+    draining: bool,
+    unflushed: bool,
+    /// The controller's data path into native cells.
+    path: Wire,
     throttle: Throttle,
     space_credits: i64,
     slot_credits: i64,
@@ -223,6 +227,9 @@ impl Reference {
             buffer: Vec::new(),
             buffer_used: 0,
             exhausted: false,
+            draining: false,
+            unflushed: false,
+            path: Wire::default(),
             throttle: Throttle::None,
             space_credits: 0,
             slot_credits: 0,
@@ -249,6 +256,7 @@ impl Reference {
                 let first = request.offset.div_ceil(PAGE);
                 let end = (request.offset + request.len as u64) / PAGE;
                 for page in first..end {
+                    self.unflushed = true;
                     self.l2p.remove(&(page as u32));
                 }
                 self.release_dead();
@@ -369,6 +377,10 @@ impl Reference {
 
     fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
         let pages = self.unit_pages(mode);
+        let mut ready = ready;
+        if let (CellMode::Native, Some(rate)) = (mode, self.c.controller.native_write_bytes_per_s) {
+            ready = self.path.reserve(ready, (pages as u64 * PAGE * 1_000_000_000).div_ceil(rate));
+        }
         let register = self.dies[die].operations.last().map_or(0, |o| o.start);
         let loaded = self.transfer(die, ready.max(register), pages);
         let time = self.timing(mode).program.0 * permille / 1000;
@@ -476,6 +488,14 @@ impl Reference {
         if self.c.cache.reuse == Reuse::WhenEmpty && self.slc_valid() <= residue {
             self.exhausted = false;
         }
+        if self.draining {
+            let batch = self.c.cache.fold_batch_bytes.div_ceil(self.c.nand.superblock_bytes(CellMode::Slc));
+            let most = self.blocks.iter().filter(|b| b.set_aside).count() + self.dynamic_limit();
+            let used = (0..self.blocks.len())
+                .filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i))
+                .count();
+            self.draining = used > most.saturating_sub(batch as usize);
+        }
         self.decide();
     }
 
@@ -522,11 +542,14 @@ impl Reference {
     fn decide(&mut self) {
         let victim = self.victim.as_ref().is_some_and(|v| self.is_cache(v.block));
         let foldable = victim || self.fold_victim().is_some();
+        let full = self.exhausted || (self.c.cache.reuse == Reuse::AsFreed && !self.room());
+        let in_batches = self.c.cache.fold_batch_bytes > 0;
         self.throttle = match self.c.cache.when_full {
             WhenFull::DirectThenFold => Throttle::None,
-            WhenFull::DirectWhileFolding if self.exhausted && foldable => Throttle::Share,
+            WhenFull::DirectWhileFolding if full && foldable => Throttle::Share,
             WhenFull::DirectWhileFolding => Throttle::None,
-            WhenFull::Fold if foldable && !self.room() => Throttle::OneForOne,
+            WhenFull::Fold if foldable && in_batches && self.draining => Throttle::Share,
+            WhenFull::Fold if foldable && !in_batches && !self.room() => Throttle::OneForOne,
             WhenFull::Fold => Throttle::None,
         };
     }
@@ -545,6 +568,9 @@ impl Reference {
             }
             if !room && self.c.cache.reuse != Reuse::AsFreed {
                 self.exhausted = true;
+            }
+            if !room && self.c.cache.fold_batch_bytes > 0 {
+                self.draining = true;
             }
             let waits = match self.c.cache.when_full {
                 WhenFull::DirectThenFold | WhenFull::DirectWhileFolding => false,
@@ -647,6 +673,7 @@ impl Reference {
     }
 
     fn write(&mut self, taken: u64, request: &Request) -> u64 {
+        self.unflushed = true;
         let range = Self::pages_of(request);
         let end = request.offset + request.len as u64;
         let mut ready = taken;
@@ -738,6 +765,10 @@ impl Reference {
     }
 
     fn flush(&mut self, taken: u64) -> u64 {
+        if self.c.controller.power_loss_protection || !self.unflushed {
+            return taken;
+        }
+        self.unflushed = false;
         if let Some(pointer) = &mut self.host {
             let block = pointer.block;
             let unit = match pointer.mode {
@@ -754,7 +785,7 @@ impl Reference {
         }
         let ends = self.buffer.iter().map(|unit| self.end_of((unit.die, unit.operation)));
         // Those that are past cannot matter.
-        ends.max().unwrap_or(0).max(taken)
+        ends.max().unwrap_or(0).max(taken) + self.c.controller.flush.0
     }
 
     // ---- relocation
@@ -762,13 +793,20 @@ impl Reference {
     fn throttle_host(&mut self, at: u64) {
         let host = self.host.clone().unwrap();
         let unit = self.unit_pages(host.mode) as u64;
-        if self.throttle == Throttle::None && self.free.len() > self.reserve() {
+        if self.throttle == Throttle::None && self.free.len() > self.reserve().max(self.fold_below()) {
             return;
         }
-        if self.free.len() <= self.reserve() {
+        let folds = self.free.len() <= self.fold_below() && self.oldest_dynamic().is_some();
+        let folds = folds
+            || (self.free.len() <= self.fold_below()
+                && self
+                    .victim
+                    .as_ref()
+                    .is_some_and(|v| self.is_cache(v.block) && !self.blocks[v.block].set_aside));
+        if self.free.len() <= self.reserve() || folds {
             if self.victim.is_none() {
-                if let Some(cheapest) = self.gc_victim() {
-                    self.take_victim(cheapest);
+                if let Some(victim) = self.space_victim() {
+                    self.take_victim(victim);
                 }
             }
             let price = self.victim.as_ref().map_or(0, |v| v.price);
@@ -818,10 +856,29 @@ impl Reference {
 
     fn reclaim(&mut self, at: u64) -> Option<usize> {
         if self.victim.is_none() {
-            let cheapest = self.gc_victim()?;
-            self.take_victim(cheapest);
+            let victim = self.space_victim()?;
+            self.take_victim(victim);
         }
         Some(self.relocate_unit(at))
+    }
+
+    fn fold_below(&self) -> usize {
+        (self.c.cache.fold_below_bytes / self.c.nand.superblock_bytes(CellMode::Native)) as usize
+    }
+
+    fn oldest_dynamic(&self) -> Option<usize> {
+        (0..self.blocks.len())
+            .filter(|&i| {
+                self.blocks[i].state == State::Closed && self.is_cache(i) && !self.blocks[i].set_aside
+            })
+            .min_by_key(|&i| self.blocks[i].opened)
+    }
+
+    /// Above the reserve the cache is folded to keep `fold_below` free; below it the cheapest space is taken.
+    fn space_victim(&self) -> Option<usize> {
+        let above = self.free.len() > self.reserve() && self.free.len() <= self.fold_below();
+        let oldest = if above { self.oldest_dynamic() } else { None };
+        oldest.or_else(|| self.gc_victim())
     }
 
     fn gc_victim(&self) -> Option<usize> {

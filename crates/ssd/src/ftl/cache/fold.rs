@@ -15,10 +15,11 @@ impl Policy for Fold {
     const OVERFLOW: Overflow = Overflow::Wait;
 
     fn throttle(view: &View) -> WriteThrottle {
-        if view.foldable && !view.room {
-            WriteThrottle::OneForOne
-        } else {
-            WriteThrottle::None
+        match view {
+            View { foldable: false, .. } => WriteThrottle::None,
+            View { in_batches: true, draining: true, .. } => WriteThrottle::Share,
+            View { in_batches: false, room: false, .. } => WriteThrottle::OneForOne,
+            _ => WriteThrottle::None,
         }
     }
 }

@@ -18,12 +18,15 @@ policies! {
 /// What a policy knows when it decides.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The cache has been full and may not be used again yet (see `cache.reuse`).
+    /// The cache is full, or has been and may not be used again yet (see `cache.reuse`).
     pub exhausted: bool,
     /// Another superblock could be opened as pSLC now.
     pub room: bool,
     /// The cache holds superblocks that could be folded.
     pub foldable: bool,
+    /// Folding under load goes on until a batch of the cache is free (`cache.fold_batch`), and whether it does now.
+    pub in_batches: bool,
+    pub draining: bool,
 }
 
 /// Where host data go when the cache cannot take them.

@@ -1,0 +1,145 @@
+//! What drives were seen to do beyond the basic laws, each as the mechanism that makes it.
+
+mod common;
+
+use common::*;
+use pslc_ssd::config::*;
+use pslc_ssd::{CellMode, Nanos, Request};
+
+const MB: u64 = 1_000_000;
+const BIN: u64 = 4 << 20;
+
+fn curve(c: &Config) -> Vec<f64> {
+    Load::new(c).fill(0, c.capacity_bytes, BIN)
+}
+
+fn native_speed(c: &Config) -> f64 {
+    c.nand.program_bytes_per_s(CellMode::Native) as f64
+}
+
+/// Die time of erasing what was pSLC, per byte of native data written there, over all dies.
+fn erase_cost(c: &Config) -> f64 {
+    c.nand.slc.erase.as_secs_f64() / c.nand.superblock_bytes(CellMode::Native) as f64
+}
+
+#[test]
+fn the_data_path_into_native_cells_is_a_ceiling_that_the_dies_do_not_lift() {
+    for program in [1200, 700] {
+        let mut c = small();
+        c.cache.mode = CacheMode::PureXlc;
+        c.nand.native.program = Nanos::from_micros(program);
+        c.controller.native_write_bytes_per_s = Some(200 * MB);
+        assert!(native_speed(&c) > 500e6);
+        assert_near("direct", mean(&curve(&c)), 200e6, 0.01);
+    }
+}
+
+#[test]
+fn folded_data_share_the_data_path_with_the_host() {
+    let mut c = small();
+    c.controller.native_write_bytes_per_s = Some(200 * MB);
+    let speeds = curve(&c);
+    let folding = mean(&speeds[speeds.len() - 60..]);
+    // Half a byte is folded for each of the host's: nothing but the path is busy.
+    assert_near("R3 = path / (1 + 1/(n-1))", folding, 200e6 / 1.5, 0.03);
+    assert!(speeds[10] > 1000e6, "pSLC does not go that way: {}", speeds[10]);
+}
+
+#[test]
+fn the_direct_phase_ends_where_the_firmware_wants_space_to_be_left() {
+    let native = small().nand.superblock_bytes(CellMode::Native);
+    for below in [300 * MB, 700 * MB] {
+        let mut c = small();
+        c.cache.dynamic_bytes = 500 * MB;
+        c.cache.fold_below_bytes = below;
+        let cache = c.cache.dynamic_bytes / c.nand.superblock_bytes(CellMode::Slc)
+            * c.nand.superblock_bytes(CellMode::Slc);
+        let raw = native * c.nand.superblocks() as u64;
+        let end = cache + raw - 3 * cache - below / native * native;
+        let speeds = curve(&c);
+        let direct = native_speed(&c);
+        let last =
+            speeds[..(2200 * MB / BIN) as usize].iter().position(|&s| s < 0.8 * direct).unwrap() as u64;
+        assert_near("S + Raw - nS - what is kept free", (last * BIN) as f64, end as f64, 0.02);
+    }
+}
+
+#[test]
+fn once_the_cache_is_folded_what_was_kept_free_is_used() {
+    let mut c = small();
+    c.cache.dynamic_bytes = 300 * MB;
+    c.cache.fold_below_bytes = 1500 * MB;
+    let mut load = Load::new(&c);
+    let speeds = load.fill(0, c.capacity_bytes, BIN);
+    assert_eq!(load.value("slc_valid_bytes"), 0);
+    assert_eq!(load.value("gc_bytes_total"), 0, "nothing native had to move");
+    // What was cache must be erased before it is native.
+    let native = 1.0 / (1.0 / native_speed(&c) + erase_cost(&c));
+    assert!(mean(&speeds[speeds.len() - 40..]) > 0.98 * native);
+}
+
+#[test]
+fn folding_on_the_die_leaves_more_than_two_thirds() {
+    let mut c = small();
+    c.cache.fold_overhead_permille = 400;
+    let speeds = curve(&c);
+    let folding = mean(&speeds[speeds.len() - 60..]);
+    let reads = 3.0 * c.nand.slc.read.as_secs_f64() / c.nand.native.program.as_secs_f64();
+    let law = 1.0 / ((1.0 + (0.4 + reads) / 2.0) / native_speed(&c) + 1.5 * erase_cost(&c));
+    assert_near("R3 = Rx / (1 + k/(n-1)) for k = 0.4", folding, law, 0.05);
+}
+
+#[test]
+fn folding_in_batches_goes_between_two_speeds() {
+    let mut c = small();
+    c.cache.when_full = WhenFull::Fold;
+    c.cache.reuse = Reuse::AsFreed;
+    c.cache.host_share_permille = 100;
+    let steady = mean(&curve(&c)[220..440]);
+    c.cache.fold_batch_bytes = 100 * MB;
+    let speeds = curve(&c)[220..440].to_vec();
+    let fast = speeds.iter().filter(|&&s| s > 3.0 * steady).count();
+    let slow = speeds.iter().filter(|&&s| s < 0.7 * steady).count();
+    assert!(fast > 40 && slow > 40, "{fast} fast bins and {slow} slow ones of {}", speeds.len());
+    assert_near("the mean is that of folding in step", mean(&speeds), steady, 0.15);
+}
+
+#[test]
+fn folding_begins_at_once_where_freed_cache_is_used_again() {
+    let mut c = small();
+    c.cache.when_full = WhenFull::DirectWhileFolding;
+    c.cache.reuse = Reuse::AsFreed;
+    let mut load = Load::new(&c);
+    load.fill(0, 900 * MB, BIN);
+    assert!(load.value("folded_bytes_total") > 20 * MB, "{}", load.value("folded_bytes_total"));
+    assert!(load.value("free_superblocks") > 50, "long before free blocks run out");
+}
+
+#[test]
+fn a_flush_waits_for_the_nand_unless_capacitors_do() {
+    let mut c = small();
+    let flushed = |c: &Config| {
+        let mut load = Load::new(c);
+        load.depth = 1;
+        load.ask(Request::write(0, 4096));
+        load.drain();
+        let before = load.now;
+        load.ask(Request::flush());
+        load.drain();
+        let first = load.now - before;
+        let before = load.now;
+        load.ask(Request::flush());
+        load.drain();
+        (first, load.now - before)
+    };
+    let (consumer, again) = flushed(&c);
+    assert!(consumer > c.nand.slc.program, "{consumer}");
+    assert!(again < Nanos::from_micros(5), "nothing is left to be flushed: {again}");
+    c.controller.flush = Nanos::from_millis(1);
+    let (slower, again) = flushed(&c);
+    assert_eq!(slower, consumer + Nanos::from_millis(1));
+    assert!(again < Nanos::from_micros(5));
+    c.controller.power_loss_protection = true;
+    let (protected, _) = flushed(&c);
+    assert!(protected < Nanos::from_micros(5), "{protected}");
+}
