@@ -179,9 +179,8 @@ impl Drive {
         if now > self.silent_since {
             let worked = self.ftl.background(&mut self.nand, self.silent_since, now);
             if let Some(power) = &self.power {
-                let asleep = before.max(worked + power.idle_after);
-                self.idle += now.saturating_sub(asleep);
-                self.waking.rest(power, self.silent_since.max(worked), now);
+                let asleep = self.waking.rest(power, self.silent_since.max(worked), now);
+                self.idle += now.saturating_sub(before.max(asleep));
             }
         }
         self.nand.forget_before(now);

@@ -44,11 +44,13 @@ pub struct Waking {
 }
 
 impl Waking {
-    /// The host has been silent up to `now`, and the drive has worked up to `worked`.
-    pub fn rest(&mut self, power: &Power, worked: Nanos, now: Nanos) {
+    /// The host has been silent up to `now`, and the drive has worked up to `worked`. Returns when the idle state begins.
+    pub fn rest(&mut self, power: &Power, worked: Nanos, now: Nanos) -> Nanos {
         self.worked = self.worked.max(worked);
         self.exit = power.exit;
-        self.asleep = now > self.worked + power.idle_after;
+        let asleep = self.worked + power.idle_after;
+        self.asleep = now > asleep;
+        asleep
     }
 
     /// A command comes at `now`; returns from when on it is worked on.

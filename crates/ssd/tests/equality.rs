@@ -1,170 +1,189 @@
-//! The drive against the slow, obvious version of itself: every completion time, over random requests, geometries and
-//! policies.
+//! The drive in its computer against the slow, obvious version of both: every completion time, over random requests on
+//! random profiles. Every key of a profile is drawn, or says why not.
 
-mod common;
+mod drawn;
 mod reference;
 
-use common::tiny;
+use std::collections::BTreeSet;
+
+use drawn::{DRAWN, EXEMPT};
 use proptest::prelude::*;
-use pslc_ssd::config::*;
-use pslc_ssd::{Drive, Nanos, Request, Words};
-use reference::Reference;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use pslc_ssd::config::Config;
+use pslc_ssd::{profile, Machine, Nanos, Request};
+use reference::ReferenceMachine;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Ask { after: u64, op: u8, page: u32, pages: u32, ragged: bool },
-    Wait { millis: u64 },
+    Ask { after: u64, op: u8, page: Option<u32>, pages: u32, ragged: bool, direct: bool },
+    Wait { millis: u64, looked_at: bool },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let ask = (0u64..400_000, 0u8..20, 0u32..960, prop_oneof![1u32..4, 1u32..120], 0u8..10).prop_map(
-        |(after, op, page, pages, ragged)| Step::Ask { after, op, page, pages, ragged: ragged == 0 },
-    );
-    let wait = (1u64..60).prop_map(|millis| Step::Wait { millis });
+    // Most requests go to a few places, so that they meet; `None` goes on where the last one ended.
+    let page =
+        prop_oneof![4 => (0u32..960).prop_map(Some), 2 => (0u32..40_000).prop_map(Some), 3 => Just(None)];
+    let pages = prop_oneof![1u32..4, 1u32..120];
+    let ask = (prop_oneof![9 => 0u64..400_000, 1 => Just(0)], 0u8..20, page, pages, 0u8..10, any::<bool>())
+        .prop_map(|(after, op, page, pages, ragged, direct)| Step::Ask {
+            after,
+            op,
+            page,
+            pages,
+            ragged: ragged == 0,
+            direct,
+        });
+    let wait = (prop_oneof![8 => 1u64..60, 1 => 100u64..2500, 1 => 5_000u64..60_000], any::<bool>())
+        .prop_map(|(millis, looked_at)| Step::Wait { millis, looked_at });
     prop::collection::vec(prop_oneof![30 => ask, 1 => wait], 1..260)
 }
 
-fn sleepy() -> Power {
-    Power {
-        active_mw: 2000,
-        idle_mw: 50,
-        idle_after: Nanos::from_millis(10),
-        exit: Nanos::from_millis(3),
-        die_read_mw: 50,
-        die_program_mw: 60,
-        die_erase_mw: 70,
-        data_pj_per_byte: 500,
-    }
+fn numbers() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(0u32..1000, DRAWN.len())
 }
 
-fn configs() -> impl Strategy<Value = Config> {
-    (
-        prop::sample::select(WhenFull::ALL),
-        prop::sample::select(vec![
-            CacheMode::DynamicSlc,
-            CacheMode::DynamicSlc,
-            CacheMode::HybridSlc,
-            CacheMode::StaticSlc,
-            CacheMode::PureXlc,
-            CacheMode::PureSlc,
-        ]),
-        prop::sample::select(Reuse::ALL),
-        (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(VictimRule::ALL)),
-        (1u32..3, 0u32..3, 500u32..1000),
-        (0u64..8, 0u64..4, 0u64..4, 0u64..4),
-    )
-        .prop_map(|(policy, mode, reuse, (suspend, sata, idle, gc), (planes, lazy, from), more)| {
-            let mut config = tiny();
-            config.cache.when_full = policy;
-            config.cache.mode = mode;
-            config.cache.reuse = if policy == WhenFull::Fold { Reuse::AsFreed } else { reuse };
-            config.cache.static_bytes = 4096 * 16 * 2;
-            config.cache.shrink_from_permille = from / 2;
-            config.cache.shrink_to_permille = from;
-            config.nand.planes = planes;
-            config.capacity_bytes *= planes as u64;
-            config.controller.write_buffer_bytes *= planes as u64;
-            if mode == CacheMode::PureSlc {
-                config.capacity_bytes /= 3;
-            }
-            if !suspend {
-                config.nand.suspend = None;
-            }
-            if sata {
-                config.link = Link::Sata { mbps: 6000 };
-            }
-            if !idle {
-                config.cache.idle = None;
-            } else if lazy > 0 {
-                let idle = config.cache.idle.as_mut().unwrap();
-                idle.residue_bytes = 4096 * 20;
-                idle.rate_bytes_per_s = (lazy == 2).then_some(20_000_000);
-            }
-            // Every other drive is slow to wake up.
-            if from % 2 == 0 {
-                config.power = Some(sleepy());
-            }
-            config.ftl.gc = gc;
-            let (below, batch, flush, path) = more;
-            config.cache.fold_below_bytes = below * config.nand.superblock_bytes(CellMode::Native);
-            let batch = batch * config.nand.superblock_bytes(CellMode::Slc);
-            config.cache.fold_batch_bytes = batch.min(config.cache.most_bytes());
-            config.controller.power_loss_protection = flush == 3;
-            config.controller.flush = Nanos(flush * 50_000);
-            config.controller.native_write_bytes_per_s = (path > 0).then_some(path * 20_000_000);
-            config
-        })
-}
-
-fn request(step: &Step, capacity: u64) -> Request {
-    let Step::Ask { op, page, pages, ragged, .. } = *step else { unreachable!() };
+/// The requests of the steps, with their times.
+fn requests(steps: &[Step], capacity: u64) -> Vec<Event> {
     let total = (capacity / 4096) as u32;
-    let first = page % total;
-    let pages = pages.min(total - first);
-    let (mut offset, mut len) = (first as u64 * 4096, pages * 4096);
-    if ragged {
-        offset += 512;
-        len -= 1024;
+    let (mut now, mut next) = (Nanos::ZERO, 0);
+    let event = |step: &Step| match *step {
+        Step::Wait { millis, looked_at } => {
+            now += Nanos::from_millis(millis);
+            Event { now, request: None, direct: false, looked_at }
+        }
+        Step::Ask { after, op, page, pages, ragged, direct } => {
+            now += Nanos(after);
+            let first = page.unwrap_or(next) % total;
+            let pages = pages.min(total - first);
+            next = first + pages;
+            let (mut offset, mut len) = (first as u64 * 4096, pages * 4096);
+            if ragged {
+                offset += 512;
+                len -= 1024;
+            }
+            let request = match op {
+                0..=10 => Request { fua: op == 0, ..Request::write(offset, len) },
+                11..=17 => Request::read(offset, len),
+                18 => Request::trim(offset, len),
+                _ => Request::flush(),
+            };
+            Event { now, request: Some(request), direct, looked_at: false }
+        }
+    };
+    steps.iter().map(event).collect()
+}
+
+struct Event {
+    now: Nanos,
+    request: Option<Request>,
+    direct: bool,
+    looked_at: bool,
+}
+
+/// Completion times, and the counters at the end.
+fn run(config: &Config, steps: &[Step]) -> (Vec<Nanos>, Vec<u64>) {
+    let mut machine = Machine::new(config);
+    let mut done = Vec::new();
+    for event in requests(steps, config.capacity_bytes) {
+        match event.request {
+            Some(request) => done.push(machine.submit(event.now, &request, event.direct)),
+            None if event.looked_at => machine.advance(event.now),
+            None => {}
+        }
     }
-    match op {
-        0..=11 => Request { fua: op == 0, ..Request::write(offset, len) },
-        12..=17 => Request::read(offset, len),
-        18 => Request::trim(offset, len),
-        _ => Request::flush(),
-    }
+    let mut counters = vec![0; Machine::COLUMNS.len()];
+    machine.sample(&mut counters);
+    machine.drive().audit();
+    (done, counters)
+}
+
+fn value(counters: &[u64], name: &str) -> u64 {
+    counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, max_global_rejects: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_completion_time_equals_the_slow_version(config in configs(), steps in steps()) {
-        let mut drive = Drive::new(&config);
-        let mut slow = Reference::new(&config);
-        let mut now = Nanos::ZERO;
-        for step in &steps {
-            match step {
-                Step::Wait { millis } => now += Nanos::from_millis(*millis),
-                Step::Ask { after, .. } => {
-                    now += Nanos(*after);
-                    let request = request(step, config.capacity_bytes);
-                    prop_assert_eq!(
-                        drive.submit(now, &request),
-                        slow.submit(now, &request),
-                        "{:?} at {}", request, now
-                    );
-                }
+    fn every_completion_time_equals_the_slow_version(
+        config in numbers().prop_filter_map("the check refuses it", |numbers| drawn::config(&numbers).ok()),
+        steps in steps(),
+    ) {
+        let (done, counters) = run(&config, &steps);
+        let mut slow = ReferenceMachine::new(&config);
+        let mut done = done.into_iter();
+        for event in requests(&steps, config.capacity_bytes) {
+            match event.request {
+                Some(request) => prop_assert_eq!(
+                    done.next(),
+                    Some(slow.submit(event.now, &request, event.direct)),
+                    "{:?} at {}", request, event.now
+                ),
+                None if event.looked_at => slow.advance(event.now),
+                None => {}
             }
         }
-        drive.audit();
+        prop_assert_eq!(value(&counters, "energy_nj_total"), slow.drive.energy_nj());
+        prop_assert_eq!(value(&counters, "temperature_millicelsius"), slow.drive.temperature_mc());
     }
 }
 
-/// What the comparison above would be worth little without.
+#[test]
+fn every_key_of_a_profile_is_drawn_or_says_why_not() {
+    let drawn: BTreeSet<&str> = DRAWN.iter().map(|(key, _)| *key).collect();
+    let exempt: BTreeSet<&str> = EXEMPT.iter().map(|(key, _)| *key).collect();
+    assert!(drawn.is_disjoint(&exempt));
+    let known: BTreeSet<&str> = profile::keys().collect();
+    let listed: BTreeSet<&str> = drawn.union(&exempt).copied().collect();
+    assert_eq!(listed, known, "a key of profiles is drawn in tests/drawn, or exempt with a reason");
+}
+
+/// What the comparison would be worth little without: each key that is drawn makes some request end at another time.
+#[test]
+fn every_key_that_is_drawn_matters() {
+    let mut runner = TestRunner::deterministic();
+    let mut left: BTreeSet<usize> = (0..DRAWN.len()).collect();
+    for round in 0..8000 {
+        let mut numbers = numbers().new_tree(&mut runner).unwrap().current();
+        let steps = steps().new_tree(&mut runner).unwrap().current();
+        let Ok(config) = drawn::config(&numbers) else { continue };
+        let before = run(&config, &steps).0;
+        left.retain(|&key| {
+            let kept = std::mem::replace(&mut numbers[key], round);
+            let other = drawn::config(&numbers);
+            numbers[key] = kept;
+            other.is_ok_and(|other| {
+                other.capacity_bytes == config.capacity_bytes && run(&other, &steps).0 == before
+            })
+        });
+        if left.is_empty() {
+            return;
+        }
+    }
+    let names: Vec<&str> = left.iter().map(|&key| DRAWN[key].0).collect();
+    panic!("these change no completion time: {names:?}");
+}
+
 #[test]
 fn the_random_requests_reach_everything_that_can_happen() {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
-
     let mut runner = TestRunner::deterministic();
-    let mut reached = vec![0u64; Drive::COLUMNS.len()];
-    for _ in 0..200 {
-        let config = configs().new_tree(&mut runner).unwrap().current();
-        let mut drive = Drive::new(&config);
-        let mut now = Nanos::ZERO;
-        for step in steps().new_tree(&mut runner).unwrap().current() {
-            match step {
-                Step::Wait { millis } => now += Nanos::from_millis(millis),
-                Step::Ask { after, .. } => {
-                    now += Nanos(after);
-                    drive.submit(now, &request(&step, config.capacity_bytes));
-                }
+    let mut reached = vec![0u64; Machine::COLUMNS.len()];
+    let mut refused = 0;
+    for _ in 0..300 {
+        let numbers = numbers().new_tree(&mut runner).unwrap().current();
+        let steps = steps().new_tree(&mut runner).unwrap().current();
+        match drawn::config(&numbers) {
+            Ok(config) => {
+                reached.iter_mut().zip(run(&config, &steps).1).for_each(|(sum, value)| *sum += value)
+            }
+            Err(error) => {
+                println!("{error}");
+                refused += 1;
             }
         }
-        let mut values = vec![0; reached.len()];
-        drive.sample(&mut values);
-        reached.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
+    assert!(refused < 30, "{refused} of 300 drawings are no drive");
     for name in [
         "folded_bytes_total",
         "idle_folded_bytes_total",
@@ -175,8 +194,14 @@ fn the_random_requests_reach_everything_that_can_happen() {
         "buffer_wait_ns_total",
         "suspends_total",
         "wake_ns_total",
+        "map_read_bytes_total",
+        "map_programmed_bytes_total",
+        "map_wait_ns_total",
+        "throttle_level",
+        "host_cpu_busy_ns_total",
+        "page_cache_dirty_bytes",
     ] {
-        let value = reached[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()];
-        assert!(value > 100, "{name}: {value}");
+        let value = value(&reached, name);
+        assert!(value > 3, "{name}: {value}");
     }
 }

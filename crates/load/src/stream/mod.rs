@@ -125,7 +125,7 @@ impl Stream {
                 Order::Zipf(Zipf::new(blocks, theta), Permutation::new(blocks, offsets.next_u64()))
             }
             (true, Distribution::Pareto(share)) => {
-                let exponent = share.ln() / (1.0 - share).ln();
+                let exponent = libm::log(share) / libm::log(1.0 - share);
                 Order::Pareto(exponent, Permutation::new(blocks, offsets.next_u64()))
             }
             (true, Distribution::Uniform) if job.norandommap || !uniform_size => Order::Uniform,
@@ -204,11 +204,11 @@ impl Stream {
                 permutation.at(self.drawn - 1) * bs
             }
             Order::Zipf(zipf, places) => {
-                let rank = zipf.draw(|| unit(&mut self.offsets));
+                let rank = zipf.draw(|| uniform(&mut self.offsets));
                 within(places.at(rank))
             }
             Order::Pareto(exponent, places) => {
-                let rank = unit(&mut self.offsets).powf(*exponent) * places.len() as f64;
+                let rank = libm::pow(uniform(&mut self.offsets), *exponent) * places.len() as f64;
                 within(places.at(rank as u64))
             }
             _ => match &self.split {
@@ -294,6 +294,6 @@ fn below(random: &mut Pcg64Mcg, limit: u64) -> u64 {
 
 /// Uniform in [0, 1).
 #[inline]
-fn unit(random: &mut Pcg64Mcg) -> f64 {
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

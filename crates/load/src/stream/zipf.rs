@@ -1,5 +1,7 @@
 //! Zipf-distributed ranks without tables: rejection-inversion (Hoermann and Derflinger, "Rejection-inversion to generate
 //! variates from monotone discrete distributions", 1996).
+//!
+//! Powers come from the libm crate: those of the platform's C library differ in the last bit from one to the next.
 
 #[derive(Clone, Debug)]
 pub struct Zipf {
@@ -20,11 +22,11 @@ impl Zipf {
     }
 
     fn integral(&self, x: f64) -> f64 {
-        x.powf(1.0 - self.theta) / (1.0 - self.theta)
+        libm::pow(x, 1.0 - self.theta) / (1.0 - self.theta)
     }
 
     fn inverse(&self, y: f64) -> f64 {
-        (y * (1.0 - self.theta)).powf(1.0 / (1.0 - self.theta))
+        libm::pow(y * (1.0 - self.theta), 1.0 / (1.0 - self.theta))
     }
 
     /// A rank, given a source of numbers uniform in [0, 1).
@@ -33,7 +35,7 @@ impl Zipf {
             let u = self.last + uniform() * (self.first - self.last);
             let x = self.inverse(u);
             let rank = x.round().clamp(1.0, self.ranks);
-            if u >= self.integral(rank + 0.5) - rank.powf(-self.theta) {
+            if u >= self.integral(rank + 0.5) - libm::pow(rank, -self.theta) {
                 return rank as u64 - 1;
             }
         }

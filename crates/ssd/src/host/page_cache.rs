@@ -244,9 +244,14 @@ impl PageCache {
         stamp
     }
 
-    /// Pages of a run go unless they were touched since; those that are dirty stay.
+    /// Pages of a run go, as long as there are too many, unless they were touched since; those that are dirty stay.
     fn evict(&mut self, run: Run) {
-        for page in run.first..run.first + run.count {
+        let end = run.first + run.count;
+        for page in run.first..end {
+            if self.held_pages * PAGE_BYTES <= self.of.bytes {
+                self.used.push_front(Run { first: page, count: end - page, stamp: run.stamp });
+                return;
+            }
             let held = &mut self.held.values_mut(page, page + 1)[0];
             if *held != run.stamp {
                 continue;

@@ -166,7 +166,7 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "cache.dead = \"free-at-once\"",
         );
     }
-    if cache.fold_batch_bytes > cache.most_bytes() {
+    if cache.most_bytes() > 0 && cache.fold_batch_bytes > cache.most_bytes() {
         let batch = units::write_bytes(cache.fold_batch_bytes);
         return fail(
             "cache.fold_batch",

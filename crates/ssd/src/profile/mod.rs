@@ -38,6 +38,11 @@ impl ProfileError {
     }
 }
 
+/// Every key that a profile may have.
+pub fn keys() -> impl Iterator<Item = &'static str> + Clone {
+    keys::all()
+}
+
 /// Make a profile of `text`. `source` is its name in errors; `library` knows the texts of profiles by name, for
 /// `base =`; `overrides` are dotted keys and values that win over everything, values without quotes.
 pub fn load(
@@ -48,16 +53,16 @@ pub fn load(
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides)?;
     for (key, value) in &flat.values {
-        if !keys::all().any(|known| known == key) {
-            let near = nearest(key, keys::all());
+        if !keys().any(|known| known == key) {
+            let near = nearest(key, keys());
             let message = format!("unknown key {key}");
             return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }
     }
     for (key, value) in &flat.provenance {
         let table = format!("{key}.");
-        if !keys::all().any(|known| known == key || known.starts_with(&table)) {
-            let near = nearest(key, keys::all());
+        if !keys().any(|known| known == key || known.starts_with(&table)) {
+            let near = nearest(key, keys());
             let message = format!("[provenance] names the unknown key {key}");
             return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }

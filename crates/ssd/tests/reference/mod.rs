@@ -1,102 +1,22 @@
-//! The slow, obvious version of the drive, for tiny geometries: one page at a time, maps as hash maps, counts by
+//! The slow, obvious version of the drive, for tiny geometries: one page at a time, counts by
 //! counting, every reservation of every wire kept for ever and searched from the beginning. It is written from the
 //! description in docs/model.md and shares no code with the drive but the configuration.
 
-use std::collections::HashMap;
+mod host;
+mod nand;
+mod thermal;
 
 use pslc_ssd::config::*;
 use pslc_ssd::{Nanos, Op, Request};
 
+use nand::{Die, Kind, Wire};
+use thermal::Thermal;
+
+pub use host::ReferenceMachine;
+
 const PAGE: u64 = 4096;
-
-#[derive(Default)]
-struct Wire(Vec<(u64, u64)>);
-
-impl Wire {
-    /// The first start at or after `ready` at which `len` overlaps no reservation; returns the end.
-    fn reserve(&mut self, ready: u64, len: u64) -> u64 {
-        let mut starts: Vec<u64> = self.0.iter().map(|span| span.1).filter(|&e| e > ready).collect();
-        starts.push(ready);
-        starts.sort_unstable();
-        let free = |s: u64| self.0.iter().all(|&(a, b)| s + len <= a || s >= b);
-        let start = starts.into_iter().find(|&s| free(s)).unwrap();
-        self.0.push((start, start + len));
-        start + len
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Read,
-    Program,
-    Erase,
-}
-
-struct Operation {
-    start: u64,
-    end: u64,
-    kind: Kind,
-    suspended: u32,
-}
-
-#[derive(Default)]
-struct Die {
-    operations: Vec<Operation>,
-    read_end: u64,
-    /// The operation suspended by the last host read.
-    suspending: Option<usize>,
-}
-
-impl Die {
-    fn queue(&mut self, ready: u64, time: u64, kind: Kind) -> usize {
-        let busy = self.operations.last().map_or(0, |o| o.end).max(self.read_end);
-        let start = ready.max(busy);
-        self.operations.push(Operation { start, end: start + time, kind, suspended: 0 });
-        self.operations.len() - 1
-    }
-
-    fn host_read(&mut self, ready: u64, time: u64, suspend: Option<Suspend>) -> u64 {
-        let at = ready.max(self.read_end);
-        let current = self.operations.iter().position(|o| o.start <= at && at < o.end);
-        let continues = current.is_some() && self.suspending == current && at == self.read_end;
-        let mut begin = at;
-        self.suspending = None;
-        if let Some(index) = current {
-            let operation = &mut self.operations[index];
-            let cost = suspend.and_then(|s| match operation.kind {
-                Kind::Program => Some(s.program.0),
-                Kind::Erase => Some(s.erase.0),
-                Kind::Read => None,
-            });
-            let allowed = suspend.is_some_and(|s| operation.suspended < s.limit);
-            if continues {
-                operation.end += time;
-                self.suspending = current;
-            } else if let (Some(cost), true) = (cost, allowed) {
-                begin = at + cost;
-                operation.end += cost + time + cost;
-                operation.suspended += 1;
-                self.suspending = current;
-            } else {
-                begin = operation.end;
-            }
-        }
-        self.read_end = begin + time;
-        // Everything that has not begun keeps out of the way, in order.
-        let mut free = self.read_end;
-        for (index, operation) in self.operations.iter_mut().enumerate() {
-            if Some(index) == current {
-                free = free.max(operation.end);
-            } else if operation.start > at {
-                let time = operation.end - operation.start;
-                operation.start = operation.start.max(free);
-                operation.end = operation.start + time;
-                free = operation.end;
-            }
-        }
-        self.read_end
-    }
-}
+/// Pages of the drive that a page of the map maps.
+const MAPPED: u64 = 1024;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
@@ -156,7 +76,8 @@ pub struct Reference {
     cores: Vec<u64>,
     channels: Vec<Wire>,
     dies: Vec<Die>,
-    l2p: HashMap<u32, (usize, usize)>,
+    /// Block and page of each logical page.
+    l2p: Vec<Option<(usize, usize)>>,
     blocks: Vec<Block>,
     free: Vec<usize>,
     free_set_aside: Vec<usize>,
@@ -181,7 +102,27 @@ pub struct Reference {
     silent_since: u64,
     worked_until: u64,
     awake_from: u64,
-    busy: u64,
+    /// Array time spent, by kind.
+    sensing: u64,
+    programming: u64,
+    erasing: u64,
+    host_bytes: u64,
+    /// Time in the idle state.
+    idle: u64,
+    thermal: Option<Thermal>,
+    /// Superblocks of the cache whose data have all died, left for idle time.
+    kept: Vec<usize>,
+    /// Pages of the map that are held, least recently used first, and whether they were changed.
+    map: Vec<(u64, bool)>,
+    /// Changed pages of the map that have gone and wait to be written together.
+    map_unwritten: usize,
+    /// When the map could be changed for each write so far.
+    map_changes: Vec<u64>,
+    /// What was read ahead, in order: pages, and when they are in the controller.
+    ahead: Vec<(std::ops::Range<u64>, u64)>,
+    /// The page after the last read, and how many reads began where the one before ended.
+    next_read: u64,
+    sequence: u32,
     now: u64,
 }
 
@@ -213,8 +154,8 @@ impl Reference {
             line: Wire::default(),
             cores: vec![0; c.controller.cores as usize],
             channels: (0..c.nand.channels).map(|_| Wire::default()).collect(),
-            dies: (0..c.nand.dies).map(|_| Die::default()).collect(),
-            l2p: HashMap::new(),
+            dies: (0..c.nand.dies).map(|_| Die::new(c.nand.planes as usize)).collect(),
+            l2p: vec![None; (c.capacity_bytes / PAGE) as usize],
             blocks: (0..count).map(block).collect(),
             free: (set_aside..count).collect(),
             free_set_aside: (0..set_aside).collect(),
@@ -238,7 +179,19 @@ impl Reference {
             silent_since: 0,
             worked_until: 0,
             awake_from: 0,
-            busy: 0,
+            sensing: 0,
+            programming: 0,
+            erasing: 0,
+            host_bytes: 0,
+            idle: 0,
+            thermal: c.heat.clone().map(Thermal::new),
+            kept: Vec::new(),
+            map: Vec::new(),
+            map_unwritten: 0,
+            map_changes: Vec::new(),
+            ahead: Vec::new(),
+            next_read: 0,
+            sequence: 0,
             now: 0,
             c: c.clone(),
         }
@@ -247,7 +200,12 @@ impl Reference {
     pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
         let now = Nanos(self.wake(now));
         let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
-        let taken = self.cores[core].max(now.0) + self.c.controller.command.0;
+        let time = match request.op {
+            Op::Read => self.c.controller.read,
+            Op::Write => self.c.controller.write,
+            Op::Trim | Op::Flush => self.c.controller.command,
+        };
+        let taken = self.cores[core].max(now.0) + time.0;
         self.cores[core] = taken;
         let done = match request.op {
             Op::Read => self.read(taken, request),
@@ -257,9 +215,12 @@ impl Reference {
                 let end = (request.offset + request.len as u64) / PAGE;
                 for page in first..end {
                     self.unflushed = true;
-                    self.l2p.remove(&(page as u32));
+                    self.l2p[page as usize] = None;
                 }
                 self.release_dead();
+                if first < end {
+                    self.forget_read_ahead(first..end);
+                }
                 taken
             }
             Op::Flush => self.flush(taken),
@@ -272,22 +233,76 @@ impl Reference {
     fn wake(&mut self, now: Nanos) -> u64 {
         self.advance(now);
         if let Some(power) = self.c.power {
-            let quiet_since = self.silent_since.max(self.worked_until);
-            if now.0 > quiet_since + power.idle_after.0 && now.0 > self.awake_from {
+            if now.0 > self.quiet_since() + power.idle_after.0 && now.0 > self.awake_from {
                 self.awake_from = now.0 + power.exit.0;
             }
         }
         now.0.max(self.awake_from)
     }
 
+    fn quiet_since(&self) -> u64 {
+        self.silent_since.max(self.worked_until)
+    }
+
+    /// Pages that the host can address.
+    pub fn pages(&self) -> u64 {
+        self.l2p.len() as u64
+    }
+
+    pub fn now(&self) -> Nanos {
+        Nanos(self.now)
+    }
+
     pub fn advance(&mut self, now: Nanos) {
-        self.now = now.0;
+        // The temperature is looked at once a second at least, where a step of it is due.
+        while self.thermal.as_ref().is_some_and(|thermal| now.0 >= thermal.due) && self.now < now.0 {
+            self.pass(now.0.min(self.now + 1_000_000_000));
+            let (now, energy) = (self.now, self.energy_nj());
+            self.thermal.as_mut().unwrap().follow(now, energy);
+        }
+        self.pass(now.0);
+    }
+
+    /// Let time pass at which nothing is asked for.
+    fn pass(&mut self, now: u64) {
+        let before = std::mem::replace(&mut self.now, now);
+        self.background();
+        if let Some(power) = self.c.power {
+            let asleep = before.max(self.quiet_since() + power.idle_after.0);
+            self.idle += now.saturating_sub(asleep);
+        }
+    }
+
+    /// Energy drawn up to now, in nanojoules.
+    pub fn energy_nj(&self) -> u64 {
+        let Some(power) = self.c.power else { return 0 };
+        let milliwatts = [
+            (power.active_mw, self.now - self.idle),
+            (power.idle_mw, self.idle),
+            (power.die_read_mw, self.sensing),
+            (power.die_program_mw, self.programming),
+            (power.die_erase_mw, self.erasing),
+        ];
+        let picojoules: u64 = milliwatts.iter().map(|(mw, time)| mw * time).sum();
+        (picojoules + power.data_pj_per_byte * self.host_bytes) / 1000
+    }
+
+    pub fn temperature_mc(&self) -> u64 {
+        self.thermal.as_ref().map_or(0, |thermal| (thermal.chips / 1000) as u64)
+    }
+
+    fn background(&mut self) {
         let Some(idle) = self.c.cache.idle else { return };
         let start = self.silent_since + idle.threshold.0;
-        if now.0 <= start {
+        if self.now <= start {
             return;
         }
         self.exhausted = false;
+        for index in std::mem::take(&mut self.kept) {
+            if self.victim.as_ref().is_none_or(|victim| victim.block != index) {
+                self.release(index);
+            }
+        }
         let mut at = start;
         loop {
             let depth = 2 * self.dies.len();
@@ -295,8 +310,8 @@ impl Reference {
             if self.in_flight.len() == depth {
                 at = at.max(self.end_of(self.in_flight[0]));
             }
-            if at >= now.0 {
-                self.worked_until = now.0;
+            if at >= self.now {
+                self.worked_until = self.now;
                 break;
             }
             let moved = match self.slc_valid() * PAGE > idle.residue_bytes {
@@ -327,11 +342,16 @@ impl Reference {
                     3 => 984_615_384,
                     4 => 1_969_230_769,
                     5 => 3_938_461_538,
-                    _ => unimplemented!("not used here"),
+                    6 => 7_562_500_000,
+                    _ => unreachable!("there are six generations"),
                 };
                 let (payload, overhead) = if to_drive { (128, 24) } else { (256, 28) };
                 (payload, overhead, 0, lane * lanes as u64)
             }
+        };
+        let rate = match self.thermal.as_ref().and_then(Thermal::share) {
+            Some(permille) => rate * permille as u64 / 1000,
+            None => rate,
         };
         let packets = bytes.div_ceil(payload);
         ((bytes + packets * overhead) * 1_000_000_000).div_ceil(rate) + packets * dead
@@ -375,6 +395,24 @@ impl Reference {
         self.channels[channel].reserve(ready, time)
     }
 
+    fn busy(&self) -> u64 {
+        self.sensing + self.programming + self.erasing
+    }
+
+    /// Read pages of a multi-plane page, from the `column`th on, for the host.
+    fn host_read(&mut self, ready: u64, die: usize, mode: CellMode, column: usize, pages: usize) -> u64 {
+        let time = self.timing(mode).read.0;
+        self.sensing += time;
+        let suspend = self.c.nand.suspend;
+        let plane = self.c.nand.page_bytes as usize / PAGE as usize;
+        let planes = column / plane..(column + pages).div_ceil(plane);
+        let sensed = match self.c.nand.independent_reads {
+            true => self.dies[die].plane_read(planes, ready, time, suspend),
+            false => self.dies[die].host_read(ready, time, suspend),
+        };
+        self.transfer(die, sensed, pages)
+    }
+
     fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
         let pages = self.unit_pages(mode);
         let mut ready = ready;
@@ -384,7 +422,7 @@ impl Reference {
         let register = self.dies[die].operations.last().map_or(0, |o| o.start);
         let loaded = self.transfer(die, ready.max(register), pages);
         let time = self.timing(mode).program.0 * permille / 1000;
-        self.busy += time;
+        self.programming += time;
         (die, self.dies[die].queue(loaded, time, Kind::Program))
     }
 
@@ -421,7 +459,7 @@ impl Reference {
 
     fn is_valid(&self, block: usize, page: usize) -> bool {
         let lpn = self.blocks[block].pages.get(page).copied().flatten();
-        lpn.is_some_and(|lpn| self.l2p.get(&lpn) == Some(&(block, page)))
+        lpn.is_some_and(|lpn| self.l2p[lpn as usize] == Some((block, page)))
     }
 
     fn valid(&self, block: usize) -> usize {
@@ -433,7 +471,7 @@ impl Reference {
     }
 
     fn slc_valid(&self) -> u64 {
-        self.l2p.values().filter(|&&(block, _)| self.is_cache(block)).count() as u64
+        self.l2p.iter().flatten().filter(|&&(block, _)| self.is_cache(block)).count() as u64
     }
 
     // ---- superblocks
@@ -447,7 +485,7 @@ impl Reference {
             let time = self.timing(last).erase.0;
             for die in &mut self.dies {
                 die.queue(at, time, Kind::Erase);
-                self.busy += time;
+                self.erasing += time;
             }
         }
         let block = &mut self.blocks[index];
@@ -469,14 +507,18 @@ impl Reference {
         let victim = self.victim.as_ref().map(|v| v.block);
         let dead: Vec<usize> = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state == State::Closed && Some(i) != victim)
-            .filter(|&i| self.valid(i) == 0)
+            .filter(|&i| !self.kept.contains(&i) && self.valid(i) == 0)
             .collect();
         for index in dead {
-            self.release(index);
+            match self.c.cache.dead_until_idle && self.is_cache(index) {
+                true => self.kept.push(index),
+                false => self.release(index),
+            }
         }
     }
 
     fn release(&mut self, index: usize) {
+        self.kept.retain(|&kept| kept != index);
         let block = &mut self.blocks[index];
         block.state = State::Free;
         block.pages.clear();
@@ -510,7 +552,7 @@ impl Reference {
         if !matches!(cache.mode, CacheMode::DynamicSlc | CacheMode::HybridSlc) {
             return 0;
         }
-        let native = self.l2p.len() as u64 - self.slc_valid();
+        let native = self.l2p.iter().flatten().count() as u64 - self.slc_valid();
         let fill = native * 1000 / (self.c.capacity_bytes / PAGE);
         let (from, to) = (cache.shrink_from_permille as u64, cache.shrink_to_permille as u64);
         let least = cache.dynamic_least_bytes.min(cache.dynamic_bytes);
@@ -596,32 +638,122 @@ impl Reference {
     }
 
     fn read(&mut self, taken: u64, request: &Request) -> u64 {
+        self.host_bytes += request.len as u64;
+        let range = Self::pages_of(request);
+        let known = self.look_up(taken, &range, false);
+        let mut parts = Vec::new();
+        let more = self.follow(&range);
+        let mut page = range.start;
+        while page < range.end {
+            self.ahead.retain(|(part, _)| part.end > page);
+            match self.ahead.first().cloned().filter(|(part, _)| part.start <= page) {
+                Some((part, ready)) => {
+                    let end = part.end.min(range.end);
+                    parts.push((known.max(ready), (end - page) as usize));
+                    page = end;
+                }
+                None => {
+                    parts.extend(self.fetch_range(known, page..range.end));
+                    page = range.end;
+                }
+            }
+        }
+        if !more.is_empty() {
+            let known = self.look_up(known, &more, false);
+            let mut first = more.start;
+            for (ready, pages) in self.fetch_range(known, more) {
+                self.ahead.push((first..first + pages as u64, ready));
+                first += pages as u64;
+            }
+        }
         let mut command = self.command_bytes();
         let mut done = taken;
-        for (at, pages) in self.look_up(taken, Self::pages_of(request)) {
+        for (at, pages) in parts {
             let bytes = pages as u64 * PAGE + std::mem::take(&mut command);
             done = done.max(self.send(at, bytes));
         }
         done
     }
 
+    // ---- reading ahead
+
+    /// What to read ahead now that the host reads `range`: from its third read in sequence on, all that is within the window
+    /// after it and has not been read ahead yet.
+    fn follow(&mut self, range: &std::ops::Range<u64>) -> std::ops::Range<u64> {
+        let window = self.c.controller.read_ahead_bytes / PAGE;
+        if window == 0 {
+            return 0..0;
+        }
+        match range.start == self.next_read {
+            true => self.sequence += 1,
+            false => {
+                self.sequence = 0;
+                self.ahead.clear();
+            }
+        }
+        self.next_read = range.end;
+        if self.sequence < 2 {
+            return 0..0;
+        }
+        let from = self.ahead.last().map_or(range.end, |(last, _)| last.end.max(range.end));
+        let to = (range.end + window).min(self.c.capacity_bytes / PAGE);
+        from..to.max(from)
+    }
+
+    /// These pages have been written or trimmed: where any was read ahead, all that was is dropped.
+    fn forget_read_ahead(&mut self, range: std::ops::Range<u64>) {
+        if self.ahead.iter().any(|(part, _)| part.start < range.end && range.start < part.end) {
+            self.ahead.clear();
+        }
+    }
+
+    // ---- the map
+
+    /// When the controller knows where these pages are.
+    fn look_up(&mut self, at: u64, range: &std::ops::Range<u64>, change: bool) -> u64 {
+        let Some(map) = self.c.controller.map else { return at };
+        let all = (self.c.capacity_bytes / PAGE).div_ceil(MAPPED);
+        let size = (map.bytes / PAGE).clamp(1, all) as usize;
+        let mut known = at + map.access.0;
+        let last = range.end.max(range.start + 1) - 1;
+        for segment in range.start / MAPPED..=last / MAPPED {
+            if let Some(held) = self.map.iter().position(|(held, _)| *held == segment) {
+                let (_, changed) = self.map.remove(held);
+                self.map.push((segment, changed || change));
+                continue;
+            }
+            if self.map.len() == size {
+                let (_, changed) = self.map.remove(0);
+                self.map_unwritten += changed as usize;
+            }
+            self.map.push((segment, change));
+            let die = segment as usize % self.dies.len();
+            known = known.max(self.host_read(at, die, CellMode::Slc, 0, 1));
+            if self.map_unwritten == self.unit_pages(CellMode::Slc) {
+                self.map_unwritten = 0;
+                self.program(at, die, CellMode::Slc, 1000);
+            }
+        }
+        known
+    }
+
     /// Every part of a range with the time it is in the controller: what is unmapped at once, the rest by multi-plane
     /// page of what lies together physically.
-    fn look_up(&mut self, taken: u64, range: std::ops::Range<u64>) -> Vec<(u64, usize)> {
+    fn fetch_range(&mut self, taken: u64, range: std::ops::Range<u64>) -> Vec<(u64, usize)> {
         let mut parts = Vec::new();
         let mut page = range.start;
         while page < range.end {
-            let here = self.l2p.get(&(page as u32)).copied();
+            let here = self.l2p[page as usize];
             let mut run = 1;
-            let belongs = |by: u64, next: Option<&(usize, usize)>| match (here, next) {
+            let belongs = |by: u64, next: Option<(usize, usize)>| match (here, next) {
                 (None, None) => true,
-                (Some((b, p)), Some(&(nb, np))) => {
+                (Some((b, p)), Some((nb, np))) => {
                     let flat = |b: usize, p: usize| b * self.block_pages(self.main) + p;
                     flat(nb, np) == flat(b, p) + by as usize
                 }
                 _ => false,
             };
-            while page + run < range.end && belongs(run, self.l2p.get(&((page + run) as u32))) {
+            while page + run < range.end && belongs(run, self.l2p[(page + run) as usize]) {
                 run += 1;
             }
             if here.is_none() {
@@ -629,7 +761,7 @@ impl Reference {
             } else {
                 let mut by = 0;
                 while by < run {
-                    let (block, at) = self.l2p[&((page + by) as u32)];
+                    let (block, at) = self.l2p[(page + by) as usize].unwrap();
                     let rest = self.multi_plane_pages() - at % self.multi_plane_pages();
                     let pages = rest.min((run - by) as usize);
                     let mode = self.blocks[block].mode;
@@ -637,10 +769,7 @@ impl Reference {
                         taken
                     } else {
                         let die = self.die_of(block, at);
-                        let time = self.timing(mode).read.0;
-                        self.busy += time;
-                        let sensed = self.dies[die].host_read(taken, time, self.c.nand.suspend);
-                        self.transfer(die, sensed, pages)
+                        self.host_read(taken, die, mode, at % self.multi_plane_pages(), pages)
                     };
                     parts.push((ready, pages));
                     by += pages as u64;
@@ -674,7 +803,9 @@ impl Reference {
 
     fn write(&mut self, taken: u64, request: &Request) -> u64 {
         self.unflushed = true;
+        self.host_bytes += request.len as u64;
         let range = Self::pages_of(request);
+        let known = self.look_up(taken, &range, true);
         let end = request.offset + request.len as u64;
         let mut ready = taken;
         let mut ragged = Vec::new();
@@ -685,10 +816,17 @@ impl Reference {
             ragged.push(range.end - 1);
         }
         for page in ragged {
-            for (at, _) in self.look_up(taken, page..page + 1) {
+            for (at, _) in self.fetch_range(taken, page..page + 1) {
                 ready = ready.max(at);
             }
         }
+        if self.c.controller.map.is_some() {
+            // Acknowledged before the map is changed for it, at most 32 changes ahead.
+            let behind = self.map_changes.len().checked_sub(32).map_or(0, |at| self.map_changes[at]);
+            self.map_changes.push(known);
+            ready = ready.max(behind);
+        }
+        self.forget_read_ahead(range.clone());
         let mut command = self.command_bytes();
         let mut bytes = request.len as u64;
         let mut done = ready;
@@ -707,7 +845,7 @@ impl Reference {
                 let at = (pointer.block, pointer.written);
                 pointer.written += 1;
                 self.blocks[at.0].pages.push(Some(lpn));
-                self.l2p.insert(lpn, at);
+                self.l2p[lpn as usize] = Some(at);
             }
             self.release_dead();
             let mut left = count;
@@ -725,7 +863,7 @@ impl Reference {
             }
             page += count as u64;
         }
-        match request.fua {
+        match request.fua || !self.c.controller.write_cache {
             true => self.flush(done),
             false => done,
         }
@@ -825,7 +963,7 @@ impl Reference {
             _ => self.slot_credits = 0,
         }
         while self.space_credits > 0 || self.slot_credits > 0 || self.time_credits > 0 {
-            let before = self.busy;
+            let before = self.busy();
             let moved = match self.space_credits > 0 {
                 true => self.reclaim(at),
                 false => self.fold(at),
@@ -834,7 +972,7 @@ impl Reference {
                 Some(moved) => {
                     self.space_credits -= moved as i64 * 65536;
                     self.slot_credits -= moved.max(1) as i64 * 65536;
-                    self.time_credits -= (self.busy - before) as i64 * 1000;
+                    self.time_credits -= (self.busy() - before) as i64 * 1000;
                 }
                 None => (self.space_credits, self.slot_credits, self.time_credits) = (0, 0, 0),
             }
@@ -941,13 +1079,13 @@ impl Reference {
                 in_page = 0;
                 let die = self.die_of(victim.block, page);
                 let time = self.timing(mode).read.0;
-                self.busy += time;
+                self.sensing += time;
                 let operation = self.dies[die].queue(at, time, Kind::Read);
                 victim.sensed = Some((multi_plane, self.end_of((die, operation))));
             }
             in_page += 1;
             let lpn = self.blocks[victim.block].pages[page].unwrap();
-            self.l2p.insert(lpn, (pointer.block, pointer.arrived));
+            self.l2p[lpn as usize] = Some((pointer.block, pointer.arrived));
             self.blocks[pointer.block].pages.push(Some(lpn));
             pointer.arrived += 1;
             moved += 1;

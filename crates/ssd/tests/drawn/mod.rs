@@ -1,0 +1,251 @@
+//! Random profiles of tiny drives: for every key of a profile, how it is drawn, or why it is not.
+
+use std::collections::BTreeMap;
+
+use pslc_ssd::config::*;
+use pslc_ssd::{profile, Words};
+
+/// What was drawn so far, by key.
+type Drawn = BTreeMap<&'static str, String>;
+
+/// Draws a key from a number and the keys before it; `None`: it is not written. 0 draws what is plainest.
+type Draw = fn(u32, &Drawn) -> Option<String>;
+
+/// Keys that no request is answered earlier or later for.
+pub const EXEMPT: &[(&str, &str)] = &[
+    ("base", "where other keys come from; tests/profile.rs"),
+    ("name", "text"),
+    ("wear.slc_cycles", "what a block stands is for findings; no operation looks at it"),
+    ("wear.native_cycles", "as wear.slc_cycles"),
+];
+
+/// The others, each after those that it depends on.
+pub const DRAWN: &[(&str, Draw)] = &[
+    ("cache.mode", |n, _| match n % 8 {
+        0 | 1 => Some(CacheMode::DynamicSlc.word().into()),
+        _ => Some(word_of::<CacheMode>(n)),
+    }),
+    ("link", |n, _| {
+        one_of(n, &["pcie3x1", "sata600", "pcie4x4", "sata300", "pcie1x1", "pcie2x2", "pcie5x1", "pcie6x1"])
+    }),
+    ("nand.channels", |n, _| one_of(n, &["2", "1", "3"])),
+    ("nand.dies", |n, d| Some((number(d, "nand.channels") * [2, 1, 3][n as usize % 3]).to_string())),
+    ("nand.planes", |n, _| one_of(n, &["1", "2"])),
+    ("nand.bits_per_cell", |n, d| match d["cache.mode"] == CacheMode::PureXlc.word() {
+        true => one_of(n, &["3", "1", "2", "4", "5"]),
+        // One bit a cell has no faster mode to be a cache in.
+        false => one_of(n, &["3", "2", "3", "4", "3", "5"]),
+    }),
+    ("nand.blocks_per_plane", |n, _| one_of(n, &["32", "28", "32", "48", "90"])),
+    ("nand.pages_per_block", |n, d| {
+        Some((number(d, "nand.bits_per_cell") * [1, 1, 2][n as usize % 3]).to_string())
+    }),
+    ("nand.page", |n, _| one_of(n, &["16KiB", "8KiB", "16KiB"])),
+    ("nand.bus", |n, _| one_of(n, &["400MT/s", "100MT/s", "1600MT/s"])),
+    ("nand.slc.read", |n, _| one_of(n, &["20us", "31us"])),
+    ("nand.slc.program", |n, _| one_of(n, &["150us", "77us"])),
+    ("nand.slc.erase", |n, _| one_of(n, &["2ms", "900us"])),
+    ("nand.native.read", |n, _| one_of(n, &["50us", "83us"])),
+    ("nand.native.program", |n, _| one_of(n, &["1500us", "611us"])),
+    ("nand.native.erase", |n, _| one_of(n, &["3ms", "1300us"])),
+    ("nand.plane_reads", |n, _| one_of(n, &["", "independent", "together"])),
+    ("nand.suspend", |n, _| one_of(n, &["", "", "none"])),
+    ("nand.suspend.program", |n, d| suspends(d).then(|| among(n, &["15us", "4us"]))),
+    ("nand.suspend.erase", |n, d| suspends(d).then(|| among(n, &["40us", "9us"]))),
+    ("nand.suspend.limit", |n, d| suspends(d).then(|| among(n, &["3", "1", "100"]))),
+    ("controller.write_buffer", |n, d| Some(bytes([4, 2, 9][n as usize % 3] * unit_bytes(d)))),
+    ("controller.write_cache", |n, _| one_of(n, &["", "", "on", "off"])),
+    ("controller.plp", |n, _| one_of(n, &["", "", "off", "on"])),
+    ("controller.flush", |n, _| one_of(n, &["", "50us", "1ms"])),
+    ("controller.native_write", |n, _| one_of(n, &["", "", "none", "20MB/s", "60MB/s"])),
+    ("controller.cores", |n, _| one_of(n, &["2", "1", "5"])),
+    ("controller.command", |n, _| one_of(n, &["1500ns", "30us"])),
+    ("controller.read", |n, _| one_of(n, &["", "900ns", "20us"])),
+    ("controller.write", |n, _| one_of(n, &["", "700ns", "25us"])),
+    ("controller.read_ahead", |n, _| one_of(n, &["", "", "64KiB", "400KiB", "4KiB"])),
+    ("controller.map", |n, _| one_of(n, &["", "", "dram", "4KiB", "8KiB", "1MiB"])),
+    ("controller.map_access", |n, _| one_of(n, &["", "700ns"])),
+    ("ftl.gc", |n, _| Some(word_of::<VictimRule>(n))),
+    ("ftl.reserve_superblocks", |n, _| one_of(n, &["3", "4", "7"])),
+    ("cache.static", |n, d| one_of(n, &["2", "1", ""]).filter(|n| !n.is_empty()).map(|n| superblocks(d, &n))),
+    ("cache.dynamic", |n, d| one_of(n, &["8", "3", "5", ""]).map(|n| superblocks(d, &n))),
+    ("cache.dynamic_least", |n, d| one_of(n, &["", "1", "4"]).map(|n| superblocks(d, &n))),
+    ("cache.shrink_from", |n, _| one_of(n, &["", "25%", "41.5%"])),
+    ("cache.shrink_to", |n, d| match d.contains_key("cache.shrink_from") {
+        true => one_of(n, &["", "50%", "80%"]),
+        false => None,
+    }),
+    ("cache.when_full", |n, _| Some(word_of::<WhenFull>(n))),
+    ("cache.host_share", |n, _| one_of(n, &["", "50%", "21.5%", "90%"])),
+    ("cache.fold_overhead", |n, _| one_of(n, &["1.5", "", "2.75"])),
+    ("cache.fold_below", |n, d| {
+        one_of(n, &["", "5", "9", "14"]).map(|n| bytes(n.parse::<u64>().unwrap() * native_bytes(d)))
+    }),
+    ("cache.fold_batch", |n, d| match d.contains_key("cache.dynamic") && d["cache.mode"] != "static-slc" {
+        true => one_of(n, &["", "1", "2", "3"]).map(|n| superblocks(d, &n)),
+        false => None,
+    }),
+    ("cache.reuse", |n, d| match d["cache.when_full"] == WhenFull::Fold.word() {
+        true => Some(Reuse::AsFreed.word().into()),
+        false => one_of(n, &["", Reuse::AsFreed.word(), Reuse::WhenEmpty.word(), Reuse::AfterIdle.word()]),
+    }),
+    ("cache.dead", |n, d| match d["cache.when_full"] == WhenFull::Fold.word() {
+        true => one_of(n, &["", "free-at-once"]),
+        false => one_of(n, &["", "free-at-once", "until-idle"]),
+    }),
+    ("cache.idle", |n, _| one_of(n, &["", "", "never"])),
+    ("cache.idle.threshold", |n, d| idles(d).then(|| among(n, &["5ms", "300us", "40ms"]))),
+    ("cache.idle.rate", |n, d| idles(d).then(|| one_of(n, &["", "", "20MB/s"])).flatten()),
+    ("cache.idle.residue", |n, d| idles(d).then(|| one_of(n, &["", "80KiB"])).flatten()),
+    ("capacity", |n, d| Some(bytes(capacity(d, [900, 1000, 600][n as usize % 3])))),
+    ("capacity_pure_slc", |n, d| {
+        // Where it is left out, it is a whole number of GB.
+        let share = capacity(d, [800, 900, 500][n as usize % 3]) / number(d, "nand.bits_per_cell");
+        (d["cache.mode"] == CacheMode::PureSlc.word()).then(|| bytes(share))
+    }),
+    ("power.active", |n, _| one_of(n, &["", "2W", "6.5W"])),
+    ("power.idle", |n, d| draws(d).then(|| among(n, &["50mW", "900mW"]))),
+    ("power.idle_after", |n, d| draws(d).then(|| among(n, &["10ms", "1ms"]))),
+    ("power.exit", |n, d| draws(d).then(|| one_of(n, &["3ms", "", "400us"])).flatten()),
+    ("power.die_read", |n, d| draws(d).then(|| among(n, &["50mW", "700mW"]))),
+    ("power.die_program", |n, d| draws(d).then(|| among(n, &["60mW", "900mW"]))),
+    ("power.die_erase", |n, d| draws(d).then(|| among(n, &["70mW", "950mW"]))),
+    ("power.data", |n, d| draws(d).then(|| among(n, &["500pJ/B", "90nJ/B"]))),
+    ("heat.ambient", |n, d| draws(d).then(|| one_of(n, &["", "25C", "41.5C"])).flatten()),
+    ("heat.chips", |n, d| warms(d).then(|| among(n, &["0.5J/K", "1J/K"]))),
+    ("heat.board", |n, d| warms(d).then(|| among(n, &["2J/K", "30J/K"]))),
+    ("heat.chips_to_board", |n, d| warms(d).then(|| among(n, &["3K/W", "8K/W"]))),
+    ("heat.board_to_air", |n, d| warms(d).then(|| among(n, &["9K/W", "2K/W"]))),
+    ("heat.throttle1.at", |n, d| warms(d).then(|| above(d, among(n, &["600", "1000"])))),
+    ("heat.throttle1.until", |n, d| throttles(d, 1).then(|| above(d, among(n, &["550", "280"])))),
+    ("heat.throttle1.speed", |n, d| throttles(d, 1).then(|| among(n, &["70%", "20%"]))),
+    ("heat.throttle2.at", |n, d| {
+        throttles(d, 1).then(|| one_of(n, &["1400", "", "1900"])).flatten().map(|at| above(d, at))
+    }),
+    ("heat.throttle2.until", |n, d| throttles(d, 2).then(|| above(d, among(n, &["560", "1200"])))),
+    ("heat.throttle2.speed", |n, d| throttles(d, 2).then(|| among(n, &["10%", "33.3%"]))),
+    ("heat.throttle3.at", |n, d| {
+        throttles(d, 2).then(|| one_of(n, &["2500", ""])).flatten().map(|at| above(d, at))
+    }),
+    ("heat.throttle3.until", |n, d| throttles(d, 3).then(|| above(d, among(n, &["1300", "2300"])))),
+    ("heat.throttle3.speed", |n, d| throttles(d, 3).then(|| among(n, &["5%", "0.5%"]))),
+    ("host.cores", |n, _| one_of(n, &["", "1", "2"])),
+    ("host.read", |n, d| d.contains_key("host.cores").then(|| among(n, &["4us", "70us"]))),
+    ("host.write", |n, d| d.contains_key("host.cores").then(|| among(n, &["5us", "90us"]))),
+    ("host.page_cache", |n, _| one_of(n, &["", "64MiB", "128MiB"])),
+    ("host.driver_cache", |n, d| match d.contains_key("host.page_cache") {
+        true => None,
+        false => one_of(n, &["", "", "64MiB"]),
+    }),
+    ("host.dirty", |n, d| caches(d).then(|| one_of(n, &["", "200KiB", "480KiB"])).flatten()),
+    ("host.background", |n, d| match d.contains_key("host.dirty") {
+        true => one_of(n, &["100KiB", "0B"]),
+        false => None,
+    }),
+    ("host.request", |n, d| caches(d).then(|| one_of(n, &["", "16KiB", "64KiB"])).flatten()),
+    ("host.depth", |n, d| caches(d).then(|| one_of(n, &["", "1", "3"])).flatten()),
+    ("host.memory", |n, d| caches(d).then(|| one_of(n, &["", "1GB/s"])).flatten()),
+];
+
+/// The drive that these numbers draw, one for each key of [`DRAWN`]; an error where the
+/// profile's check refuses it.
+pub fn config(numbers: &[u32]) -> Result<Config, profile::ProfileError> {
+    let mut drawn = Drawn::new();
+    for ((key, draw), number) in DRAWN.iter().zip(numbers) {
+        if let Some(value) = draw(*number, &drawn) {
+            drawn.insert(key, value);
+        }
+    }
+    let overrides: Vec<(String, String)> =
+        drawn.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+    let mut config = profile::load("tiny.toml", "name = \"tiny\"", &|_| None, &overrides)?.config;
+    if let Some(cache) = &mut config.host.page_cache {
+        // A profile's page cache is larger than these drives. What is not said follows from its size.
+        let said = |key| drawn.contains_key(key);
+        cache.bytes /= 64;
+        cache.background_bytes =
+            if said("host.background") { cache.background_bytes } else { cache.bytes / 10 };
+        cache.dirty_bytes = if said("host.dirty") { cache.dirty_bytes } else { cache.bytes / 5 };
+    }
+    Ok(config)
+}
+
+fn one_of(n: u32, values: &[&str]) -> Option<String> {
+    Some(among(n, values)).filter(|value| !value.is_empty())
+}
+
+fn among(n: u32, values: &[&str]) -> String {
+    values[n as usize % values.len()].into()
+}
+
+fn word_of<T: Words>(n: u32) -> String {
+    T::ALL[n as usize % T::ALL.len()].word().into()
+}
+
+fn number(drawn: &Drawn, key: &str) -> u64 {
+    drawn[key].parse().unwrap()
+}
+
+fn bytes(count: u64) -> String {
+    format!("{count}B")
+}
+
+fn multi_plane_bytes(drawn: &Drawn) -> u64 {
+    let page = if drawn["nand.page"] == "8KiB" { 8 } else { 16 };
+    (page << 10) * number(drawn, "nand.planes")
+}
+
+fn unit_bytes(drawn: &Drawn) -> u64 {
+    multi_plane_bytes(drawn) * number(drawn, "nand.bits_per_cell")
+}
+
+fn native_bytes(drawn: &Drawn) -> u64 {
+    multi_plane_bytes(drawn) * number(drawn, "nand.dies") * number(drawn, "nand.pages_per_block")
+}
+
+/// That many superblocks of the cache.
+fn superblocks(drawn: &Drawn, count: &str) -> String {
+    bytes(count.parse::<u64>().unwrap() * native_bytes(drawn) / number(drawn, "nand.bits_per_cell"))
+}
+
+/// A share of the most that the check lets through, in permille.
+fn capacity(drawn: &Drawn, permille: u64) -> u64 {
+    let set_aside = match drawn["cache.mode"] == "static-slc" || drawn["cache.mode"] == "hybrid-slc" {
+        true => 2,
+        false => 0,
+    };
+    let kept = number(drawn, "ftl.reserve_superblocks") + 4 + set_aside;
+    let blocks = number(drawn, "nand.blocks_per_plane") - kept;
+    blocks * permille / 1000 * native_bytes(drawn)
+}
+
+fn suspends(drawn: &Drawn) -> bool {
+    !drawn.contains_key("nand.suspend")
+}
+
+fn idles(drawn: &Drawn) -> bool {
+    !drawn.contains_key("cache.idle")
+}
+
+fn draws(drawn: &Drawn) -> bool {
+    drawn.contains_key("power.active")
+}
+
+fn warms(drawn: &Drawn) -> bool {
+    drawn.contains_key("heat.ambient")
+}
+
+fn throttles(drawn: &Drawn, step: u32) -> bool {
+    drawn.contains_key(format!("heat.throttle{step}.at").as_str())
+}
+
+fn caches(drawn: &Drawn) -> bool {
+    drawn.contains_key("host.page_cache") || drawn.contains_key("host.driver_cache")
+}
+
+/// So many thousandths of a degree above the air.
+fn above(drawn: &Drawn, millidegrees: String) -> String {
+    let air = if drawn["heat.ambient"] == "25C" { 25_000 } else { 41_500 };
+    let at: u64 = air + millidegrees.parse::<u64>().unwrap();
+    format!("{}.{:03}C", at / 1000, at % 1000)
+}
