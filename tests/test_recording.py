@@ -16,10 +16,10 @@ AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\niodepth=16\nnumber_ios=200000\n"
 GOLDEN = {
     "mixed": ("rw=randrw\nfsync=1000\n", "8a175f4bc3ebe718"),
     "random": ("rw=randwrite\n", "83d424d0ba9ecaf7"),
-    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "68da5be9c17f4fbb"),
-    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "9731c985e20b1393"),
-    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "f614330b859d661a"),
-    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "901e975911bd4043"),
+    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "5872a4c7fc3fc8bb"),
+    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "fce684596a0ff9b6"),
+    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "1f933e4807661637"),
+    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "23cfeb50e6161a1a"),
 }
 
 
