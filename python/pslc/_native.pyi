@@ -10,6 +10,9 @@ class PslcError(Exception):
     """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
 
 def version() -> str: ...
+def last_panic() -> str | None:
+    """What the first panic of the native part said, and where; such a bug raises `PanicException`, no `Exception`."""
+
 def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity: int) -> dict[str, Any]:
     """What an fio job file does to a real drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the
     jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how
@@ -58,7 +61,7 @@ class RealDrive:
         progress: Callable[[dict[str, Any]], bool] | None = None,
         keep: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
-        """As `SimDrive.run`; `keep` is called every 5 s with the result so far (without `wall_s`)."""
+        """As `SimDrive.run`."""
 
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
@@ -98,12 +101,14 @@ class SimDrive:
         overrides: list[tuple[str, str]],
         seed: int,
         progress: Callable[[dict[str, Any]], bool] | None = None,
+        keep: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
         """Run an fio job file to its end and give back what was recorded.
 
         `progress` is called about ten times a second of wall time with `done_bytes`, `total_bytes` (0: unknown),
         `drive_time_ns`, `total_time_ns` (0: not time-based) and `bytes_per_s` (recent, on the drive's clock);
-        when it returns False, or a signal handler raises, the run ends there and keeps what it has.
+        when it returns False, or a signal handler raises, the run ends there and keeps what it has. `keep` is called
+        every 5 s with the result so far (without `wall_s`).
 
         The result:
 

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -116,6 +117,11 @@ class Recording:
         return bool(self.profile)
 
     @property
+    def cut_off(self) -> str | None:
+        """Why the run ended before its time; None when it did not."""
+        return self.error or ("it was interrupted" if self.interrupted else None)
+
+    @property
     def drive_bytes(self) -> int:
         """Capacity of the whole drive, of which a scratch file is a part; that of the file where it is not known."""
         device = self.facts.get("device") or {}
@@ -208,17 +214,31 @@ class Recording:
         }
 
     def save(self, folder: Path) -> None:
-        """Write run.json and series.parquet into `folder`, which is made if need be; run.json comes last. A kill on
-        the way leaves what was there before."""
+        """Write run.json and series.parquet into `folder`, which is made if need be. After a kill on the way `load`
+        finds what was there before, or this.
+
+        Raises:
+            OSError: they cannot be written; what was there before is left as it was.
+        """
         from arro3.io import write_parquet
 
         folder.mkdir(parents=True, exist_ok=True)
         series, document = folder / "series.parquet.part", folder / "run.json.part"
-        write_parquet(self.series, series, compression="zstd(1)")
-        said = self.document() | {"series_sha256": hashlib.sha256(series.read_bytes()).hexdigest()}
-        document.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-        series.replace(folder / "series.parquet")
-        document.replace(folder / "run.json")
+        try:
+            # Into memory: the writer does not survive a full disk.
+            memory = io.BytesIO()
+            write_parquet(self.series, memory, compression="zstd(1)")
+            series.write_bytes(memory.getbuffer())
+            said = self.document() | {"series_sha256": hashlib.sha256(memory.getbuffer()).hexdigest()}
+            document.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+            series.replace(folder / "series.parquet")
+            document.replace(folder / "run.json")
+        except OSError:
+            # Once the new series is in place, the document that belongs to it is this one.
+            for part in (series, document) if series.exists() else ():
+                with suppress(OSError):
+                    part.unlink()
+            raise
 
     @classmethod
     def load(cls, folder: Path) -> Recording:
@@ -230,30 +250,50 @@ class Recording:
         from arro3.io import read_parquet
 
         try:
-            document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             written = (folder / "series.parquet").read_bytes()
-            # The reader does not survive every damaged file, so it is given none.
-            if "series_sha256" in document and hashlib.sha256(written).hexdigest() != document["series_sha256"]:
-                raise ValueError("series.parquet is not the one that run.json was written with")
+            document = _document(folder, hashlib.sha256(written).hexdigest())
             table = read_parquet(io.BytesIO(written)).read_all()
         except (OSError, ValueError) as error:
             raise refusal(
                 f"{folder} holds no recording: {error}", "a run folder has a run.json and a series.parquet"
             ) from None
-        axes = np.array(table["axis"].to_pylist())
-        series = {
-            axis: {
-                name: table[name].to_numpy()[axes == axis].astype(np.uint64)
-                for name in table.column_names
-                if name != "axis"
+        try:
+            axes = np.array(table["axis"].to_pylist(), dtype=str)
+            columns = {name: _column(table[name]) for name in table.column_names if name != "axis"}
+            series = {
+                axis: {name: column[axes == axis] for name, column in columns.items()} for axis in ("time", "bytes")
             }
-            for axis in ("time", "bytes")
-        }
-        kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
-        kept["findings"] = Findings(document["findings"])
-        kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
-        kept["provenance"] = list(document["provenance"].items())
-        return cls(**(kept | series))
+            kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
+            kept["findings"] = Findings(document["findings"])
+            kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
+            kept["provenance"] = list(document["provenance"].items())
+            return cls(**(kept | series))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            what = f"{folder} holds a recording that cannot be read: {type(error).__name__} {error}"
+            raise refusal(what, "run.json was changed, or comes from a version that is too old; run it again") from None
+
+
+def _column(chunks: Any) -> NDArray[np.uint64]:
+    """A column of a table, which has no chunks where it has no rows."""
+    return chunks.to_numpy().astype(np.uint64) if len(chunks) else np.zeros(0, dtype=np.uint64)
+
+
+def _document(folder: Path, sha256: str) -> dict[str, Any]:
+    """run.json; or the one that was to take its place when `save` was killed after it had replaced the series.
+
+    Raises:
+        ValueError: neither belongs to the series. The reader of series does not survive every damaged file.
+        OSError: there is none.
+    """
+    for name in ("run.json", "run.json.part"):
+        path = folder / name
+        if path.exists():
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if found.get("series_sha256", sha256) == sha256:
+                return found
+    if not (folder / "run.json").exists():
+        raise FileNotFoundError(f"there is no {folder / 'run.json'}")
+    raise ValueError("series.parquet is not the one that run.json was written with")
 
 
 def join(parts: Sequence[Recording]) -> Recording:

@@ -1,5 +1,6 @@
 //! The Python binding: conversions only. Its contract is python/pslc/_native.pyi.
 
+mod fault;
 mod real;
 mod recording;
 mod run;
@@ -136,7 +137,8 @@ impl SimDrive {
         });
     }
 
-    #[pyo3(signature = (jobs, source, overrides, seed, progress=None))]
+    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
+    #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &mut self,
         py: Python<'py>,
@@ -145,9 +147,10 @@ impl SimDrive {
         overrides: Vec<(String, String)>,
         seed: u64,
         progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        run::run(py, &mut self.target, &jobs, seed, progress, None)
+        run::run(py, &mut self.target, &jobs, seed, progress, keep)
     }
 }
 
@@ -163,8 +166,10 @@ fn parse(
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fault::listen();
     module.add("PslcError", module.py().get_type::<PslcError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_class::<SimDrive>()?;
     real::add(module)
 }

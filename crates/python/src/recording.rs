@@ -13,7 +13,9 @@ pub fn dict<'py>(
     jobs: &[Job],
     names: &[&str],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let each = recording.stats.iter().map(|stats| stats_dict(py, stats, jobs, recording.end));
+    // Of a run that was cut off, jobs that never began say nothing: not even that they moved 0 bytes a second.
+    let begun = recording.stats.iter().filter(|stats| stats.start <= recording.end);
+    let each = begun.map(|stats| stats_dict(py, stats, jobs, recording.end));
     let out = PyDict::new(py);
     out.set_item("interrupted", recording.interrupted)?;
     out.set_item("error", recording.error.as_ref().map(ToString::to_string))?;

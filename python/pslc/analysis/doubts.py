@@ -24,7 +24,6 @@ WIDE = 0.05
 class Doubt(StrEnum):
     """Every doubt there is; the braces hold the numbers of the case."""
 
-    INTERRUPTED = "the run was interrupted after {written}: run it to its end"
     PART = "only {written} of {capacity} was written, so later phases may be missing: write the whole drive"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins} bins, so a short cache may be missed: record at least {least}"
@@ -64,9 +63,7 @@ def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, i
     written = _size(curve.total_bytes)
     part = capacity is not None and curve.total_bytes < WHOLE * capacity
     found = []
-    if interrupted:
-        found.append(Doubt.INTERRUPTED.format(written=written))
-    elif capacity is not None and part:
+    if capacity is not None and part and not interrupted:
         found.append(Doubt.PART.format(written=written, capacity=_size(capacity)))
     if len(phases) == 1 and (interrupted or part):
         found.append(Doubt.FIRST_PHASE.format(written=written))

@@ -1,9 +1,14 @@
 """The command line: one file a command, found by listing this folder; each has a `command`. stdout is data, stderr is
-talk; exit 0 done, 1 a comparison out of tolerance, 2 an error, 130 interrupted."""
+talk; exit 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the recording is not where it was to be, 130
+interrupted."""
 
+import io
+import os
 import pkgutil
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import cast
 
 import typer
 
@@ -31,22 +36,76 @@ for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.
 
 
 def main() -> None:
-    """Run the command line; an error is a text on stderr and exit code 2."""
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    """Run the command line; an error is a text on stderr and exit code 2, whatever it is."""
     try:
+        _streams()
+        _words(sys.argv[1:])
         app()
     except BrokenPipeError:
         # Whoever read our output has had enough, as `head` does.
-        sys.stderr.close()
-        sys.exit(0)
-    except Exception as error:
-        from pslc.errors import PslcError
+        _leave(0)
+    except KeyboardInterrupt:
+        _leave(130)
+    except SystemExit as end:
+        # What is still to be written may not find its way; Python would say so in words of its own.
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            from pslc import failure
 
-        if not isinstance(error, PslcError):
-            raise
-        from rich.console import Console
+            _leave(failure.tell(error))
+        raise end
+    except BaseException as error:  # A panic of the native part is no Exception.
+        from pslc import failure
 
-        console = Console(stderr=True, soft_wrap=True, highlight=False)
-        console.print("[bold red]error:[/] ", end="")
-        console.print(str(error), markup=False)
-        sys.exit(2)
+        _leave(failure.tell(error))
+
+
+def _streams() -> None:
+    """A closed stream is one to nowhere, and what a stream cannot encode is replaced."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The lowest that is free, so that no file of ours gets its number.
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    talk = cast(io.TextIOWrapper, sys.stderr).detach()
+    sys.stderr = _Talk(talk, "utf-8", errors="backslashreplace", line_buffering=True)
+
+
+class _Talk(io.TextIOWrapper):
+    """stderr, which no run ends for: what cannot be said is not said."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+
+def _words(arguments: list[str]) -> None:
+    """Names have to be text: they go into recordings, reports and messages."""
+    for word in arguments:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            from pslc.errors import refusal
+
+            shown = os.fsencode(word).decode(errors="backslashreplace")
+            raise refusal(f'"{shown}" is no UTF-8', "rename the file or the folder") from None
+
+
+def _leave(code: int) -> None:
+    """End now, without another word about streams that cannot be written."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)

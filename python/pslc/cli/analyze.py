@@ -34,13 +34,13 @@ def command(
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
-    from pslc.recording import Recording
+    from pslc.opened import opened
     from pslc.report import terminal
 
     if files[0].is_dir():
         if len(files) > 1:
             raise refusal(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
-        recording = Recording.load(files[0])
+        recording = opened(files[0])
         if outside:
             from pslc.findings.writes import of_writes
 

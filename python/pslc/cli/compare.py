@@ -37,11 +37,12 @@ def command(
     """
     from pslc.errors import refusal
     from pslc.findings import comparison
+    from pslc.opened import read_side
     from pslc.report import terminal
 
     if len(runs) < 2:
         raise refusal("one recording alone", "give two or more: pslc compare runs/a runs/b")
-    sides = [comparison.read_side(run) for run in runs]
+    sides = [read_side(run) for run in runs]
     if pool:
         sides = comparison.pooled(sides)
     limits = comparison.read_tolerance(tolerance) if tolerance else {}

@@ -27,10 +27,10 @@ def command(
     The page needs nothing but itself. Pictures as files need Chromium or Chrome, and no network.
     """
     from pslc.errors import refusal
-    from pslc.findings import comparison
+    from pslc.opened import read_side
 
     catalogue = _catalogue(runs)
-    sides = [] if catalogue else [comparison.read_side(run) for run in runs]
+    sides = [] if catalogue else [read_side(run) for run in runs]
     if len(runs) > 1 and output is None and png is None and svg is None:
         raise refusal(f"a page of {len(runs)} recordings belongs into none of their folders", "say where: -o page.html")
     path = output or (None if len(runs) > 1 else runs[0] / "report.html")
@@ -47,11 +47,11 @@ def command(
 
 def _catalogue(runs: list[Path]) -> "list[Recording]":
     """The recordings in the folders of a folder that is none itself."""
-    from pslc.recording import Recording
+    from pslc.opened import opened
 
     if len(runs) > 1 or (runs[0] / "run.json").exists():
         return []
-    return [Recording.load(path.parent) for path in sorted(runs[0].glob("*/run.json"))]
+    return [opened(path.parent) for path in sorted(runs[0].glob("*/run.json"))]
 
 
 def _write(sides: "list[Side]", catalogue: "list[Recording]", path: Path) -> None:

@@ -1,8 +1,12 @@
 """`pslc run`: a suite or a job file on a drive."""
 
 import json
+import os
 import signal
 import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -19,8 +23,10 @@ if TYPE_CHECKING:
     from pslc.runner.plan import Plan
 
 REAL = "Real drives"
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """A kill that can be heard ends a run as Ctrl-C does: what was measured is kept."""
+ELSEWHERE = 3
+"""Exit code when the recording could not be put where it was wanted, and is somewhere else."""
 SUITE = "Suites"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -116,8 +122,9 @@ def command(
     if folder is not None and resume is None:
         _check(folder)
     recordings = _run(order, folder, dry_run, yes)
+    wanted = folder
     if folder is not None:
-        _save(order, recordings, folder, report=not no_report)
+        folder = _saved(order, recordings, folder, report=not no_report)
     _print(order, recordings, output_format)
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
@@ -130,6 +137,8 @@ def command(
         more = f"\nto go on: pslc run --resume {folder}" if folder and last.steps else ""
         typer.echo(f"interrupted after {last.drive_time_s:.1f} s of drive time{kept}{more}", err=True)
         raise typer.Exit(130)
+    if folder != wanted:
+        raise typer.Exit(ELSEWHERE)
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list[Recording]":
@@ -152,7 +161,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list
                 order,
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
-                keep=partial(_keep, order, folder) if folder else None,
+                keep=_Keeper(order, folder, bar.tell) if folder else None,
                 tell=bar.tell,
             )
         except DeclinedError:
@@ -175,18 +184,41 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
     typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
     if dry_run:
         return False
-    wanted = yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    wanted = yes or sys.stdin is None or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
     bar.resume()
     return wanted
 
 
-def _keep(order: "Order", folder: Path, so_far: "list[Recording]") -> None:
-    """Recordings that anyone can open, and that can be resumed, even if the run is killed now."""
-    from pslc.runner import campaign
+class _Keeper:
+    """Keeps recordings that anyone can open, and that can be resumed, even if the run is killed now. Where one cannot
+    be written the run goes on, and the next is tried."""
 
-    last = so_far[-1]
-    unfinished = replace(last, error=last.error or "the run has not ended")
-    unfinished.save(campaign.folders(order, folder)[len(so_far) - 1])
+    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
+        self._order, self._folder, self._tell = order, folder, tell
+        self._finished = 0
+        self._failed = ""
+
+    def __call__(self, so_far: "list[Recording]") -> None:
+        failed = ""
+        try:
+            self._save(so_far)
+        except OSError as error:
+            failed = f"{self._folder}: {error.strerror or error}"
+        if failed and failed != self._failed:
+            self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
+        if self._failed and not failed:
+            self._tell(f"what is measured is kept in {self._folder} again")
+        self._failed = failed
+
+    def _save(self, so_far: "list[Recording]") -> None:
+        from pslc.runner import campaign
+
+        places = campaign.folders(self._order, self._folder)
+        *before, last = so_far
+        while self._finished < len(before):
+            before[self._finished].save(places[self._finished])
+            self._finished += 1
+        replace(last, error=last.error or "the run has not ended").save(places[len(before)])
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:
@@ -232,20 +264,43 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
             terminal.show(view.of_recording(documents[0]))
 
 
+def _saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Path | None:
+    """Put the recordings into `folder`, or where that fails into another, which is asked for at a terminal and is a
+    temporary one otherwise. Where they are; None where they could be put nowhere."""
+    places = iter([folder, None, Path(tempfile.gettempdir()) / f"pslc-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"])
+    for place in places:
+        where = place or _asked()
+        if where is None:
+            continue
+        try:
+            _save(order, recordings, where, report)
+            return where
+        except OSError as error:
+            typer.echo(f"warning: {where}: the recording cannot be written: {error.strerror or error}", err=True)
+    typer.echo("warning: the recording is nowhere; --json prints it", err=True)
+    return None
+
+
+def _asked() -> Path | None:
+    """Another folder, from who sits at the terminal."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return None
+    with suppress(typer.Abort, KeyboardInterrupt):
+        said = typer.prompt("Another folder for the recording (none: a temporary one)", default="", err=True)
+        return Path(said) if said else None
+    return None
+
+
 def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
-    from pslc.errors import refusal
     from pslc.runner import campaign
 
-    try:
-        for recording, where in zip(recordings, campaign.folders(order, folder), strict=False):
-            recording.save(where)
-        if report:
-            from pslc import view
-            from pslc.report import page
+    for recording, where in zip(recordings, campaign.folders(order, folder), strict=False):
+        recording.save(where)
+    if report:
+        from pslc import view
+        from pslc.report import page
 
-            if order.what == "all":
-                page.write_all([view.of_recording(recording) for recording in recordings], folder / "report.html")
-            else:
-                page.write(view.of_recording(recordings[0]), folder / "report.html")
-    except OSError as error:
-        raise refusal(f"{folder}: {error.strerror}", "give --save a folder that can be written") from None
+        if order.what == "all":
+            page.write_all([view.of_recording(recording) for recording in recordings], folder / "report.html")
+        else:
+            page.write(view.of_recording(recordings[0]), folder / "report.html")

@@ -15,7 +15,6 @@ import numpy as np
 from pslc import formats
 from pslc.analysis import Curve
 from pslc.errors import refusal
-from pslc.findings import imported
 from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
@@ -104,19 +103,6 @@ class Side:
     def recording(self) -> Recording:
         """The one that is shown."""
         return self.repeats[0]
-
-
-def read_side(folder: Path) -> Side:
-    """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
-
-    Raises:
-        PslcError: there is no recording in it.
-    """
-    if folder.is_file():
-        data, findings = imported.analyzed([folder], formats.Hints())
-        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows))
-    inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
-    return Side(folder.name, tuple(Recording.load(at) for at in (folder, *(path.parent for path in inside))))
 
 
 def pooled(sides: Sequence[Side]) -> list[Side]:

@@ -15,7 +15,7 @@ from pslc.recording import Recording
 class Doubt(StrEnum):
     """Every doubt there is; the braces hold what was seen."""
 
-    INCOMPLETE = "the run ended early ({why}): repeat it"
+    INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
@@ -61,9 +61,12 @@ def of_run(recording: Recording) -> list[str]:
     return [*_of_the_run(recording), *of_the_machine(recording.facts)]
 
 
+def of_its_end(recording: Recording) -> list[str]:
+    """Whether all of it was run."""
+    return [Doubt.INCOMPLETE.format(why=recording.cut_off)] if recording.cut_off else []
+
+
 def _of_the_run(recording: Recording) -> Iterator[str]:
-    if recording.error:
-        yield Doubt.INCOMPLETE.format(why=recording.error)
     yield from of_jobs(recording.jobs)
     smallest = None
     for job in recording.jobs:

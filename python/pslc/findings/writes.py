@@ -42,7 +42,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
         explain=explain,
         capacity_bytes=recording.drive_bytes,
         seed=recording.seed,
-        interrupted=recording.interrupted,
+        interrupted=recording.cut_off is not None,
         phases_too=not mixed,
     )
     return found | {"throttled_s": throttled(recording)}

@@ -44,8 +44,8 @@ def show(view: View) -> None:
     out = console()
     head: list[RenderableType] = [Text(view.title, style="bold"), Text(view.took, style="dim")]
     # What has names in the place of numbers is in the table as well.
-    if view.pictures and view.pictures[0].lines and not view.pictures[0].rows:
-        head.append(_plot(view.pictures[0], out.width))
+    if view.pictures and not view.pictures[0].rows:
+        head += _plot(view.pictures[0], out.width)
     said: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
     said += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
     said += [Text(f"note: {note}", style="dim") for note in view.notes]
@@ -107,7 +107,7 @@ def show_comparison(sides: list[Side], rows: list[Row]) -> None:
         head.append(Text.assemble((side.name, "bold"), f": {one.suite} on {one.drive}, {one.target}{repeats}"))
     picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
     if picture is not None:
-        head.append(_plot(picture, out.width))
+        head += _plot(picture, out.width)
     room = MOST_LINES - len(out.render_lines(Group(*head))) - 2
     said: list[RenderableType] = []
     if len(rows) > room:
@@ -138,19 +138,21 @@ def show_comparison(sides: list[Side], rows: list[Row]) -> None:
     out.print(Group(*head, table, *said))
 
 
-def _plot(picture: Picture, width: int) -> Text:
+def _plot(picture: Picture, width: int) -> list[Text]:
+    """The picture; nothing where it has no points."""
+    drawn = [(line.name, *_thinned(line, picture)) for line in picture.lines]
+    drawn = [(name, x, y) for name, x, y in drawn if len(x)]
+    if not drawn:
+        return []
     plotext.clear_figure()
     plotext.limit_size(False, False)
     plotext.plotsize(width, PLOT_LINES)
     plotext.theme("clear")
-    xs, ys = [], []
-    for line, marker in zip(picture.lines, MARKERS, strict=False):
-        x, y = _thinned(line, picture)
-        label = line.name if len(picture.lines) > 1 else None
+    drawn = drawn[: len(MARKERS)]
+    for (name, x, y), marker in zip(drawn, MARKERS, strict=False):
+        label = name if len(picture.lines) > 1 else None
         plotext.plot(x.tolist(), y.tolist(), marker=marker, label=label)
-        xs.append(x)
-        ys.append(y)
-    x, y = np.concatenate(xs), np.concatenate(ys)
+    x, y = (np.concatenate([of[axis] for of in drawn]) for axis in (1, 2))
     low, high, ticks = _axis(x, picture.log_x)
     plotext.xlim(low, high)
     plotext.xticks(list(ticks), list(ticks.values()))
@@ -158,7 +160,7 @@ def _plot(picture: Picture, width: int) -> Text:
     plotext.ylim(low, high + 0.05 * (high - low))
     plotext.yticks(list(ticks), list(ticks.values()))
     plotext.title(f"{picture.y} against {picture.x}")
-    return Text.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)
+    return [Text.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)]
 
 
 def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from pslc import suites
 from pslc.errors import PslcError, refusal
+from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.runner.plan import plan
-from pslc.runner.run import Confirm, DeclinedError, Progress, analysed
+from pslc.runner.run import Confirm, DeclinedError, Progress
 from pslc.runner.run import run as run_one
 from pslc.targets.instruments import Meter
 from pslc.targets.region import Scope, find_region, preparation

@@ -17,7 +17,7 @@ import numpy as np
 from pslc import suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
-from pslc.recording import Columns, Findings, Recording, join
+from pslc.recording import Columns, Recording, join
 from pslc.runner.plan import Plan, plan
 from pslc.targets import probe
 from pslc.targets.instruments import Thermometer
@@ -33,7 +33,7 @@ Confirm = Callable[[Plan], bool]
 """Asked before anything is written to a real drive; the run is not made when it returns False."""
 
 Keep = Callable[[Recording], None]
-"""Called between steps, and within one on a real drive, every few seconds with the recording so far."""
+"""Called every few seconds with the recording so far, between steps and within one."""
 
 KEEP_EVERY_S = 5.0
 
@@ -103,6 +103,8 @@ def run(
     if isinstance(bench.drive, RealDrive):
         facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
     imports.join()
+    from pslc.opened import analysed
+
     return analysed(recording)
 
 
@@ -196,10 +198,7 @@ class _Bench:
             part = _recording(common, result)
             return part if self.thermometer is None else self.thermometer.on(part)
 
-        if isinstance(self.drive, SimDrive):
-            found = self.drive.run(text, self.source, self.options, seed, progress)
-        else:
-            found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
+        found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
         recording = recorded(found)
         if self.keep is not None and monotonic() > self.kept_at + KEEP_EVERY_S:
             self.kept_at = monotonic()
@@ -223,25 +222,12 @@ def _recording(common: dict[str, Any], result: dict[str, Any]) -> Recording:
     )
 
 
-def analysed(recording: Recording) -> Recording:
-    """The recording with its findings, as its suite or job file has them."""
-    from pslc.findings import doubts
-    from pslc.findings.writes import of_writes
-
-    known = recording.suite in suites.names()
-    found = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
-    recording.findings = Findings(found)
-    if not recording.is_simulated:
-        recording.findings["doubts"] = doubts.of_run(recording) + recording.findings["doubts"]
-    return recording
-
-
 def _columns(raw: dict[str, bytes]) -> Columns:
     return {name: np.frombuffer(values, dtype="<u8") for name, values in raw.items()}
 
 
 def _import_ahead() -> None:
-    for module in ("arro3.io", "pslc.findings.writes"):
+    for module in ("arro3.io", "pslc.opened"):
         import_module(module)
 
 

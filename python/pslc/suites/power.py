@@ -63,7 +63,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     rows = []
     for part in recording.parts:
         name = part.jobs[0]["name"] if part.jobs else ""
-        if name not in STATES:
+        if name not in STATES or not part.drive_time_s:
             continue
         job = part.jobs[0]
         moved = 0.0 if name == "idle" else float(job["read"]["io_bytes"] + job["write"]["io_bytes"])

@@ -34,7 +34,7 @@ def findings(recording: Recording) -> dict[str, Any]:
 
     - those of `pslc.findings.writes.of_writes`; each phase has `from_s` and `to_s` as well
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
-      their mean
+      their mean; null when nothing was recorded
     """
     found = of_writes(recording)
     seconds, written = sums(recording, "write_bytes")
@@ -42,6 +42,8 @@ def findings(recording: Recording) -> dict[str, Any]:
         at = np.interp([phase["from_bytes"], phase["to_bytes"]], written, seconds)
         phase |= {"from_s": float(at[0]), "to_s": float(at[1])}
     end = float(seconds[-1])
+    if not end:
+        return found | {"steady_bytes_per_s": None, "steady_spread": None}
     tenths = np.diff(np.interp(np.linspace((1 - LAST) * end, end, 11), seconds, written)) / (LAST * end / 10)
     found["steady_bytes_per_s"] = float(tenths.mean())
     found["steady_spread"] = float((tenths.max() - tenths.min()) / tenths.mean()) if tenths.mean() else 0.0
@@ -50,6 +52,8 @@ def findings(recording: Recording) -> dict[str, Any]:
 
 def sentences(findings: dict[str, Any]) -> list[str]:
     """What is left, then what was before."""
+    if findings["steady_bytes_per_s"] is None:
+        return words.sentences(findings)
     steady = f"At the end {words.speed(findings['steady_bytes_per_s'])} are left"
     return [f"{steady}, within {100 * findings['steady_spread']:.0f} %.", *words.sentences(findings)]
 

@@ -63,9 +63,8 @@ def findings(recording: Recording) -> dict[str, Any]:
     """
     # A profile without heat has the column, and nothing in it.
     known, told = recording.totals.get(TEMPERATURE, 0) > 0, LEVEL in recording.time
-    rows = [
-        _stress(part, known) for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")
-    ]
+    stressed = [part for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")]
+    rows = [_stress(part, known) for part in stressed if _lasted(part)]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
     constants = _constants(cooled[-1]) if known and cooled else []
     doubts = []
@@ -74,6 +73,13 @@ def findings(recording: Recording) -> dict[str, Any]:
     elif not told:
         doubts.append("a real drive does not tell when it throttles: that follows from its reading speed here")
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
+
+
+def _lasted(part: Recording) -> bool:
+    """Whether there are bins of the stress: a run that was cut off may have none yet."""
+    job = part.jobs[0]
+    ends = part.time["end_ns"]
+    return bool(((ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])).any())
 
 
 def _stress(part: Recording, known: bool) -> dict[str, Any]:

@@ -1,0 +1,81 @@
+"""What a command says when it fails: an error of the user's or the world's in a sentence, a bug of ours with a report
+to send; never a traceback."""
+
+import errno
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from datetime import datetime
+from pathlib import Path
+
+EXIT = 2
+ISSUES = "the issue tracker of pslc"
+
+
+def tell(error: BaseException) -> int:
+    """Say on stderr what went wrong, and return the exit code."""
+    try:
+        from pslc.errors import PslcError
+
+        if isinstance(error, PslcError):
+            _say(str(error))
+        elif isinstance(error, OSError):
+            _say(_of_the_system(error))
+        elif isinstance(error, MemoryError):
+            _say("there is not enough memory\n\nhint: less at once: a smaller drive, iodepth or numjobs, or ulimit -v")
+        else:
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            _say(f"{what}; this is a bug in pslc\n\nhint: {_where(_report(error))}")
+    except OSError:
+        # There is nobody to tell.
+        pass
+    return EXIT
+
+
+def _say(text: str) -> None:
+    from rich.console import Console
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print("[bold red]error:[/] ", end="")
+    console.print(text, markup=False)
+
+
+def _of_the_system(error: OSError) -> str:
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+    where = " and ".join(names) or "a file"
+    hints = {
+        errno.ENOSPC: "make room, or write to another place",
+        errno.ENOENT: "it was removed meanwhile, or never there; a folder may be gone in which this shell still is",
+        errno.EMFILE: "raise the limit of open files: ulimit -n",
+        errno.EFBIG: "raise the limit of the size of files: ulimit -f",
+    }
+    if error.filename is None and error.errno == errno.ENOSPC:
+        where = "the output"
+    return f"{where}: {error.strerror or error}\n\nhint: {hints.get(error.errno or 0, 'look whether it can be used')}"
+
+
+def _report(error: BaseException) -> str:
+    """All that helps to find the bug. Nothing in it is of the user's files but their names."""
+    from pslc._native import last_panic, version
+
+    lines = [
+        f"pslc {version()} on Python {platform.python_version()}, {platform.platform()}",
+        f"command: {sys.argv[1:]}",
+        "",
+        "".join(traceback.format_exception(error)),
+    ]
+    panic = last_panic()
+    return "\n".join([*lines, f"the native part: {panic}\n"] if panic else lines)
+
+
+def _where(report: str) -> str:
+    name = f"pslc-bug-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        try:
+            (folder / name).write_text(report, encoding="utf-8", errors="backslashreplace")
+        except OSError:
+            continue
+        return f"please send {folder / name} to {ISSUES}; it holds the command line and no data"
+    return f"please send this to {ISSUES}:\n{report}"

@@ -1,0 +1,52 @@
+"""Recordings with their findings, whenever and by whichever version they were made."""
+
+from pathlib import Path
+
+from pslc import formats, suites
+from pslc._native import version
+from pslc.findings import doubts, imported
+from pslc.findings.comparison import Side
+from pslc.findings.writes import of_writes
+from pslc.recording import Findings, Recording
+
+
+def opened(folder: Path) -> Recording:
+    """The recording in a folder. One that was cut off has no findings yet, and another version of pslc may have found
+    other things: these are analysed now, from what was recorded.
+
+    Raises:
+        PslcError: there is no recording in `folder`, or it is damaged.
+    """
+    recording = Recording.load(folder)
+    if recording.findings and recording.version == version():
+        return recording
+    repeats = {name: found for name, found in recording.findings.items() if name == "repeats"}
+    found = analysed(recording)
+    found.findings |= repeats
+    return found
+
+
+def read_side(folder: Path) -> Side:
+    """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
+
+    Raises:
+        PslcError: there is no recording in it.
+    """
+    if folder.is_file():
+        data, findings = imported.analyzed([folder], formats.Hints())
+        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows))
+    inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
+    return Side(folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))))
+
+
+def analysed(recording: Recording) -> Recording:
+    """The recording with its findings, as its suite or job file has them."""
+    known = recording.suite in suites.names()
+    found = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
+    recording.findings = Findings(found)
+    recording.findings["doubts"] = [
+        *doubts.of_its_end(recording),
+        *([] if recording.is_simulated else doubts.of_run(recording)),
+        *recording.findings["doubts"],
+    ]
+    return recording

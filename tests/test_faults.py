@@ -1,0 +1,216 @@
+"""What happens to a command from outside: signals, streams, names, limits. It ends with a sentence, never a traceback,
+and what was measured is kept."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pslc
+from pslc.opened import opened
+
+PSLC = str(Path(sys.executable).parent / "pslc")
+SIM = "sim:pm871b-128gb"
+LONG = "[long]\nrw=randwrite\nbs=64k\niodepth=4\ndirect=1\ntime_based\nruntime=10m\nnorandommap\n"
+REAL = ["--on", "./scratch.bin", "--size", "64MB", "--yes"]
+
+
+def start(folder: Path, *arguments: str, **options) -> subprocess.Popen[str]:
+    (folder / "long.fio").write_text(LONG)
+    return subprocess.Popen(
+        [PSLC, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    raise AssertionError(f"no {path} within a minute")
+
+
+def no_traceback(talk: str) -> None:
+    assert "Traceback" not in talk, talk
+    assert "panicked" not in talk, talk
+
+
+@pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM])
+def test_every_signal_that_ends_a_program_keeps_the_recording(how, tmp_path):
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
+    wait_for(tmp_path / "out" / "run.json", process)
+    process.send_signal(how)
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 130, talk
+    no_traceback(talk)
+    assert "this recording is partial" in opened(tmp_path / "out").findings["doubts"][0]
+    assert not (tmp_path / "scratch.bin").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGPIPE, signal.SIGXFSZ])
+def test_signals_of_files_and_pipes_disturb_no_run(how, tmp_path):
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
+    wait_for(tmp_path / "out" / "run.json", process)
+    for _ in range(20):
+        process.send_signal(how)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 130, talk
+    no_traceback(talk)
+
+
+@pytest.mark.parametrize("after", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_an_interrupt_at_the_beginning_leaves_no_traceback_and_no_file(after, tmp_path):
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=60)
+    # Before our first line it is Python's own start that is interrupted, which it says in its own way.
+    ours = "Traceback" not in talk or "in main" in talk
+    assert process.returncode in ((130, -signal.SIGINT) if ours else (1, 130, -signal.SIGINT)), talk
+    if ours:
+        no_traceback(talk)
+    assert not (tmp_path / "scratch.bin").exists()
+
+
+def test_a_killed_suite_opens_with_every_command(tmp_path):
+    process = start(tmp_path, "run", "sustained", *REAL, "--save", "out")
+    wait_for(tmp_path / "out" / "run.json", process)
+    process.kill()
+    process.communicate(timeout=60)
+    for words in (["analyze", "out"], ["report", "out", "-o", "page.html"], ["compare", "out", "out"]):
+        done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        no_traceback(done.stderr)
+    assert "this recording is partial" in (tmp_path / "page.html").read_text()
+
+
+def test_a_kill_between_the_two_files_of_a_recording_loses_nothing(tmp_path):
+    first, second = (pslc.run("fill", on=SIM, seed=seed, options=[("io_size", f"{seed}g")]) for seed in (1, 2))
+    first.save(tmp_path / "run")
+    second.save(tmp_path / "next")
+    (tmp_path / "next" / "run.json").rename(tmp_path / "run" / "run.json.part")
+    (tmp_path / "run" / "series.parquet.part").write_bytes((tmp_path / "next" / "series.parquet").read_bytes())
+    assert opened(tmp_path / "run").seed == 1, "before the series takes its place"
+    (tmp_path / "run" / "series.parquet.part").replace(tmp_path / "run" / "series.parquet")
+    assert opened(tmp_path / "run").seed == 2, "after it"
+
+
+def test_a_folder_that_goes_away_does_not_end_the_measurement(tmp_path):
+    """The folder of the recording becomes a file: nothing can be kept there, and the run goes on."""
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--runtime=14s")
+    wait_for(tmp_path / "out" / "run.json", process)
+    (tmp_path / "out").rename(tmp_path / "gone")
+    (tmp_path / "out").write_text("in the way")
+    said, talk = process.communicate(timeout=120)
+    assert process.returncode == 3, talk
+    no_traceback(talk)
+    assert "the run goes on" in talk
+    assert "the recording cannot be written" in talk
+    place = Path(talk.split("recording: ")[1].split(",")[0])
+    assert opened(place).drive_time_s >= 14
+    assert "MB/s" in said
+
+
+def test_a_full_disk_of_recordings_does_not_end_the_measurement(tmp_path):
+    """A file system of 64 kB, in which no recording has room."""
+    point = tmp_path / "small"
+    point.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", point], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("mounting needs root")
+    try:
+        process = start(tmp_path, "run", "long.fio", *REAL, "--save", "small/out", "--runtime=7s", "--json")
+        said, talk = process.communicate(timeout=120)
+        assert process.returncode == 3, talk
+        no_traceback(talk)
+        assert "No space left" in talk
+        assert json.loads(said)["written_bytes"] > 0
+        place = Path(talk.split("recording: ")[1].split(",")[0])
+        assert opened(place).written_bytes == json.loads(said)["written_bytes"]
+    finally:
+        subprocess.run(["umount", point], check=True)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code"),
+    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 2), ("2>/dev/full", 0)],
+)
+def test_streams_that_are_closed_or_full(redirect, code, tmp_path):
+    line = f"exec {PSLC} run fill --on {SIM} --save out {redirect}"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, done.stderr
+    no_traceback(done.stderr)
+    assert opened(tmp_path / "out").written_bytes > 0
+    if code:
+        assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "fill", "--on", b"./\xff.bin", "--size", "64MB"],
+        ["run", "fill", "--on", b"sim:\xff.toml"],
+        ["run", b"\xff.fio", "--on", SIM],
+        ["run", "fill", "--on", SIM, "--save", b"out\xff"],
+        ["run", "fill", "--on", SIM, b"--bs=\xff"],
+        ["analyze", b"\xff"],
+    ],
+)
+def test_names_that_are_no_text_are_refused(words, tmp_path):
+    done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert b"is no UTF-8" in done.stderr
+    no_traceback(done.stderr.decode())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_current_folder_that_is_gone(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {gone}; exec {PSLC} run fill --on {SIM}"
+    done = subprocess.run(["sh", "-c", line], cwd=gone, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (2, 3), done.stderr
+    no_traceback(done.stderr)
+    assert "error:" in done.stderr or "warning:" in done.stderr
+
+
+@pytest.mark.parametrize("megabytes", [200, 300, 400, 600])
+def test_little_memory_is_an_error_in_words(megabytes, tmp_path):
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    done = subprocess.run(
+        [PSLC, "run", "fill", *REAL], cwd=tmp_path, capture_output=True, text=True, preexec_fn=limited,
+        timeout=120, check=False, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode in (0, 2, 3), (done.returncode, done.stderr)
+    no_traceback(done.stderr)
+    assert not (tmp_path / "scratch.bin").exists()
+
+
+def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
+    code = (
+        "import sys; sys.argv = ['pslc', 'suites']\nimport pslc.cli, pslc.suites\n"
+        "def broken(*_): raise ZeroDivisionError('on purpose')\n"
+        "pslc.suites.names = broken\npslc.cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    no_traceback(done.stderr)
+    assert "this is a bug in pslc" in done.stderr
+    report = next(tmp_path.glob("pslc-bug-*.txt")).read_text()
+    assert "ZeroDivisionError: on purpose" in report
+    assert "Traceback" in report
+    assert "command: ['suites']" in report

@@ -1,0 +1,50 @@
+"""A recording that ends early, of any suite and at any moment, opens with every command and says that it is partial."""
+
+import functools
+import json
+
+import pytest
+
+import pslc
+from pslc import suites, view
+from pslc.findings import comparison
+from pslc.opened import opened, read_side
+from pslc.report import fio, page, terminal
+from pslc.runner.campaign import spread
+from pslc.targets.region import Scope
+from tests.cut import cut
+from tests.small import PROFILE
+
+SHARES = (0.0, 1e-6, 0.05, 0.37, 0.71, 0.999)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Each suite on the small drive, once."""
+    profile = tmp_path_factory.mktemp("drive") / "small.toml"
+    profile.write_text(PROFILE)
+    return functools.cache(lambda suite: pslc.run(suite, on=f"sim:{profile}", scope=Scope(quick=True)))
+
+
+@pytest.mark.parametrize("suite", suites.names())
+def test_a_suite_that_was_killed_opens_and_says_that_it_is_partial(suite, whole, tmp_path, capsys):
+    full = whole(suite)
+    full.save(tmp_path / "full")
+    # The end of a step, too.
+    ends = [(part.end_ns - full.start_ns) / max(full.end_ns - full.start_ns, 1) for part in full.parts[:1]]
+    for number, share in enumerate([*SHARES, *ends]):
+        folder = tmp_path / f"cut-{number}"
+        cut(full, share).save(folder)
+        recording = opened(folder)
+        assert "this recording is partial" in recording.findings["doubts"][0], share
+        shown = view.of_recording(recording)
+        terminal.show(shown)
+        assert "this recording is partial" in capsys.readouterr().out
+        json.dumps(recording.document(), allow_nan=False)
+        fio.document(recording)
+        sides = [read_side(tmp_path / "full"), read_side(folder)]
+        terminal.show_comparison(sides, comparison.compare(sides, {}))
+        spread([full, recording])
+        capsys.readouterr()
+    assert "this recording is partial" in page.render(shown)
+    page.write_comparison(sides, comparison.compare(sides, {}), tmp_path / "both.html")
