@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench bench-fio bench-analysis accuracy suites picture build clean tools
+.PHONY: help attempts blkid-images demo test check bench bench-fio bench-analysis accuracy suites picture build clean tools
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
@@ -23,6 +23,8 @@ help:
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
+	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
+	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -81,6 +83,22 @@ tools:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
 	@command -v cargo >/dev/null || { echo "Rust is missing. Install it from https://rustup.rs, then open a new shell" >&2; exit 2; }
 	@command -v cc >/dev/null || { echo "A C compiler is missing (cc). On Debian and Ubuntu: apt install gcc" >&2; exit 2; }
+
+attempts: build
+	PSLC_ATTEMPTS=$(or $(ATTEMPTS),400) PSLC_SEED=$(or $(SEED),1) $(BIN)/pytest -s tests/test_attempts.py tests/test_swapped.py
+
+# libblkid's own test images, from the source package of util-linux, by a list of sources of our own.
+IMAGES := target/blkid-images
+APT := apt-get -q -o Dir::Etc::sourcelist=$(CURDIR)/$(IMAGES)/sources.list -o Dir::Etc::sourceparts=- \
+	-o Dir::State::lists=$(CURDIR)/$(IMAGES)/lists -o Dir::Cache=$(CURDIR)/$(IMAGES)/cache -o APT::Sandbox::User=
+blkid-images:
+	mkdir -p $(IMAGES)/lists/partial $(IMAGES)/cache/archives/partial
+	. /etc/os-release; echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+	  "http://deb.debian.org/debian $${VERSION_CODENAME} main" > $(IMAGES)/sources.list
+	$(APT) update
+	cd $(IMAGES) && $(APT) source --download-only util-linux
+	tar -xf $(IMAGES)/util-linux_*.orig.tar.xz -C $(IMAGES) --wildcards '*/tests/ts/blkid/images-*'
+	@echo "PSLC_BLKID_IMAGES=$(CURDIR)/$(IMAGES) $(BIN)/pytest tests/test_labels.py"
 
 clean:
 	rm -rf $(VENV) target

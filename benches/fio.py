@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pslc._native import RealDrive
+from pslc._native import RealDrive, inspect_file
 
 SIZE = 4 << 30
 PAIRS = 5
@@ -49,7 +49,7 @@ def by_fio(path: Path, words: str) -> tuple[float, float]:
 
 def by_pslc(path: Path, words: str, seed: int) -> tuple[float, float]:
     """The same of our engine."""
-    drive = RealDrive.existing(str(path))
+    drive = RealDrive.existing(str(path), agreed=inspect_file(str(path))["identity"])
     text = "[a]\n" + "\n".join(f"{words} {COMMON}".split()) + "\n"
     done = drive.run(text, "bench", [], seed)
     job = done["jobs"][0]

@@ -121,7 +121,7 @@ def test_repeats_have_a_spread(command, small, tmp_path):
 def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.bin").write_bytes(b"\1" * 64_000_000)
-    scope, real = Scope(quick=True), RealOptions(reuse=True)
+    scope, real = Scope(quick=True), RealOptions(reuse=True, overwrite_file="data.bin")
     # Long enough for a look within each step.
     slow = [("startdelay", "0"), ("rate", "100m")]
     first = pslc.run(

@@ -101,7 +101,8 @@ def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path
     assert done.returncode == 2
     assert "is not written over" in done.stderr
     assert path.read_bytes() == b"precious" * (4 * MB // 8)
-    assert command("run", "fill", "--on", "./data.bin", "--reuse", "--json").returncode == 0
+    named = ("--reuse", "--overwrite-file", "data.bin", "--json")
+    assert command("run", "fill", "--on", "./data.bin", *named).returncode == 0
     assert path.stat().st_size == 4 * MB
     assert b"precious" not in path.read_bytes()
 
@@ -179,7 +180,7 @@ def test_a_full_file_system_ends_the_run_and_keeps_the_recording(tmp_path):
         with (point / "sparse").open("wb") as file:
             file.truncate(128 * MB)
         sparse, one = str(point / "sparse"), [("iodepth", "1")]
-        recording = pslc.run("fill", on=sparse, real=RealOptions(reuse=True), options=one)
+        recording = pslc.run("fill", on=sparse, real=RealOptions(reuse=True, overwrite_file="sparse"), options=one)
         assert recording.error is not None
         assert "No space left" in recording.error
         assert "at offset" in recording.error

@@ -20,8 +20,20 @@ def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity
 
 def inspect_device(path: str) -> dict[str, Any]:
     """A block device, for which nothing is written: `name`, `bytes`, `logical_block`, `serial` (None: not told),
-    `is_partition`, `users` (who uses it, a sentence each), `signatures` (file systems, partition tables; None: it
-    cannot be read)."""
+    `is_partition`, `users` (who uses it, a sentence each), `signatures` (file systems, partition tables and the
+    like, by libblkid; None: it cannot be read, or there is no libblkid)."""
+
+def device_serial(path: str) -> str | None:
+    """The serial number of a block device; None: not told."""
+
+def inspect_file(path: str) -> dict[str, Any]:
+    """A file that is to be overwritten, for which nothing is written: `path` (where it really is), `bytes`,
+    `usable_bytes` (in whole blocks, without that of pslc's mark), `changed_unix_ns`, `owner` (a user's number), `ours`
+    (pslc wrote it last), `holds` (by libblkid, a sentence each), `identity` (of this file, unchanged). An error if
+    no words could allow that: in use, several hard links, a link out of its folder, read-only, the system's."""
+
+def check_scratch(path: str, size: int) -> None:
+    """An error where `RealDrive.scratch` would be one; nothing is made."""
 
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
@@ -39,11 +51,12 @@ class RealDrive:
 
     @staticmethod
     def scratch(path: str, size: int) -> RealDrive:
-        """A new file of `size` bytes, whose name is gone as soon as it is open."""
+        """A new file of `size` bytes, which has no name."""
 
     @staticmethod
-    def existing(path: str, size: int | None = None) -> RealDrive:
-        """The first `size` bytes of a file; what is in it will be lost, the file stays."""
+    def existing(path: str, size: int | None = None, agreed: str | None = None) -> RealDrive:
+        """The first `size` bytes of a file; what is in it will be lost, the file stays. A file that pslc did not write
+        last takes its `identity` (`inspect_file`)."""
 
     @staticmethod
     def device(path: str, serial: str, wipe_signatures: bool) -> RealDrive:

@@ -1,6 +1,7 @@
 """Sizes, times and shares as users give them: with a unit, GB = 10^9, GiB = 2^30."""
 
 import re
+from fractions import Fraction
 from typing import Final
 
 from pslc.errors import refusal
@@ -10,6 +11,9 @@ UNITS: Final = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 
+MOST: Final = 2**63 - 1
+"""Bytes: the largest offset that a file can have."""
+
 
 def size(text: str, option: str) -> int:
     """Bytes of `20GB` or `1.5GiB`.
@@ -17,10 +21,13 @@ def size(text: str, option: str) -> int:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", text.strip())
+    match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
     if match is None or match[2] not in UNITS:
         raise refusal(f'{option} is "{text}"', f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})")
-    return int(float(match[1]) * UNITS[match[2]])
+    found = int(Fraction(match[1]) * UNITS[match[2]])
+    if found > MOST:
+        raise refusal(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
+    return found
 
 
 TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}

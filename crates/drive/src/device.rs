@@ -1,19 +1,31 @@
-//! Block devices: what one is, who uses it, and the only way to open one for writing.
+//! Block devices: what one is, and the only way to open one for writing.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{major, minor};
+use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
+use crate::handle;
 use crate::signatures;
+use crate::sysfs;
 use crate::target::{RealTarget, Trim};
+use crate::users::{self, Users};
 use crate::written::Written;
 
+/// How often and after how long it is looked again whether a process has let go of a device.
+const LOOKS: u32 = 10;
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// libblkid looks for no RAID on what is as small as a floppy disk.
+const LEAST: u64 = 4 << 20;
+
 /// A whole block device, as the system describes it. Looking at it writes nothing.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Device {
     pub path: PathBuf,
     /// The kernel's name: `nvme0n1`.
@@ -24,47 +36,85 @@ pub struct Device {
     pub serial: Option<String>,
     /// A partition of another device.
     pub is_partition: bool,
-    /// Who uses it or a part of it, a sentence each.
-    pub users: Vec<String>,
-    /// File systems, partition tables and the like on it; `None`: it cannot be read.
-    pub signatures: Option<Vec<&'static str>>,
+    pub users: Users,
+    /// File systems, partition tables and the like on it, a sentence each, by libblkid.
+    pub signatures: io::Result<Vec<String>>,
 }
 
 /// Look at a block device.
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {
-    let refused = |what: String| OpenError::new(what, "pslc probe shows what a path is");
-    let metadata = fs::metadata(path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
-    if !metadata.file_type().is_block_device() {
-        return Err(refused(format!("{} is no block device", path.display())));
-    }
-    let sys = sysfs(metadata.rdev()).map_err(|error| refused(format!("{}: {error}", path.display())))?;
-    let bytes = number(&sys.join("size")).unwrap_or(0) * 512;
-    let is_partition = sys.join("partition").exists();
-    let disk = if is_partition { sys.parent().unwrap_or(&sys).to_path_buf() } else { sys.clone() };
-    let signatures = File::open(path).and_then(|file| signatures::find(&file, bytes)).ok();
-    Ok(Device {
-        path: path.to_path_buf(),
-        name: file_name(&sys),
-        bytes,
-        logical_block: number(&disk.join("queue/logical_block_size")).unwrap_or(512) as u32,
-        serial: serial(&disk),
-        is_partition,
-        users: users(&sys, metadata.rdev()),
-        signatures,
-    })
+    let handle = find(path)?;
+    look(&handle, path, &[])
+}
+
+/// The serial number of a block device, and nothing else about it.
+pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
+    let rdev = find(path)?.metadata().map(|metadata| metadata.rdev());
+    Ok(rdev.and_then(sysfs::folder).ok().and_then(|folder| serial(&disk_of(&folder))))
 }
 
 /// Open a whole device for writing. `serial` must be its own; nothing may use it; with a signature on it,
-/// `wipe_signatures` must be given.
+/// `wipe_signatures` must be given. What is judged last, with nobody else able to take it, is the descriptor that is
+/// written.
 pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<RealTarget, OpenError> {
-    let device = inspect(path)?;
+    let handle = find(path)?;
     let shown = path.display();
+    let ours = [handle.as_raw_fd()];
+    let patient = |file: &File, ours: &[i32]| {
+        let mut device = look(file, path, ours)?;
+        for _ in 0..LOOKS {
+            if device.users.open.is_empty() || !device.users.lasting.is_empty() {
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+            device = look(file, path, ours)?;
+        }
+        judge(&device, given, wipe_signatures)?;
+        Ok(device)
+    };
+    let device = patient(&handle, &ours)?;
+    let open = |of: &File, flags: i32| {
+        handle::reopen(of, true, flags).map_err(|error| {
+            let why = match error.raw_os_error() {
+                Some(libc::EBUSY) => "the kernel or a program holds it for itself".to_string(),
+                _ => error.to_string(),
+            };
+            OpenError::new(format!("{shown}: {why}"), "lsblk and fuser -v tell more; nothing was written")
+        })
+    };
+    // O_EXCL on a block device fails while anything holds it, in any mount namespace, and keeps others away.
+    let buffered = open(&handle, libc::O_EXCL)?;
+    // udev does not look at a device that is locked.
+    if flock(&buffered, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let what = format!("{shown} is locked by another program");
+        return Err(OpenError::new(what, "wait until it is done with it; nothing was written"));
+    }
+    let again = patient(&buffered, &ours)?;
+    if again.serial != device.serial || again.bytes != device.bytes || again.name != device.name {
+        return Err(OpenError::new(format!("{shown} changed while it was looked at"), "try again"));
+    }
+    let direct = open(&buffered, libc::O_DIRECT)?;
+    if wipe_signatures {
+        let failed = |error: io::Error| OpenError::new(format!("{shown}: {error}"), "is the drive failing?");
+        signatures::wipe(&buffered, device.bytes).map_err(failed)?;
+    }
+    let block = device.logical_block;
+    Ok(RealTarget::new(Some(direct), buffered, Trim::Discard, device.bytes, block, Written::unknown()))
+}
+
+/// What must be so before anything is written.
+fn judge(device: &Device, given: &str, wipe_signatures: bool) -> Result<(), OpenError> {
+    let shown = device.path.display();
     if device.is_partition {
         let hint = "give the whole drive; partitions are not measured";
         return Err(OpenError::new(format!("{shown} is a partition"), hint));
     }
     if device.bytes == 0 {
         return Err(OpenError::new(format!("{shown} has no medium (0 bytes)"), "is the drive still there?"));
+    }
+    if device.bytes < LEAST {
+        let what = format!("{shown} has {} bytes, and no drive has so few", device.bytes);
+        return Err(OpenError::new(what, "a drive of at least 4 MiB; nothing was written"));
     }
     match &device.serial {
         Some(serial) if serial == given => {}
@@ -82,137 +132,85 @@ pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<Re
     }
     if !device.users.is_empty() {
         return Err(OpenError::new(
-            format!("{shown} is in use:\n  {}", device.users.join("\n  ")),
+            format!("{shown} is in use:\n  {}", device.users.clone().sentences().join("\n  ")),
             "unmount, swapoff or stop what uses it; nothing was written",
         ));
     }
     match &device.signatures {
-        None => {
-            let what = format!("{shown} cannot be read, so what it holds is unknown");
-            return Err(OpenError::new(what, "this takes the rights of root; nothing was written"));
-        }
-        Some(found) if !found.is_empty() && !wipe_signatures => {
-            return Err(OpenError::new(
-                format!("{shown} holds something:\n  {}", found.join("\n  ")),
-                "if all of it may be lost, give --wipe-signatures as well; nothing was written",
-            ))
-        }
-        Some(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OpenError::new(
+            format!("what {shown} holds is unknown: {error}"),
+            "on Debian and Ubuntu: apt install libblkid1; elsewhere it is part of util-linux; nothing was written",
+        )),
+        Err(error) => Err(OpenError::new(
+            format!("{shown} cannot be read, so what it holds is unknown: {error}"),
+            "this takes the rights of root; nothing was written",
+        )),
+        Ok(found) if !found.is_empty() && !wipe_signatures => Err(OpenError::new(
+            format!("{shown} holds something:\n  {}", found.join("\n  ")),
+            "if all of it may be lost, give --wipe-signatures as well; nothing was written",
+        )),
+        Ok(_) => Ok(()),
     }
-    let open = |flags: i32| {
-        OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).map_err(|error| {
-            let why = match error.raw_os_error() {
-                Some(libc::EBUSY) => "something has it open for itself".to_string(),
-                _ => error.to_string(),
-            };
-            OpenError::new(format!("{shown}: {why}"), "nothing was written")
-        })
+}
+
+/// Find a block device, without opening it.
+fn find(path: &Path) -> Result<File, OpenError> {
+    let shown = path.display();
+    let refused = |what: String| OpenError::new(what, "lsblk lists the block devices; pslc probe shows one");
+    let found = handle::find(path, true).and_then(|file| Ok((file.metadata()?.file_type(), file)));
+    let (kind, file) = found.map_err(|error| refused(format!("{shown}: {error}")))?;
+    match kind.is_block_device() {
+        true => Ok(file),
+        false => Err(refused(format!("{shown} is no block device, but {}", handle::kind(&kind)))),
+    }
+}
+
+/// What `device` is, which is open, or found only. Descriptors in `ours` are no users.
+fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, OpenError> {
+    let failed = |error: io::Error| {
+        OpenError::new(format!("{}: {error}", path.display()), "pslc probe shows what a path is")
     };
-    // O_EXCL on a block device fails while anything holds it, in any mount namespace, and keeps others away.
-    let direct = open(libc::O_EXCL | libc::O_DIRECT)?;
-    let rdev = direct.metadata().map(|metadata| metadata.rdev());
-    if rdev.ok() != fs::metadata(path).ok().map(|metadata| metadata.rdev()) {
-        return Err(OpenError::new(format!("{shown} changed while it was looked at"), "try again"));
+    let rdev = device.metadata().map_err(failed)?.rdev();
+    let folder = sysfs::folder(rdev).map_err(failed)?;
+    let disk = disk_of(&folder);
+    let name = sysfs::file_name(&folder);
+    let bytes = sysfs::number(&folder.join("size")).unwrap_or(0) * 512;
+    let mut ours = ours.to_vec();
+    ours.push(device.as_raw_fd());
+    // What was only found is opened to be read; the descriptor to be written is read itself.
+    let found = rustix::fs::fcntl_getfl(device).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::PATH));
+    let opened = if found { handle::reopen(device, false, libc::O_NONBLOCK).map(Some) } else { Ok(None) };
+    let read = opened.as_ref().map(|opened| opened.as_ref().unwrap_or(device));
+    Ok(Device {
+        path: path.to_path_buf(),
+        bytes,
+        logical_block: sysfs::number(&disk.join("queue/logical_block_size")).unwrap_or(512) as u32,
+        serial: serial(&disk),
+        is_partition: folder.join("partition").exists(),
+        users: users::of(read.unwrap_or(device), &name, &ours),
+        signatures: match read {
+            Ok(file) => signatures::find(file, bytes),
+            Err(error) => Err(io::Error::new(io::ErrorKind::PermissionDenied, error.to_string())),
+        },
+        name,
+    })
+}
+
+/// The disk of a partition, or itself.
+fn disk_of(folder: &Path) -> PathBuf {
+    match (folder.join("partition").exists(), folder.parent()) {
+        (true, Some(disk)) => disk.to_path_buf(),
+        _ => folder.to_path_buf(),
     }
-    let again = inspect(path)?;
-    if again.serial != device.serial || again.bytes != device.bytes {
-        return Err(OpenError::new(format!("{shown} changed while it was looked at"), "try again"));
-    }
-    let buffered = open(0)?;
-    if wipe_signatures {
-        let failed = |error: io::Error| OpenError::new(format!("{shown}: {error}"), "is the drive failing?");
-        signatures::wipe(&buffered, device.bytes).map_err(failed)?;
-    }
-    let block = device.logical_block;
-    Ok(RealTarget::new(Some(direct), buffered, Trim::Discard, device.bytes, block, Written::unknown()))
-}
-
-/// The folder of a device in sysfs.
-fn sysfs(rdev: u64) -> io::Result<PathBuf> {
-    fs::canonicalize(format!("/sys/dev/block/{}:{}", major(rdev), minor(rdev)))
-}
-
-fn text(path: &Path) -> Option<String> {
-    let bytes = fs::read(path).ok()?;
-    let text: String =
-        bytes.iter().map(|&byte| byte as char).filter(|c| c.is_ascii_graphic() || *c == ' ').collect();
-    Some(text.trim().to_string()).filter(|text| !text.is_empty())
-}
-
-fn number(path: &Path) -> Option<u64> {
-    text(path)?.parse().ok()
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// NVMe, virtio and SCSI say it in different places; a loop device is known by its file.
 fn serial(disk: &Path) -> Option<String> {
-    let backing = text(&disk.join("loop/backing_file"));
-    backing.or_else(|| text(&disk.join("device/serial"))).or_else(|| text(&disk.join("serial"))).or_else(
-        || {
-            // Page 0x80 of the vital product data: four bytes of header, then the number.
-            let page = fs::read(disk.join("device/vpd_pg80")).ok()?;
-            let text = String::from_utf8_lossy(page.get(4..)?).trim().to_string();
-            (!text.is_empty()).then_some(text)
-        },
-    )
-}
-
-/// A device and its partitions, each with its device number.
-fn parts(sys: &Path, rdev: u64) -> Vec<(PathBuf, String)> {
-    let mut found = vec![(sys.to_path_buf(), format!("{}:{}", major(rdev), minor(rdev)))];
-    for entry in fs::read_dir(sys).into_iter().flatten().flatten() {
-        if entry.path().join("partition").exists() {
-            found.push((entry.path(), text(&entry.path().join("dev")).unwrap_or_default()));
-        }
-    }
-    found
-}
-
-fn users(sys: &Path, rdev: u64) -> Vec<String> {
-    let parts = parts(sys, rdev);
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    let mut found = Vec::new();
-    for (path, number) in &parts {
-        let name = file_name(path);
-        for line in mounts.lines() {
-            let fields: Vec<&str> = line.split(' ').collect();
-            // A file system may report a number of its own (btrfs); its source still names the device.
-            let source = line.split(" - ").nth(1).and_then(|rest| rest.split(' ').nth(1));
-            let same = fields.get(2) == Some(&number.as_str())
-                || source.is_some_and(|source| device_number(source).as_ref() == Some(number));
-            if let (true, Some(at)) = (same, fields.get(4)) {
-                found.push(format!("{name} is mounted at {at}"));
-            }
-        }
-        for line in swaps.lines().skip(1) {
-            let source = line.split_whitespace().next().unwrap_or("");
-            if device_number(source).as_ref() == Some(number) {
-                found.push(format!("{name} is swap space"));
-            }
-        }
-        for holder in fs::read_dir(path.join("holders")).into_iter().flatten().flatten() {
-            let holder = holder.path();
-            let mapped = text(&holder.join("dm/name")).map(|name| format!(" ({name})")).unwrap_or_default();
-            found.push(format!("{name} is held by {}{mapped}", file_name(&holder)));
-        }
-        for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
-            let backing = text(&entry.path().join("loop/backing_file"));
-            if backing.and_then(|backing| device_number(&backing)).as_ref() == Some(number) {
-                found.push(format!("{name} is behind {}", file_name(&entry.path())));
-            }
-        }
-    }
-    found.dedup();
-    found
-}
-
-/// `major:minor` of a block device by its path.
-fn device_number(path: &str) -> Option<String> {
-    let metadata = fs::metadata(path).ok()?;
-    let rdev = metadata.rdev();
-    metadata.file_type().is_block_device().then(|| format!("{}:{}", major(rdev), minor(rdev)))
+    let told = |name: &str| sysfs::text(&disk.join(name));
+    told("loop/backing_file").or_else(|| told("device/serial")).or_else(|| told("serial")).or_else(|| {
+        // Page 0x80 of the vital product data: four bytes of header, then the number.
+        let page = std::fs::read(disk.join("device/vpd_pg80")).ok()?;
+        let text = String::from_utf8_lossy(page.get(4..)?).trim().to_string();
+        (!text.is_empty()).then_some(text)
+    })
 }

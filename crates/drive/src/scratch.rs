@@ -1,14 +1,15 @@
-//! Scratch files: new ones, in room that is there, whose names are gone at once, so that nothing is left behind however
-//! the run ends.
+//! Scratch files: new ones, in room that is there, without a name, so that nothing is left behind however the run ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{fallocate, fstatvfs, seek, FallocateFlags, SeekFrom};
+use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::OpenError;
+use crate::folder;
+use crate::handle;
 use crate::target::{RealTarget, Trim};
 use crate::written::Written;
 
@@ -16,9 +17,9 @@ use crate::written::Written;
 const KEPT_PERCENT: u64 = 5;
 const KEPT_BYTES: u64 = 2_000_000_000;
 /// Offsets and lengths of direct I/O on files: what every drive takes.
-const BLOCK: u32 = 4096;
+pub const BLOCK: u32 = 4096;
 
-fn failed(what: &str, path: &Path, error: io::Error) -> OpenError {
+pub fn failed(what: &str, path: &Path, error: io::Error) -> OpenError {
     OpenError::new(
         format!("{}: cannot {what}: {}", path.display(), words(&error)),
         "give a path in a folder on the drive that you can write to",
@@ -31,39 +32,26 @@ fn words(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
-/// A new file of `size` bytes on the drive to be measured; it has no name any more when this returns.
+/// Fails where no scratch file of `size` bytes can be made. Writes nothing.
+pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
+    prepare(path, size).map(drop)
+}
+
+/// A new file of `size` bytes on the drive to be measured; it has no name.
 pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
+    let folder = prepare(path, size)?;
     let size = size / BLOCK as u64 * BLOCK as u64;
-    if size == 0 {
-        return Err(OpenError::new("a scratch file of 0 bytes", "--size=20GB, for one"));
-    }
-    if path.exists() {
-        return Err(OpenError::new(
-            format!("{} exists, and is not written over", path.display()),
-            "give a new name, or --reuse to measure on this file and lose what is in it",
-        ));
-    }
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let room = room(folder)?;
-    if size > room {
-        return Err(OpenError::new(
-            format!(
-                "{}: {} wanted, but {} are free beyond what is kept ({KEPT_PERCENT} % of the file system, 2 GB at least)",
-                path.display(),
-                gb(size),
-                gb(room)
-            ),
-            format!("--size={}GB at most", room / 1_000_000_000),
-        ));
-    }
-    let buffered = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-    let buffered = buffered.map_err(|error| failed("create it", path, error))?;
-    let direct = open_direct(path);
     // From here on nothing can leave it behind, not even kill -9.
-    std::fs::remove_file(path).map_err(|error| failed("remove its name", path, error))?;
+    let buffered = match handle::reopen(&folder, true, libc::O_TMPFILE) {
+        Ok(file) => file,
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) =>
+        {
+            named(path)?
+        }
+        Err(error) => return Err(failed("create it", path, error)),
+    };
+    let direct = handle::reopen(&buffered, true, libc::O_DIRECT).ok();
     let reserved = fallocate(&buffered, FallocateFlags::empty(), 0, size);
     match reserved.map_err(io::Error::from) {
         Ok(()) => {}
@@ -75,57 +63,56 @@ pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
     Ok(RealTarget::new(direct, buffered, Trim::PunchHole, size, BLOCK, Written::none(size)))
 }
 
-/// A file that is there already, at most its first `size` bytes; what is in it will be lost, the file stays.
-pub fn open_existing(path: &Path, size: Option<u64>) -> Result<RealTarget, OpenError> {
-    let buffered = OpenOptions::new().read(true).write(true).open(path);
-    let buffered = buffered.map_err(|error| failed("open it", path, error))?;
-    let metadata = buffered.metadata().map_err(|error| failed("look at it", path, error))?;
-    if metadata.file_type().is_block_device() || !metadata.is_file() {
-        return Err(OpenError::new(
-            format!("{} is no regular file", path.display()),
-            "--reuse is for files; a block device is written only with --destroy-data SERIAL",
-        ));
+/// The folder of the file, in which it may be made.
+fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
+    if size < BLOCK as u64 {
+        return Err(OpenError::new(format!("a scratch file of {size} bytes"), "--size=20GB, for one"));
     }
-    let size = size.unwrap_or(u64::MAX).min(metadata.len()) / BLOCK as u64 * BLOCK as u64;
-    if size == 0 {
-        return Err(OpenError::new(
-            format!("{} has {} bytes", path.display(), metadata.len()),
-            "a file of at least 4 KiB; without --reuse one is made with --size",
-        ));
-    }
-    let written = extents(&buffered, size).map_err(|error| failed("read its extents", path, error))?;
-    Ok(RealTarget::new(open_direct(path), buffered, Trim::PunchHole, size, BLOCK, written))
-}
-
-fn open_direct(path: &Path) -> Option<File> {
-    OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(path).ok()
-}
-
-/// Where a file holds data; holes and reserved space that was never written do not count.
-fn extents(file: &File, size: u64) -> io::Result<Written> {
-    let mut written = Written::none(size);
-    let mut at = 0;
-    while at < size {
-        let from = match seek(file, SeekFrom::Data(at)) {
-            Ok(from) => from,
-            Err(rustix::io::Errno::NXIO) => break,
-            Err(error) => return Err(error.into()),
+    if let Ok(there) = handle::find(path, false).and_then(|file| file.metadata()) {
+        let what = match there.is_file() {
+            true => format!("{} exists, and is not written over", path.display()),
+            false => format!("{} exists, and is {}", path.display(), handle::kind(&there.file_type())),
         };
-        let to = seek(file, SeekFrom::Hole(from))?.min(size);
-        if from >= size {
-            break;
-        }
-        written.add(from, to - from);
-        at = to;
+        let hint = match there.is_file() {
+            true => "give a new name, or --reuse to measure on this file and lose what is in it",
+            false => "give a new name in a folder on the drive to be measured",
+        };
+        return Err(OpenError::new(what, hint));
     }
-    Ok(written)
+    let parent = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(parent);
+    let open = open.map_err(|error| failed("open the folder of it", parent, error))?;
+    folder::check(&open, path)?;
+    folder::lets_go(&open, path)?;
+    let room = room(&open, parent)?;
+    if size > room {
+        return Err(OpenError::new(
+            format!(
+                "{}: {} wanted, but {} are free beyond what is kept ({KEPT_PERCENT} % of the file system, 2 GB at least)",
+                path.display(),
+                gb(size),
+                gb(room)
+            ),
+            format!("--size={}GB at most", room / 1_000_000_000),
+        ));
+    }
+    Ok(open)
+}
+
+/// Where every file has a name: it is removed at once.
+fn named(path: &Path) -> Result<File, OpenError> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = file.map_err(|error| failed("create it", path, error))?;
+    std::fs::remove_file(path).map_err(|error| failed("remove its name", path, error))?;
+    Ok(file)
 }
 
 /// Bytes that may be used in the file system of `folder`.
-fn room(folder: &Path) -> Result<u64, OpenError> {
-    let open = File::open(folder).map_err(|error| failed("open the folder of it", folder, error))?;
-    let fs =
-        fstatvfs(&open).map_err(|error| failed("look at the file system of it", folder, error.into()))?;
+fn room(folder: &File, path: &Path) -> Result<u64, OpenError> {
+    let fs = fstatvfs(folder).map_err(|error| failed("look at the file system of it", path, error.into()))?;
     let total = fs.f_blocks * fs.f_frsize;
     let kept = (total / 100 * KEPT_PERCENT).max(KEPT_BYTES);
     Ok((fs.f_bavail * fs.f_frsize).saturating_sub(kept))

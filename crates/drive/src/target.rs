@@ -15,6 +15,7 @@ use crate::arena::Arena;
 use crate::data::Maker;
 use crate::engine::{name, Done, Engine, Kind, Task};
 use crate::error::OpenError;
+use crate::mark::Mark;
 use crate::stat::DeviceStat;
 use crate::written::Written;
 
@@ -49,6 +50,8 @@ pub struct RealTarget {
     moved: [u64; 3],
     /// The device underneath, where it is known.
     stat: Option<DeviceStat>,
+    /// Dropped last: it tells when the file was written for the last time.
+    mark: Option<Mark>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +107,14 @@ impl RealTarget {
             under_way: 0,
             moved: [0; 3],
             stat: None,
+            mark: None,
         }
+    }
+
+    /// The file is pslc's own from now on.
+    pub(crate) fn marked(mut self, mark: Mark) -> RealTarget {
+        self.mark = Some(mark);
+        self
     }
 
     /// Use this engine and no other.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use pslc_drive::{open_existing, open_scratch, Kind, RealTarget};
+use pslc_drive::{inspect_file, open_existing, open_scratch, Kind, RealTarget};
 use pslc_load::job::{parse, Ground, Job};
 use pslc_load::record::Recording;
 use pslc_load::{run, Target};
@@ -74,7 +74,7 @@ fn what_a_verifying_job_wrote_reads_back_the_same() {
 fn a_byte_that_changed_is_found() {
     let path = folder("corrupt").join("file");
     std::fs::write(&path, vec![1; 4 * MB as usize]).unwrap();
-    let mut target = open_existing(&path, None).unwrap();
+    let mut target = open_existing(&path, None, Some(&inspect_file(&path).unwrap().identity)).unwrap();
     let list = jobs("[v]\nrw=write\nbs=16k\niodepth=2\ndirect=0\nverify=md5\n", &target);
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     let mut spoilt = false;
@@ -114,7 +114,8 @@ fn reading_what_was_never_written_is_refused() {
     let file = std::fs::File::create(&path).unwrap();
     file.set_len(8 * MB).unwrap();
     file.write_all_at(&[7; 4096], MB).unwrap();
-    let mut target = open_existing(&path, None).unwrap();
+    drop(file);
+    let mut target = open_existing(&path, None, Some(&inspect_file(&path).unwrap().identity)).unwrap();
     assert!(go(&mut target, "[r]\nrw=read\nbs=4k\nsize=4k\noffset=1m\n").error.is_none());
     assert!(go(&mut target, "[r]\nrw=read\nbs=4k\nsize=4k\noffset=2m\n").error.is_some());
 }

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pslc_drive::{
-    inspect, open_device, open_existing, open_scratch, DeviceStat, Kind, NullTarget, RealTarget,
-};
+use pslc_drive::{DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
 use pslc_load::{plan, Target};
 use pyo3::prelude::*;
@@ -22,18 +20,18 @@ pub struct RealDrive {
 impl RealDrive {
     #[staticmethod]
     fn scratch(path: PathBuf, size: u64) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: open_scratch(&path, size).map_err(refused)? })
+        Ok(RealDrive { target: pslc_drive::open_scratch(&path, size).map_err(refused)? })
     }
 
     #[staticmethod]
-    #[pyo3(signature = (path, size=None))]
-    fn existing(path: PathBuf, size: Option<u64>) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: open_existing(&path, size).map_err(refused)? })
+    #[pyo3(signature = (path, size=None, agreed=None))]
+    fn existing(path: PathBuf, size: Option<u64>, agreed: Option<&str>) -> PyResult<RealDrive> {
+        Ok(RealDrive { target: pslc_drive::open_existing(&path, size, agreed).map_err(refused)? })
     }
 
     #[staticmethod]
     fn device(path: PathBuf, serial: &str, wipe_signatures: bool) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: open_device(&path, serial, wipe_signatures).map_err(refused)? })
+        Ok(RealDrive { target: pslc_drive::open_device(&path, serial, wipe_signatures).map_err(refused)? })
     }
 
     fn watch(&mut self, stat: PathBuf) -> bool {
@@ -101,16 +99,41 @@ fn plan_jobs<'py>(
 
 #[pyfunction]
 fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let device = inspect(&path).map_err(refused)?;
+    let device = pslc_drive::inspect(&path).map_err(refused)?;
     let out = PyDict::new(py);
     out.set_item("name", device.name)?;
     out.set_item("bytes", device.bytes)?;
     out.set_item("logical_block", device.logical_block)?;
     out.set_item("serial", device.serial)?;
     out.set_item("is_partition", device.is_partition)?;
-    out.set_item("users", device.users)?;
-    out.set_item("signatures", device.signatures)?;
+    out.set_item("users", device.users.sentences())?;
+    out.set_item("signatures", device.signatures.ok())?;
     Ok(out)
+}
+
+#[pyfunction]
+fn device_serial(path: PathBuf) -> PyResult<Option<String>> {
+    pslc_drive::serial_of(&path).map_err(refused)
+}
+
+#[pyfunction]
+fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let file = pslc_drive::inspect_file(&path).map_err(refused)?;
+    let out = PyDict::new(py);
+    out.set_item("path", file.path)?;
+    out.set_item("bytes", file.bytes)?;
+    out.set_item("usable_bytes", file.usable_bytes)?;
+    out.set_item("changed_unix_ns", file.changed_unix_ns)?;
+    out.set_item("owner", file.owner)?;
+    out.set_item("ours", file.ours)?;
+    out.set_item("holds", file.holds)?;
+    out.set_item("identity", file.identity)?;
+    Ok(out)
+}
+
+#[pyfunction]
+fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
+    pslc_drive::check_scratch(&path, size).map_err(refused)
 }
 
 /// Requests a second that the load engine makes on this machine when the drive takes no time.
@@ -131,5 +154,8 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RealDrive>()?;
     module.add_function(wrap_pyfunction!(plan_jobs, module)?)?;
     module.add_function(wrap_pyfunction!(inspect_device, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect_file, module)?)?;
+    module.add_function(wrap_pyfunction!(device_serial, module)?)?;
+    module.add_function(wrap_pyfunction!(check_scratch, module)?)?;
     module.add_function(wrap_pyfunction!(engine_ceiling, module)?)
 }

@@ -70,6 +70,9 @@ def command(
     ] = None,
     size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB", rich_help_panel=REAL)] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Overwrite a file that exists.", rich_help_panel=REAL)] = False,
+    overwrite_file: Annotated[
+        str | None, typer.Option(help="Even if pslc did not make it.", metavar="NAME", rich_help_panel=REAL)
+    ] = None,
     destroy_data: Annotated[
         str | None,
         typer.Option(help="Erase the block device with this serial number.", metavar="SERIAL", rich_help_panel=REAL),
@@ -98,7 +101,9 @@ def command(
     options = _overrides(context.args)
     if as_json:
         output_format = OutputFormat.JSON
-    real = RealOptions(units.size(size, "--size") if size else None, reuse, destroy_data, wipe_signatures)
+    real = RealOptions(
+        units.size(size, "--size") if size else None, reuse, overwrite_file, destroy_data, wipe_signatures
+    )
     scope = Scope(
         quick,
         units.region(region, "--region") if region else None,
@@ -177,14 +182,26 @@ def _next_step(error: str, folder: Path | None) -> str:
 
 
 def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
-    """Say what is going to happen to a real drive, and ask where there is somebody to answer."""
+    """Say what is going to happen to a real drive, and ask where there is somebody to answer. A file that pslc did not
+    make is lost only for a word of its own, whatever --yes says."""
+    from pslc.errors import refusal
+
     bar.pause()
     for sentence in plan.sentences:
         typer.echo(f"plan: {sentence}", err=not dry_run)
     typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
     if dry_run:
         return False
-    wanted = yes or sys.stdin is None or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    asked = sys.stdin is not None and sys.stdin.isatty()
+    if plan.overwrites is not None:
+        name = Path(plan.overwrites["path"]).name
+        if yes or not asked:
+            raise refusal(f"pslc did not make {name}, and would overwrite it",
+                          f"if it may be lost: --reuse --overwrite-file {name}; nothing was written")  # fmt: skip
+        answer = typer.prompt(f'Type "yes" to lose what is in {name}', default="no", show_default=False, err=True)
+        wanted = bool(answer == "yes")
+    else:
+        wanted = yes or not asked or typer.confirm("Go on?", err=True)
     bar.resume()
     return wanted
 

@@ -44,7 +44,9 @@ class Doubt(StrEnum):
     UNKNOWN_DRIVE = "which drive is behind {path} is unknown, so its link, heat and cache are as well"
 
 
-COW = ("btrfs", "zfs", "bcachefs", "overlay", "fuse", "nfs", "nfs4", "cifs", "9p", "virtiofs")
+COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
+NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
+MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
 OTHERS = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
@@ -204,14 +206,11 @@ def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
     start = facts["partition_start_bytes"]
     if start is not None and start % (1 << 20):
         yield Doubt.PARTITION.format(start=start)
+    yield from of_the_file_system(system)
     if system is not None:
         share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
         if share > 50:
             yield Doubt.FULL.format(share=share)
-        if system["type"] in COW or system["type"].startswith("fuse"):
-            yield Doubt.FILE_SYSTEM.format(what=system["type"])
-        elif "compress" in system["options"]:
-            yield Doubt.FILE_SYSTEM.format(what=f"{system['type']} with compression")
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
         yield Doubt.STACK.format(stack=", ".join(below))
@@ -223,6 +222,21 @@ def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme"):
         yield Doubt.POWER_STATES.format(us=latency)
+
+
+def of_the_file_system(system: dict[str, Any] | None) -> Iterator[str]:
+    """Whether what is written to a file reaches a drive as it was written; known before the run."""
+    if system is None:
+        return
+    kind = system["type"]
+    if kind in MEMORY:
+        yield Doubt.FILE_SYSTEM.format(what=f"{kind}, which is memory and no drive")
+    elif kind in NETWORK:
+        yield Doubt.FILE_SYSTEM.format(what=f"{kind}, which another machine serves")
+    elif kind in COW or kind.startswith("fuse"):
+        yield Doubt.FILE_SYSTEM.format(what=kind)
+    elif "compress" in system["options"]:
+        yield Doubt.FILE_SYSTEM.format(what=f"{kind} with compression")
 
 
 def _of_the_device(device: dict[str, Any]) -> Iterator[str]:

@@ -71,7 +71,7 @@ def run(
         DeclinedError: `confirm` returned False.
     """
     if order.what == ALL and confirm is not None:
-        _confirm_all(order, confirm)
+        confirm = _confirm_all(order, confirm)
     finished: list[Recording] = []
     for number, (what, seed) in enumerate(order.runs):
         left = order.done[number] if number < len(order.done) else None
@@ -89,7 +89,7 @@ def run(
             real=order.real,
             progress=progress,
             # Asked once.
-            confirm=confirm if number == 0 and order.what != ALL else None,
+            confirm=confirm if number == 0 else None,
             keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
             done=left,
             tell=tell,
@@ -123,16 +123,18 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
         return recording
 
 
-def _confirm_all(order: Order, confirm: Confirm) -> None:
+def _confirm_all(order: Order, confirm: Confirm) -> Confirm:
+    """Ask about the whole catalogue. What comes back agrees to the file that was shown, and to no other."""
     target = find_target(order.on, order.real)
     if not target.is_real:
-        return
+        return confirm
     region = find_region(target, order.scope)
     steps = [
         text for name in suites.names() for text in (preparation(region, order.scope), *suites.expected(name, region))
     ]
     if not confirm(plan(target, [text for text in steps if text], "all.fio", list(order.options))):
         raise DeclinedError
+    return lambda first: first.overwrites == target.foreign
 
 
 def spread(recordings: Sequence[Recording]) -> dict[str, Any]:

@@ -1,10 +1,14 @@
 """What a run is going to do to a real drive, said before it does anything."""
 
+import shlex
+import subprocess
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from pslc import words
 from pslc._native import plan_jobs
+from pslc.findings import doubts
 from pslc.targets import probe
 from pslc.targets.target import Target
 
@@ -14,11 +18,16 @@ SLOW, FAST = 100e6, 3000e6
 
 @dataclass(frozen=True)
 class Plan:
-    """Sentences to show, and the job as a command of fio's."""
+    """Sentences to show, and the job as a command of fio's.
+
+    Attributes:
+        overwrites: the file that is lost, where that must be agreed to first (`Target.foreign`).
+    """
 
     sentences: list[str]
     fio: str
     write_bytes: int
+    overwrites: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,10 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     found = cost(steps, source, options, target.capacity_bytes)
     written = found.write_bytes
     said = [_where(target)]
+    if target.foreign is not None:
+        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
+    if target.kind == "file":
+        said += [f"doubt: {doubt}" for doubt in doubts.of_the_file_system(target.facts["file_system"])]
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
@@ -84,7 +97,24 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         said.append(f"leaves the drive alone for {words.span(found.idle_s)}")
     if len(steps) > 1:
         said.append(f"{len(steps)} steps, as expected; what is measured may change them")
-    return Plan(said, _fio(target, "\n".join(steps), source, options), written)
+    return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign)
+
+
+def _lost(file: dict[str, Any]) -> str:
+    """Path, size, age and type of a file."""
+    age = words.span(max(time.time() - file["changed_unix_ns"] / 1e9, 0.0))
+    what = "; ".join(file["holds"]) or _type(file["path"]) or "of unknown type"
+    return f"{file['path']} ({words.size(file['bytes'])}, changed {age} ago, of user {file['owner']}, {what})"
+
+
+def _type(path: str) -> str | None:
+    """What libmagic calls a file; None where its program is not installed."""
+    try:
+        done = subprocess.run(["file", "-b", "--", path], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = "".join(letter for letter in done.stdout if letter.isprintable()).strip()
+    return found[:120] if done.returncode == 0 and found else None
 
 
 def _of_its_life(target: Target, written: int) -> str:
@@ -103,16 +133,34 @@ def _where(target: Target) -> str:
     return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"
 
 
-def _fio(target: Target, job_file: str, source: str, options: list[tuple[str, str]]) -> str:
-    """One section becomes one command; more of them are a file, as they are."""
+PLACES = ("filename", "directory", "filename_format", "filesize", "opendir")
+"""fio's options that say what is written to: in the plan's command that is the target, and nothing else."""
+MOST_JOBS = 12
+"""Jobs that one line may show."""
+
+
+def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
+    """Each section becomes a job of the command line: to a job file fio would not apply what stands before it, and
+    would write where that file says."""
     lines = [line.strip() for line in job_file.splitlines()]
     lines = [line for line in lines if line and line[0] not in "#;"]
-    sections = [line for line in lines if line.startswith("[") and line != "[global]"]
-    over = [f"--{name}={value}" if value else f"--{name}" for name, value in options]
-    where = [f"--filename={target.spec}"]
+    jobs = [line for line in lines if line.startswith("[") and line != "[global]"]
+    if len(jobs) > MOST_JOBS:
+        return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
+    over = [f"--{name}={value}" if value else f"--{name}" for name, value in options if name not in PLACES]
+    # A colon would begin another file.
+    where = [f"--filename={target.spec.replace(':', chr(92) + ':')}"]
     if target.kind == "file":
         where.append(f"--filesize={target.capacity_bytes}")
-    if len(sections) > 1 or not source.startswith(sections[0].strip("[]")):
-        return " ".join(["fio", *where, *over, source])
-    words_of = [f"--{line}" for line in lines if not line.startswith("[")]
-    return " ".join(["fio", f"--name={sections[0].strip('[]')}", *where, "--ioengine=io_uring", *words_of, *over])
+    said = ["fio"]
+    mine: list[str] = []
+    for line in lines:
+        if line.startswith("["):
+            said, mine = said + mine, []
+            said.append(f"--name={line.strip('[]')}")
+            if line != "[global]":
+                said += [*where, "--ioengine=io_uring"]
+                mine = over
+        elif line.partition("=")[0].strip() not in PLACES:
+            said.append("--" + "=".join(part.strip() for part in line.split("=", 1)))
+    return shlex.join(said + mine)

@@ -83,8 +83,10 @@ def run(
     source = f"{suite}.fio" if suite else str(what)
     if target.is_real:
         made = plan(target, [before, *expected] if before else expected, source, list(options))
-        if confirm is not None and not confirm(made):
-            raise DeclinedError
+        if confirm is not None:
+            if not confirm(made):
+                raise DeclinedError
+            target = target.agreed()
     # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
     imports = Thread(target=_import_ahead, daemon=True)
     imports.start()

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from pslc._native import inspect_device
+from pslc._native import device_serial, inspect_device
 
 SYS = Path("/sys")
 NVME_DATA_UNIT = 512_000
@@ -138,13 +138,10 @@ def _device(disk: Path) -> dict[str, Any]:
     queue, device = disk / "queue", disk / "device"
     sectors = _number(disk / "size")
     node = Path("/dev") / disk.name
-    seen = None
-    if node.is_block_device() and os.access(node, os.R_OK):
-        seen = inspect_device(str(node))
     return {
         "name": disk.name,
         "model": _text(device / "model"),
-        "serial": seen["serial"] if seen else None,
+        "serial": device_serial(str(node)) if node.is_block_device() else None,
         "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
         "bytes": sectors * 512 if sectors is not None else None,
         **_link(disk),

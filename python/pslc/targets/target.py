@@ -6,12 +6,12 @@ A target is found first, which writes nothing, so that a plan can be shown; `ope
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pslc._native import RealDrive, SimDrive, inspect_device
+from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file
 from pslc.errors import refusal
 
 DRIVES = Path(__file__).parent.parent / "drives"
@@ -23,13 +23,16 @@ class RealOptions:
 
     Attributes:
         size: bytes of a scratch file, or of an existing one to be used.
-        reuse: measure on a file that exists; what is in it is lost.
+        reuse: measure on a file that exists; what is in it is lost. pslc takes a file that it wrote last itself; any
+            other must be named as well.
+        overwrite_file: name of the file, without its folder, that may be lost though pslc did not write it.
         destroy_data: serial number of the block device whose data may be lost.
         wipe_signatures: even if there is a file system or a partition table on it.
     """
 
     size: int | None = None
     reuse: bool = False
+    overwrite_file: str | None = None
     destroy_data: str | None = None
     wipe_signatures: bool = False
 
@@ -43,6 +46,7 @@ class Target:
         kind: `simulated`, `file` or `device`.
         facts: see `SimDrive.facts` and `pslc.targets.probe.facts`.
         profile: of a simulated drive, as TOML.
+        foreign: the file that would be lost, where pslc did not write it and its name was not given (`inspect_file`).
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
     """
 
@@ -55,6 +59,15 @@ class Target:
     open: Callable[[], SimDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
+    foreign: dict[str, Any] | None = None
+
+    def agreed(self) -> "Target":
+        """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""
+        if self.foreign is None:
+            return self
+        size, identity = self.capacity_bytes, self.foreign["identity"]
+        opener = _watched(lambda: RealDrive.existing(self.spec, size, identity), self.facts)
+        return replace(self, open=opener, foreign=None)
 
     @property
     def is_real(self) -> bool:
@@ -75,7 +88,7 @@ def find_target(spec: str, real: RealOptions | None = None) -> Target:
     """
     if spec.startswith("sim:"):
         if real is not None and real != RealOptions():
-            hint = "leave --size, --reuse, --destroy-data and --wipe-signatures out; --io_size=300g writes less"
+            hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
             raise refusal(f"{spec} is a simulated drive", hint)
         return _simulated(spec)
     path = Path(spec)
@@ -135,25 +148,38 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.targets import probe
 
     if real.destroy_data is not None:
+        if path.exists():
+            inspect_device(spec)  # says what it is instead
         raise refusal(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
     if real.reuse:
-        if not path.is_file():
-            raise refusal(f"{spec} is no file", "--reuse measures on a file that is there; without it one is made")
-        length = path.stat().st_size
-        capacity = min(real.size or length, length)
-        size = real.size
-        return _real(spec, path, "file", capacity, lambda: RealDrive.existing(str(path), size), probe.facts(path))
+        return _existing(spec, path, real)
+    if real.overwrite_file is not None:
+        raise refusal("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
     if real.size is None:
         raise refusal(f"{spec}: how large may the scratch file be?", "--size 20GB, for one; it is removed at the end")
     if path.is_dir():
         raise refusal(f"{spec} is a folder", f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin")
-    if path.exists():
-        hint = "give a new name, or --reuse to measure on this file and lose what is in it"
-        raise refusal(f"{spec} exists, and is not written over", hint)
     wanted = real.size
     if not path.absolute().parent.is_dir():
         raise refusal(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
-    return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(str(path), wanted), probe.facts(path))
+    check_scratch(spec, wanted)
+    return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
+
+
+def _existing(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc.targets import probe
+
+    if not path.exists():
+        raise refusal(f"{spec} is no file", "--reuse measures on a file that is there; without it one is made")
+    found = inspect_file(spec)
+    if real.overwrite_file not in (None, path.name):
+        raise refusal(
+            f"--overwrite-file {real.overwrite_file} is not the name of {spec}", f"--overwrite-file {path.name}"
+        )
+    size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
+    capacity = min(size or found["usable_bytes"], found["usable_bytes"])
+    target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
+    return target if found["ours"] or agreed else replace(target, foreign=found)
 
 
 def _device(spec: str, path: Path, real: RealOptions) -> Target:
@@ -173,6 +199,12 @@ def _real(
     spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: dict[str, Any]
 ) -> Target:
     device = facts["device"] or {}
+    name = device.get("model") or device.get("name") or spec
+    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, _watched(opener, facts))
+
+
+def _watched(opener: Callable[[], RealDrive], facts: dict[str, Any]) -> Callable[[], RealDrive]:
+    device = facts["device"] or {}
 
     def watched() -> RealDrive:
         drive = opener()
@@ -180,5 +212,4 @@ def _real(
             drive.watch(f"/sys/block/{device['name']}/stat")
         return drive
 
-    name = device.get("model") or device.get("name") or spec
-    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, watched)
+    return watched
