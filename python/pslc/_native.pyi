@@ -13,6 +13,12 @@ def version() -> str: ...
 def last_panic() -> str | None:
     """What the first panic of the native part said, and where; such a bug raises `PanicException`, no `Exception`."""
 
+def profile_values(
+    source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Keys and values as a profile, those it is based on, and `overrides` hold them, in alphabetical order, before
+    anything follows from parts (`nand.part`, `controller.part`). Arguments as of `SimDrive`."""
+
 def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity: int) -> dict[str, Any]:
     """What an fio job file does to a real drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the
     jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how
@@ -81,7 +87,9 @@ class SimDrive:
 
     def __init__(self, source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]) -> None:
         """`text` is the TOML profile and `source` its file name in errors; `library` maps profile names to texts,
-        for `base =`; `overrides` are dotted keys and values, `("cache.mode", "pure-xlc")`."""
+        for `base =` (a file by its path, seen from the one that names it), and as `parts` what is to be taken where
+        nobody says otherwise if the profile names parts; `overrides` are dotted keys and values,
+        `("cache.mode", "pure-xlc")`."""
 
     name: str
     capacity_bytes: int

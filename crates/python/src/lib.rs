@@ -28,6 +28,16 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+#[pyfunction]
+fn profile_values(
+    source: &str,
+    text: &str,
+    library: HashMap<String, String>,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Vec<(String, String)>> {
+    profile::values(source, text, &|name| library.get(name).cloned(), &overrides).map_err(refused)
+}
+
 #[pyclass]
 struct SimDrive {
     profile: Profile,
@@ -168,6 +178,7 @@ fn parse(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
     module.add("PslcError", module.py().get_type::<PslcError>())?;
+    module.add_function(wrap_pyfunction!(profile_values, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_class::<SimDrive>()?;

@@ -225,3 +225,77 @@ proptest! {
         let _ = load("any.toml", &lines.join("\n"), &shipped, &[]);
     }
 }
+
+fn provenance(profile: &Profile, key: &str) -> String {
+    let found = profile.provenance.iter().find(|(known, _)| known == key);
+    found.map_or(String::new(), |(_, note)| note.clone())
+}
+
+#[test]
+fn a_base_may_be_a_file_seen_from_the_one_that_names_it() {
+    let library = |name: &str| match name {
+        "./drives/half.toml" => Some("base = \"../whole.toml\"\n[cache]\ndynamic = \"345GB\"\n".to_string()),
+        "./drives/../whole.toml" => Some(aldrin()),
+        _ => None,
+    };
+    let text = "base = \"drives/half.toml\"\nname = \"mine\"\n";
+    let mine = load("./mine.toml", text, &library, &[]).unwrap();
+    assert_eq!((mine.config.name.as_str(), mine.config.cache.dynamic_bytes), ("mine", 345_000_000_000));
+    assert_eq!(provenance(&mine, "cache.dynamic"), "set in ./drives/half.toml:3");
+    let error = load("./mine.toml", "\nbase = \"none.toml\"\n", &library, &[]).unwrap_err().to_string();
+    assert!(error.contains("./mine.toml:2: base is \"none.toml\", which is no file"), "{error}");
+    let round = |name: &str| (name == "./a.toml").then(|| "base = \"./a.toml\"".to_string());
+    let error = load("mine.toml", "base = \"./a.toml\"", &round, &[]).unwrap_err();
+    assert!(error.message.contains("mine.toml -> ./a.toml -> "), "{error}");
+}
+
+#[test]
+fn where_a_value_came_from_is_forgotten_with_the_value() {
+    let overridden = with(&[("nand.native.program", "2ms"), ("cache.idle", "never")]).unwrap();
+    assert_eq!(provenance(&overridden, "nand.native.program"), "given");
+    assert_eq!(provenance(&overridden, "cache.idle"), "given");
+    assert!(provenance(&overridden, "nand.native.read").starts_with("assumed"));
+    let text = "base = \"aldrin-pro-2tb\"\nnand.bus = \"1600MT/s\"\nnand.channels = 4\n[provenance]\n\"nand.channels\" = \"seen\"\n";
+    let mine = load("mine.toml", text, &shipped, &[]).unwrap();
+    assert_eq!(provenance(&mine, "nand.bus"), "set in mine.toml:2");
+    assert_eq!(provenance(&mine, "nand.channels"), "seen");
+}
+
+#[test]
+fn what_no_longer_makes_sense_is_derived_anew() {
+    // The Aldrin states 640 GB of 2 TB; of another size or geometry that says nothing.
+    let half = with(&[("capacity", "1000GB"), ("cache.mode", "pure-slc"), ("nand.dies", "16")]);
+    let half = half.unwrap().config;
+    assert_eq!(half.capacity_bytes, 333_000_000_000 / 4096 * 4096);
+    let faster = with(&[("cache.mode", "pure-slc"), ("nand.slc.program", "200us"), ("nand.bus", "1600MT/s")]);
+    assert_eq!(faster.unwrap().config.capacity_bytes, 640_000_000_000);
+    let stated = with(&[("capacity", "1000GB"), ("capacity_pure_slc", "300GB"), ("cache.mode", "pure-slc")]);
+    assert_eq!(stated.unwrap().config.capacity_bytes, 300_000_000_000 / 4096 * 4096);
+    // With "fold" there is one way in, and what followed from that does not hold for other policies.
+    assert_eq!(with(&[("cache.when_full", "fold")]).unwrap().config.cache.reuse, Reuse::AsFreed);
+    let other = [("cache.when_full".to_string(), "direct-then-fold".to_string())];
+    let other = load("t500.toml", &shipped("t500-2tb").unwrap(), &shipped, &other).unwrap();
+    assert_eq!(other.config.cache.reuse, Reuse::AfterIdle);
+    assert_eq!(provenance(&other, "cache.reuse"), "");
+}
+
+#[test]
+fn parts_take_the_place_of_their_tables_and_are_filled_in_below_all_that_is_said() {
+    let derived = aldrin().replace("dies = 32", "dies = 64").replace("channels = 8", "channels = 16");
+    let library = |name: &str| if name == "parts" { Some(derived.clone()) } else { shipped(name) };
+    let text = "nand = \"a-die\"\ncontroller = \"a-chip\"\ncapacity = \"2TB\"\n[cache]\nidle = \"never\"\n";
+    let values = pslc_ssd::profile::values("mine.toml", text, &library, &[]).unwrap();
+    let keys: Vec<&str> = values.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["cache.idle", "capacity", "controller.part", "nand.part"]);
+    let mine = load("mine.toml", text, &library, &[]).unwrap();
+    assert_eq!((mine.config.nand.dies, mine.config.cache.idle), (64, None));
+    assert_eq!(provenance(&mine, "capacity"), "set in mine.toml:3");
+    assert_eq!(provenance(&mine, "cache.idle"), "set in mine.toml:5");
+    assert!(provenance(&mine, "nand.channels").starts_with("stated"));
+    assert_eq!(load("again.toml", &mine.to_toml(), &|_| None, &[]).unwrap().config, mine.config);
+    // Over a drive by hand, another die forgets the dies there were.
+    let overrides =
+        [("nand", "a-die"), ("controller", "a-chip")].map(|(k, v)| (k.to_string(), v.to_string()));
+    let mine = load("aldrin-pro-2tb.toml", &aldrin(), &library, &overrides).unwrap();
+    assert_eq!((mine.config.nand.dies, mine.config.cache.dynamic_bytes), (64, 691_000_000_000));
+}

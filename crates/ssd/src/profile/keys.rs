@@ -19,6 +19,7 @@ const KEYS: &[&str] = &[
     "capacity",
     "capacity_pure_slc",
     "link",
+    "nand.part",
     "nand.channels",
     "nand.dies",
     "nand.planes",
@@ -38,6 +39,7 @@ const KEYS: &[&str] = &[
     "nand.suspend.program",
     "nand.suspend.erase",
     "nand.suspend.limit",
+    "controller.part",
     "controller.write_buffer",
     "controller.write_cache",
     "controller.plp",
@@ -199,10 +201,11 @@ impl Reader<'_> {
         };
         let page = self.quantity("nand.page", None, units::bytes)?;
         let when_full = self.word("cache.when_full", Some(WhenFull::DirectThenFold))?;
-        // A cache that is the only way in gives back what the data in native cells need, from the first byte on.
-        let shrinks_from = match when_full.overflow() {
-            Overflow::Wait => 0,
-            Overflow::Native => 1000,
+        // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need,
+        // from the first byte on.
+        let (shrinks_from, reuse) = match when_full.overflow() {
+            Overflow::Wait => (0, Reuse::AsFreed),
+            Overflow::Native => (1000, Reuse::AfterIdle),
         };
         let bus = self.quantity("nand.bus", None, units::transfers)?;
         Ok(Config {
@@ -240,7 +243,7 @@ impl Reader<'_> {
                 fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
                 fold_below_bytes: self.quantity("cache.fold_below", Some(0), units::bytes)?,
                 fold_batch_bytes: self.quantity("cache.fold_batch", Some(0), units::bytes)?,
-                reuse: self.word("cache.reuse", Some(Reuse::AfterIdle))?,
+                reuse: self.word("cache.reuse", Some(reuse))?,
                 dead_until_idle: self.switch("cache.dead", DEAD)?,
                 idle: self.idle()?,
             },

@@ -51,7 +51,7 @@ pub fn load(
     library: &dyn Fn(&str) -> Option<String>,
     overrides: &[(String, String)],
 ) -> Result<Profile, ProfileError> {
-    let flat = source::gather(source, text, library, overrides)?;
+    let flat = source::gather(source, text, library, overrides, true)?;
     for (key, value) in &flat.values {
         if !keys().any(|known| known == key) {
             let near = nearest(key, keys());
@@ -72,6 +72,18 @@ pub fn load(
     check::check(&config, &reader)?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })
+}
+
+/// Keys and values as they are written in a profile and those it is based on, with what overrides them, before anything
+/// follows from parts.
+pub fn values(
+    source: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<String>,
+    overrides: &[(String, String)],
+) -> Result<Vec<(String, String)>, ProfileError> {
+    let flat = source::gather(source, text, library, overrides, false)?;
+    Ok(flat.values.into_iter().map(|(key, value)| (key, value.text)).collect())
 }
 
 impl Profile {

@@ -31,6 +31,17 @@ impl std::fmt::Display for Origin {
     }
 }
 
+impl Value {
+    /// Where it was written, as provenance.
+    fn note(&self) -> Value {
+        let text = match self.origin.line {
+            Some(line) => format!("set in {}:{line}", self.origin.source),
+            None => "given".into(),
+        };
+        Value { text, quoted: true, origin: self.origin.clone() }
+    }
+}
+
 /// Dotted keys and their values; `[provenance]` apart.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
@@ -39,30 +50,112 @@ pub struct Flat {
 }
 
 impl Flat {
+    /// Lay another over this: its values win, and where they came from before is forgotten with them. A part takes the
+    /// place of its whole table.
+    fn lay(&mut self, over: Flat) {
+        self.forget(&over.values);
+        let (parts, others): (Vec<_>, Vec<_>) = over
+            .values
+            .into_iter()
+            .filter(|(key, _)| key != "base")
+            .partition(|(key, _)| key.ends_with(".part"));
+        for (key, value) in parts {
+            self.drop_table(key.trim_end_matches(".part"));
+            self.values.insert(key, value);
+        }
+        for (key, value) in others {
+            let note = value.note();
+            self.set(&key, value);
+            self.provenance.insert(key, note);
+        }
+        self.provenance.extend(over.provenance);
+    }
+
+    /// Take from another what this does not have.
+    fn fill(&mut self, under: Flat) {
+        for (key, value) in self.values.iter().filter(|(key, _)| !key.ends_with(".part")) {
+            self.provenance.entry(key.clone()).or_insert_with(|| value.note());
+        }
+        for (key, value) in under.values {
+            self.values.entry(key).or_insert(value);
+        }
+        for (key, value) in under.provenance {
+            self.provenance.entry(key).or_insert(value);
+        }
+    }
+
+    /// Drop what was only right for values that are about to change.
+    fn forget(&mut self, over: &BTreeMap<String, Value>) {
+        let text = |flat: &BTreeMap<String, Value>, key: &str| flat.get(key).map(|value| value.text.clone());
+        if over.keys().any(|key| {
+            key == "capacity" || key.starts_with("nand.") && !TIMES.iter().any(|t| key.starts_with(t))
+        }) {
+            self.drop_key("capacity_pure_slc");
+        }
+        if let (Some(before), Some(after)) =
+            (text(&self.values, "cache.when_full"), text(over, "cache.when_full"))
+        {
+            if before != after && (before == "fold" || after == "fold") {
+                self.drop_key("cache.reuse");
+            }
+        }
+    }
+
+    fn drop_key(&mut self, key: &str) {
+        self.values.remove(key);
+        self.provenance.remove(key);
+    }
+
+    fn drop_table(&mut self, table: &str) {
+        let within = format!("{table}.");
+        self.values.retain(|key, _| !key.starts_with(&within));
+        self.provenance.retain(|key, _| key != table && !key.starts_with(&within));
+    }
+
     /// Set a key; a value takes the place of a table of that name, and the reverse (`idle = "never"`).
     fn set(&mut self, key: &str, value: Value) {
-        let within = format!("{key}.");
-        self.values.retain(|known, _| !known.starts_with(&within));
+        self.drop_table(key);
         let mut parent = key;
         while let Some((up, _)) = parent.rsplit_once('.') {
-            self.values.remove(up);
+            if self.values.contains_key(up) {
+                self.drop_key(up);
+            }
             parent = up;
         }
         self.values.insert(key.to_string(), value);
     }
 }
 
-/// Read a profile and those it is based on, and override keys.
+/// The name under which the caller's library holds what follows from `nand.part` and `controller.part`: it fills in
+/// what nobody wrote.
+const DERIVED: &str = "parts";
+
+/// Keys of NAND that say nothing of how much it holds.
+const TIMES: &[&str] =
+    &["nand.bus", "nand.slc.", "nand.native.", "nand.suspend", "nand.plane_reads", "nand.channels"];
+
+/// Tables that may also name a part: `nand = "bics5-tlc-512g"` is `nand.part`.
+const PARTS: &[&str] = &["nand", "controller"];
+
+/// Read a profile and those it is based on, and override keys. What follows from parts comes in where `derived` says so.
 pub fn gather(
     source: &str,
     text: &str,
     library: &dyn Fn(&str) -> Option<String>,
     overrides: &[(String, String)],
+    derived: bool,
 ) -> Result<Flat, ProfileError> {
     let mut chain = vec![parse(source, text)?];
     let mut names = vec![source.to_string()];
     while let Some(base) = chain.last().and_then(|flat| flat.values.get("base")).cloned() {
-        let name = format!("{}.toml", base.text);
+        let file = base.text.contains('/') || base.text.ends_with(".toml");
+        let (key, name) = match file {
+            true => {
+                let path = beside(names.last().expect("the first is the source"), &base.text);
+                (path.clone(), path)
+            }
+            false => (base.text.clone(), format!("{}.toml", base.text)),
+        };
         if names.contains(&name) || names.contains(&base.text) {
             let path = format!("{} -> {}", names.join(" -> "), name);
             return Err(ProfileError::new(
@@ -71,31 +164,44 @@ pub fn gather(
                 "base one of them on nothing".into(),
             ));
         }
-        let Some(text) = library(&base.text) else {
-            return Err(ProfileError::new(
-                &base.origin,
-                format!("base is \"{}\", which is no known profile", base.text),
-                "`pslc drives` lists the profiles".into(),
-            ));
+        let Some(text) = library(&key) else {
+            let (what, hint) = match file {
+                true => ("file that can be read", "a path is seen from the file that names it"),
+                false => {
+                    ("known profile", "`pslc drives` lists the profiles; a file is named with a / or .toml")
+                }
+            };
+            let message = format!("base is \"{}\", which is no {what}", base.text);
+            return Err(ProfileError::new(&base.origin, message, hint.into()));
         };
         chain.push(parse(&name, &text)?);
         names.push(name);
     }
-    let mut merged = Flat::default();
-    for flat in chain.into_iter().rev() {
-        for (key, value) in flat.values {
-            if key != "base" {
-                merged.set(&key, value);
-            }
-        }
-        merged.provenance.extend(flat.provenance);
-    }
+    let mut said = Flat::default();
     for (key, text) in overrides {
+        let key = if PARTS.contains(&key.as_str()) { format!("{key}.part") } else { key.clone() };
         let origin = Origin { source: format!("{key}={text}"), line: None };
         let quoted = text.parse::<f64>().is_err();
-        merged.set(key, Value { text: text.clone(), quoted, origin });
+        said.values.insert(key, Value { text: text.clone(), quoted, origin });
+    }
+    let mut merged = chain.pop().expect("there is the source at least");
+    for flat in chain.into_iter().rev() {
+        merged.lay(flat);
+    }
+    merged.lay(said);
+    merged.values.remove("base");
+    if derived && PARTS.iter().any(|part| merged.values.contains_key(&format!("{part}.part"))) {
+        if let Some(text) = library(DERIVED) {
+            merged.fill(parse(DERIVED, &text)?);
+        }
     }
     Ok(merged)
+}
+
+/// A path as seen from the file that names it.
+fn beside(source: &str, path: &str) -> String {
+    let folder = std::path::Path::new(source).parent().unwrap_or(std::path::Path::new(""));
+    folder.join(path).to_string_lossy().into_owned()
 }
 
 fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
@@ -135,6 +241,7 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
                 }
             };
             let value = Value { text, quoted, origin };
+            let name = if PARTS.contains(&name.as_str()) { format!("{name}.part") } else { name };
             match name.strip_prefix("provenance.") {
                 Some(key) => flat.provenance.insert(key.to_string(), value),
                 None => flat.values.insert(name, value),
