@@ -31,8 +31,8 @@ def test_there_are_commands_to_test():
 @pytest.mark.parametrize(("document", "text"), [block for block in blocks("sh") if "pslc " in block[1]])
 def test_the_commands_that_are_shown_run_in_their_order(document, text, command, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    ((_, profile),) = blocks("toml")
-    (tmp_path / "mine.toml").write_text(profile)
+    for _, profile in blocks("toml"):
+        (tmp_path / profile.partition("\n")[0].removeprefix("# ")).write_text(profile)
     (tmp_path / "fill_bw.1.log").write_text("".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n"
                                                     for ms in range(100, 60_000, 100)))  # fmt: skip
     for line in text.splitlines():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pslc.targets.target import library
+from pslc.targets.profiles import library
 from tests.conftest import fill
 
 

@@ -1,12 +1,15 @@
 """Parts: dies and controllers with sources, and the drives they make."""
 
+import json
 import random
 
 import pytest
 
+import pslc
 from pslc import PslcError, parts
 from pslc._native import SimDrive
 from pslc.parts.schema import read_controller, read_nand
+from pslc.targets.target import Target, find_target
 
 DIE = (parts.FOLDER / "nand" / "bics5-tlc-512g.toml").read_text()
 CHIP = (parts.FOLDER / "controllers" / "phison-e16.toml").read_text()
@@ -143,3 +146,156 @@ def test_part_files_are_strict(text, change, words, tmp_path):
         (read_nand if text is DIE else read_controller)(path)
     for word in words:
         assert word in str(error.value)
+
+
+# ---- profiles that name parts
+
+THREE_LINES = 'nand = "bics5-tlc-512g"\ncontroller = "phison-e16"\ncapacity = "1TB"\n'
+CACHE = '[cache]\ndynamic = "150GB"\nwhen_full = "direct-while-folding"\n'
+
+
+def resolved(tmp_path, text: str, overrides: str = "") -> Target:
+    (tmp_path / "mine.toml").write_text(text)
+    return find_target(f"sim:{tmp_path / 'mine.toml'}{overrides}")
+
+
+def test_a_drive_in_three_lines_is_what_the_library_derives(tmp_path):
+    target = resolved(tmp_path, THREE_LINES + CACHE)
+    cache = {"dynamic": "150GB", "when_full": "direct-while-folding"}
+    derived = parts.profile(nand="bics5-tlc-512g", controller="phison-e16", capacity="1TB", cache=cache)
+    assert target.facts == drive(derived.text).facts()
+    said = dict(target.provenance)
+    assert said["nand.dies"] == derived.how["nand.dies"]
+    assert said["cache.dynamic"].startswith("set in ")
+    assert said.keys() == derived.how.keys()
+
+
+def test_what_is_said_in_the_profile_or_over_it_moves_what_follows(tmp_path):
+    target = resolved(tmp_path, THREE_LINES, ",capacity=4TB,nand.native.program=2ms")
+    assert target.facts["dies"] == 64
+    assert dict(target.provenance)["nand.native.program"] == "given"
+    other = resolved(tmp_path, THREE_LINES, ",nand=micron-n28a-qlc-1t")
+    assert (other.facts["bits_per_cell"], other.facts["dies"]) == (4, 8)
+    tables = THREE_LINES.replace('nand = "bics5-tlc-512g"\n', "") + '[nand]\npart = "bics5-tlc-512g"\ndies = 24\n'
+    assert resolved(tmp_path, tables).facts["dies"] == 24
+
+
+def test_a_drive_of_parts_may_be_the_base_of_another(tmp_path):
+    (tmp_path / "parts.toml").write_text(THREE_LINES)
+    target = resolved(tmp_path, 'base = "parts.toml"\nname = "larger"\ncapacity = "2TB"\n')
+    assert (target.name, target.facts["dies"]) == ("larger", 32)
+
+
+def test_other_dies_may_be_put_into_a_drive_of_the_library():
+    target = find_target("sim:sn850-1tb,nand=bics6-tlc-1t,controller=wd-g2")
+    assert (target.facts["dies"], target.facts["planes"]) == (8, 4)
+    assert "WD Black SN850 1TB" in target.name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (THREE_LINES.replace("bics5", "bics55"), ["unknown NAND die bics55-tlc-512g", "did you mean bics5-tlc-512g?"]),
+        (THREE_LINES.replace('controller = "phison-e16"\n', ""), ["no controller", "pslc drives parts"]),
+        (THREE_LINES.replace('nand = "bics5-tlc-512g"\n', ""), ["no nand", "pslc drives parts"]),
+        (THREE_LINES.replace("1TB", "1000"), ['capacity is "1000"', "a number with a unit"]),
+        (THREE_LINES.replace('capacity = "1TB"\n', ""), ["needs its capacity"]),
+        (THREE_LINES + "nands = 3\n", ["mine.toml:4: unknown key nands", "did you mean"]),
+        (THREE_LINES + '[cache]\ndynamic = "1TB"\n', ["mine.toml:5: cache.dynamic is 1000GB but the drive can hold"]),
+        (THREE_LINES + "[cache\n", ["mine.toml:4: "]),
+        ('base = "none.toml"\n', ['mine.toml:1: base is "none.toml", which is no file']),
+    ],
+)
+def test_a_mistake_in_a_profile_of_parts_names_file_and_line(text, words, tmp_path):
+    with pytest.raises(PslcError) as error:
+        resolved(tmp_path, text)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "notes"),
+    [
+        ("cache.host_share=30%", ["cache.host_share has no effect: cache.when_full is direct-then-fold"]),
+        ("cache.static=30GB", ["cache.static has no effect: cache.mode is dynamic-slc"]),
+        ("cache.mode=pure-xlc,cache.idle.threshold=2s", ["cache.idle.threshold has no effect: cache.mode is pure-xlc"]),
+        ("capacity_pure_slc=600GB", ["capacity_pure_slc has no effect: cache.mode is dynamic-slc"]),
+        ("controller.map_access=1us", ["controller.map_access has no effect: the whole map is in DRAM"]),
+        ("cache.mode=pure-slc,capacity_pure_slc=600GB", []),
+        ("cache.when_full=direct-while-folding,cache.host_share=30%", []),
+        ("cache.mode=hybrid-slc,cache.static=30GB", []),
+    ],
+)
+def test_keys_that_change_nothing_are_noted(overrides, notes):
+    assert find_target(f"sim:aldrin-pro-2tb,{overrides}").notes == notes
+
+
+def test_a_note_is_right_the_key_changes_nothing():
+    from tests.conftest import fill
+
+    plain, noted = fill("sim:pm871b-128gb"), fill("sim:pm871b-128gb,cache.host_share=20%,cache.dynamic=9GB")
+    assert len(noted.notes) == 2
+    assert all((plain.time[name] == noted.time[name]).all() for name in plain.time)
+
+
+# ---- pslc drives
+
+
+def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
+    flags = ("--nand", "bics5-tlc-512g", "--controller", "phison-e16", "--capacity", "250GB")
+    done = command("drives", "new", "mine.toml", *flags, "--cache", "dynamic=40GB,fold_overhead=1.5")
+    assert done.returncode == 0, done.stderr
+    assert "MB/s against GB written" in done.stdout
+    assert "The write cache ends after" in done.stdout
+    assert "assumed; pslc drives show ./mine.toml" in done.stderr
+    shown = command("drives", "show", "./mine.toml")
+    assert '"nand.dies" = "derived: 250GB over dies of 64 GB' in shown.stdout
+    (tmp_path / "copy.toml").write_text(shown.stdout)
+    document = json.loads(command("drives", "show", "./copy.toml", "--json").stdout)
+    assert document["facts"] == json.loads(command("drives", "show", "./mine.toml", "--json").stdout)["facts"]
+    again = command("drives", "new", "mine.toml", *flags)
+    assert again.returncode == 2
+    assert "is not written over" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("mine.toml", "--capacity", "1TB"), ["needs --nand, --controller", "hint: pslc drives new"]),
+        (("mine.toml", "--cache", "dynamic=9TB"), ["cache.dynamic is 9000GB but the drive can hold"]),
+        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is no key=value']),
+        (("mine.toml", "--cache", "size=9GB"), ["mine.toml:6: unknown key cache.size"]),
+        (("mine",), ["does not end in .toml"]),
+    ],
+)
+def test_a_new_drive_that_cannot_be_is_refused_and_leaves_no_file(arguments, words, command, tmp_path):
+    flags = () if "--capacity" in arguments else ("--nand", "bics5", "--controller", "phison-e16", "--capacity", "1TB")
+    flags = tuple("bics5-tlc-512g" if flag == "bics5" else flag for flag in flags)
+    done = command("drives", "new", *arguments, *flags)
+    assert done.returncode == 2, done.stdout
+    for word in words:
+        assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_are_listed_and_printed(command):
+    listed = command("drives", "parts").stdout
+    assert all(name in listed for name in parts.nands() + parts.controllers())
+    assert "…" not in listed
+    assert command("drives", "parts", "phison-e12").stdout == parts.text(parts.controller("phison-e12"))
+    assert json.loads(command("drives", "parts", "bics6-qlc", "--json").stdout)["planes"] == 4
+    assert "did you mean" in command("drives", "parts", "phisom").stderr
+
+
+def test_a_drive_of_parts_loads_wherever_others_do(command, tmp_path):
+    (tmp_path / "mine.toml").write_text(THREE_LINES.replace("1TB", "120GB") + CACHE.replace("150", "15"))
+    for arguments in (
+        ("run", "recovery", "--on", "sim:./mine.toml", "--quick", "--save", "a", "--no-report"),
+        ("run", "fill", "--on", "sim:./mine.toml,cache.when_full=fold", "--save", "b", "--no-report"),
+        ("compare", "a", "b"),
+        ("analyze", "b"),
+        ("report", "b"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0, f"{arguments}: {done.stderr}"
+    assert pslc.Recording.load(tmp_path / "b").findings["phases"][1]["cause"] == "fold"

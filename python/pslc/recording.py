@@ -144,8 +144,10 @@ class Recording:
 
     @property
     def notes(self) -> list[str]:
-        """Options of the job file that were accepted and ignored, a sentence each."""
-        return list(dict.fromkeys(note for job in self.jobs for note in job["notes"]))
+        """What was asked for and had no effect, a sentence each: keys of the drive, options of the job file."""
+        return list(
+            dict.fromkeys([*self.facts.get("notes", []), *(note for job in self.jobs for note in job["notes"])])
+        )
 
     @property
     def parts(self) -> list[Recording]:

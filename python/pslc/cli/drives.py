@@ -1,39 +1,100 @@
-"""`pslc drives`: the simulated drives there are."""
+"""`pslc drives`: the simulated drives there are, what they are made of, and new ones."""
 
 import json
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from pslc.parts import Controller, Derived, Nand
+    from pslc.targets.target import Target
+
+NEW = "New drives"
+
+
+class Action(StrEnum):
+    """What to do; without one, list the drives."""
+
+    SHOW = "show"
+    PARTS = "parts"
+    NEW = "new"
+
 
 def command(
-    action: Annotated[str | None, typer.Argument(help="show: print the profile of a drive.", metavar="[show]")] = None,
-    name: Annotated[str | None, typer.Argument(help="Of the drive.")] = None,
+    action: Annotated[
+        str | None,
+        typer.Argument(
+            help="show: print a profile and how it came about. parts: list dies and controllers, or print one. "
+            "new: make a profile of parts.",
+            metavar="[show|parts|new]",
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(help="Of the drive or the part; of the new file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    nand: Annotated[str | None, typer.Option(help="The die.", metavar="PART", rich_help_panel=NEW)] = None,
+    controller: Annotated[str | None, typer.Option(help="The controller.", metavar="PART", rich_help_panel=NEW)] = None,
+    capacity: Annotated[str | None, typer.Option(help="As sold.", metavar="1TB", rich_help_panel=NEW)] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            help="Keys of [cache]; without them the habits of the controller's firmware.",
+            metavar="dynamic=150GB,...",
+            rich_help_panel=NEW,
+        ),
+    ] = None,
 ) -> None:
-    """List the simulated drives, or show one: its geometry, what follows from it, and its profile with sources."""
+    """List the simulated drives, show one, list the parts, or make a new drive of parts and predict its curve."""
     from pslc.errors import refusal
-    from pslc.targets.target import find_target, library
 
     if action is None:
-        rows = [_row(drive) for drive in library()]
-        if as_json:
-            print(json.dumps(rows, indent=1))
-        else:
-            _table(rows)
-        return
-    if action != "show" or name is None:
-        raise refusal(f'"{action}" is not understood', "pslc drives lists, pslc drives show NAME prints one")
+        _list(as_json)
+    elif action == Action.SHOW and name is not None:
+        _show(name, as_json)
+    elif action == Action.PARTS:
+        _parts(name, as_json)
+    elif action == Action.NEW:
+        _new(name, nand, controller, capacity, cache, as_json)
+    else:
+        hint = "pslc drives lists, pslc drives show NAME prints one, pslc drives parts, pslc drives new FILE.toml"
+        raise refusal(f'"{action}" is not understood' if name or action != Action.SHOW else "which drive?", hint)
+
+
+# ---- list and show
+
+
+def _list(as_json: bool) -> None:
+    from pslc.targets.profiles import library
+
+    rows = [_row(drive) for drive in library()]
+    if as_json:
+        print(json.dumps(rows, indent=1))
+    else:
+        _table(rows)
+
+
+def _show(name: str, as_json: bool) -> None:
+    from pslc.targets.profiles import library
+    from pslc.targets.target import find_target
+
     target = find_target(f"sim:{name}")
     if as_json:
-        facts = {"name": name, "drive": target.name, "profile": target.profile}
-        print(json.dumps(facts | {"facts": target.facts}, indent=1))
+        document = {"name": name, "drive": target.name, "profile": target.profile, "facts": target.facts}
+        print(json.dumps(document | {"provenance": dict(target.provenance), "notes": target.notes}, indent=1))
         return
+    print(_remarks(target))
+    print(library().get(name, target.profile), end="")
+
+
+def _remarks(target: "Target") -> str:
+    """What follows from a profile, as remarks, so that all of it is a profile."""
     from pslc.report import drive
 
-    # As remarks, so that all of it is a profile.
-    print("".join(f"# {line}".rstrip() + "\n" for line in drive.text(target).splitlines()))
-    print(library().get(name.partition(",")[0]) if "," not in name else target.profile, end="")
+    lines = [*drive.text(target).splitlines(), *([""] if target.notes else []), *target.notes]
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
 
 
 def _row(name: str) -> dict[str, object]:
@@ -44,24 +105,154 @@ def _row(name: str) -> dict[str, object]:
 
 
 def _table(rows: list[dict[str, object]]) -> None:
+    from pslc import words
+
+    cells = []
+    for row in rows:
+        numbers = {key: value for key, value in row.items() if isinstance(value, int)}
+        speeds = (words.speed(numbers[f"{of}_bytes_per_s"]) for of in ("link", "slc_write", "native_write"))
+        size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
+        cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
+    _grid(("name", "drive", "capacity", "dies", "bits", "link", "pSLC", "native"), cells)
+
+
+# ---- parts
+
+
+def _parts(name: str | None, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from pslc import parts
+
+    if name is None:
+        dies = [parts.nand(name) for name in parts.nands()]
+        chips = [parts.controller(name) for name in parts.controllers()]
+        if as_json:
+            print(
+                json.dumps({"nand": [asdict(die) for die in dies], "controllers": [asdict(c) for c in chips]}, indent=1)
+            )
+        else:
+            _tables_of_parts(dies, chips)
+        return
+    part = parts.part(name)
+    if as_json:
+        print(json.dumps(asdict(part), indent=1))
+    else:
+        print(parts.text(part), end="")
+
+
+def _tables_of_parts(dies: "list[Nand]", chips: "list[Controller]") -> None:
+    from pslc import words
+
+    rows = [
+        (die.name, str(die.bits_per_cell), f"{die.bytes // 2**27} Gb", str(die.planes), f"{die.bus_mts} MT/s",
+         words.span(die.native.program / 1e9), words.speed(die.native_bytes_per_s), words.speed(die.slc_bytes_per_s))
+        for die in dies
+    ]  # fmt: skip
+    _grid(("die", "bits", "capacity", "planes", "bus", "tPROG", "native", "pSLC"), rows)
+    print()
+    chips_rows = [
+        (chip.name, chip.link, str(chip.channels), f"{chip.bus_mts} MT/s", str(chip.cores), chip.map,
+         "no cache" if chip.habits["mode"] == "pure-xlc" else str(chip.habits["when_full"]))
+        for chip in chips
+    ]  # fmt: skip
+    _grid(("controller", "link", "channels", "bus", "cores", "map", "when the cache is full"), chips_rows)
+
+
+def _grid(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     from rich.table import Table
 
-    from pslc import words
     from pslc.report import terminal
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", no_wrap=True)
-    table.add_column("drive", no_wrap=True)
-    for title in ("capacity", "dies", "bits", "link", "pSLC", "native"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        numbers = {key: value for key, value in row.items() if isinstance(value, int)}
-        table.add_row(
-            str(row["name"]),
-            str(row["drive"]),
-            words.size(numbers["capacity_bytes"]),
-            str(numbers["dies"]),
-            str(numbers["bits_per_cell"]),
-            *(words.speed(numbers[f"{of}_bytes_per_s"]) for of in ("link", "slc_write", "native_write")),
+    for title in titles:
+        table.add_column(
+            title, justify="left" if title in ("name", "drive", "die", "controller") else "right", no_wrap=True
         )
+    for row in rows:
+        table.add_row(*row)
     terminal.console().print(table)
+
+
+# ---- new
+
+
+def _new(
+    file: str | None, nand: str | None, controller: str | None, capacity: str | None, cache: str | None, as_json: bool
+) -> None:
+    """Ask for what was not given, where there is somebody to ask."""
+    from pslc import parts
+    from pslc.errors import refusal
+
+    asks = sys.stdin.isatty() and not as_json
+    said = {"nand": nand, "controller": controller, "capacity": capacity}
+    missing = [f"--{key}" for key, value in said.items() if value is None]
+    if missing and not asks:
+        hint = (
+            "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB; pslc drives parts"
+        )
+        raise refusal(f"a new drive needs {', '.join(missing)}", hint)
+    if missing:
+        _parts(None, as_json=False)
+    questions = {"nand": "die", "controller": "controller", "capacity": "capacity, such as 1TB"}
+    answers = {key: value or typer.prompt(questions[key], err=True) for key, value in said.items()}
+    habits = parts.controller(answers["controller"]).habits
+    if cache is None and missing:
+        cache = typer.prompt(f"cache, such as dynamic=150GB ({habits['share']} of it if empty)", default="", err=True)
+    keys = {}
+    for pair in (cache or "").split(",") if cache else []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise refusal(f'--cache: "{pair}" is no key=value', "--cache dynamic=150GB,when_full=fold")
+        keys[key.strip()] = value.strip()
+    derived = parts.profile(
+        nand=answers["nand"], controller=answers["controller"], capacity=answers["capacity"], cache=keys
+    )
+    if file is None:
+        file = typer.prompt("file", default="mine.toml", err=True) if asks and missing else "mine.toml"
+    _predict(_write(file, answers, keys), derived, as_json)
+
+
+def _write(file: str, answers: dict[str, str], cache: dict[str, str]) -> Path:
+    """The profile in as many lines as were said; nothing is written over."""
+    from pslc.errors import refusal
+
+    path = Path(file)
+    if path.suffix != ".toml":
+        raise refusal(f"{file} does not end in .toml", f"pslc drives new {file}.toml ...")
+    lines = [f'{key} = "{value}"' for key, value in answers.items()]
+    if cache:
+        lines += ["", "[cache]"]
+        lines += [
+            f"{key} = {value}" if key == "fold_overhead" else f'{key} = "{value}"' for key, value in cache.items()
+        ]
+    try:
+        with path.open("x", encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n")
+    except FileExistsError:
+        raise refusal(f"{file} exists, and is not written over", "give the new drive another file") from None
+    except OSError as error:
+        raise refusal(f"{file}: {error.strerror}", "give a file that can be written") from None
+    return path
+
+
+def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
+    """Fill it and show the curve."""
+    import pslc
+    from pslc import view
+    from pslc.report import terminal
+
+    spec = f"sim:{path}" if "/" in str(path) else f"sim:./{path}"
+    try:
+        recording = pslc.run("fill", on=spec)
+    except pslc.PslcError:
+        path.unlink()  # a profile that cannot be used
+        raise
+    if as_json:
+        print(json.dumps(recording.document(), indent=1))
+    else:
+        terminal.show(view.of_recording(recording))
+    assumed = sum("assumed" in how for how in derived.how.values())
+    typer.echo(
+        f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True
+    )

@@ -16,7 +16,7 @@ from pslc.errors import refusal
 from pslc.parts.derive import Derived, derive, in_order
 from pslc.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
-__all__ = ["Controller", "Derived", "Nand", "Times", "controller", "controllers", "nand", "nands", "profile"]
+__all__ = ["Controller", "Derived", "Nand", "Times", "controller", "controllers", "derive", "nand", "nands", "profile"]
 
 FOLDER = Path(__file__).parent
 
@@ -92,3 +92,20 @@ def profile(
     how = dict.fromkeys(said, "given") | dict(derived.how)
     values = said | dict(derived.values)
     return Derived(in_order(values), in_order(how))
+
+
+def part(name: str) -> Nand | Controller:
+    """A die or a controller by name.
+
+    Raises:
+        PslcError: there is none of that name.
+    """
+    known = nands() + controllers()
+    found = _known("part", name, known)
+    return _nand(found) if found in nands() else _controller(found)
+
+
+def text(of: Nand | Controller) -> str:
+    """The file of a part."""
+    folder = "nand" if isinstance(of, Nand) else "controllers"
+    return (FOLDER / folder / f"{of.name}.toml").read_text(encoding="utf-8")

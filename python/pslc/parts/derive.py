@@ -155,13 +155,17 @@ def _geometry(d: Derivation, capacity: int, static: int) -> None:
 
 
 def _dies(least: int, channels: int) -> tuple[int, int]:
-    """The fewest dies from `least` on that share out evenly over at least half of the channels, and over how many."""
+    """How many dies, at least so many, and over how many channels: every channel has as many as the others. All
+    channels where that takes an eighth more dies at most, otherwise at least half of them."""
     if least <= channels:
         return least, least
+    whole = -(-least // channels) * channels
+    if whole * 8 <= least * 9:
+        return whole, channels
     dies = least
     while True:
-        for used in range(channels, channels // 2 - 1, -1):
-            if used and dies % used == 0:
+        for used in range(channels, max(channels // 2, 1) - 1, -1):
+            if dies % used == 0:
                 return dies, used
         dies += 1
 

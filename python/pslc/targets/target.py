@@ -13,8 +13,7 @@ from typing import Any
 
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file
 from pslc.errors import refusal
-
-DRIVES = Path(__file__).parent.parent / "drives"
+from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,8 @@ class Target:
         facts: see `SimDrive.facts` and `pslc.targets.probe.facts`.
         profile: of a simulated drive, as TOML.
         foreign: the file that would be lost, where pslc did not write it and its name was not given (`inspect_file`).
+        provenance: where its values come from, by key.
+        notes: what to know of what was asked for, a sentence each.
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
     """
 
@@ -59,6 +60,7 @@ class Target:
     open: Callable[[], SimDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     foreign: dict[str, Any] | None = None
 
     def agreed(self) -> "Target":
@@ -73,11 +75,6 @@ class Target:
     def is_real(self) -> bool:
         """Whether running on it writes to a real drive."""
         return self.kind != "simulated"
-
-
-def library() -> dict[str, str]:
-    """The profiles pslc brings along: TOML texts by name, in alphabetical order."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(DRIVES.glob("*.toml"))}
 
 
 def find_target(spec: str, real: RealOptions | None = None) -> Target:
@@ -116,32 +113,30 @@ def _simulated(spec: str) -> Target:
         overrides.append((key.strip(), value.strip()))
     texts = library()
     if "/" in name or name.endswith(".toml"):
-        source, text, slug = name, _read(name), Path(name).stem
+        source, text, slug = name, read(name), Path(name).stem
     elif name in texts:
         source, text, slug = f"{name}.toml", texts[name], name
     else:
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
         raise refusal(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
-    drive = SimDrive(source, text, texts, overrides)
+    drive = SimDrive(source, text, foundation(source, text, overrides), overrides)
+    profile, said = drive.profile(), [key for key, _ in overrides]
+    # What stands on nothing else says everything, used or not.
+    if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
+        said = written_keys(text) + said
+    notes = without_effect(said, profile)
     return Target(
         spec=spec,
         slug=slug,
         kind="simulated",
         name=drive.name,
         capacity_bytes=drive.capacity_bytes,
-        facts=drive.facts(),
+        facts=drive.facts() | ({"notes": notes} if notes else {}),
         open=lambda: drive,
-        profile=drive.profile(),
+        profile=profile,
         provenance=drive.provenance(),
+        notes=notes,
     )
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise refusal(f"{path}: {why}", "a profile is a TOML file, such as pslc drives show NAME prints") from None
 
 
 def _file(spec: str, path: Path, real: RealOptions) -> Target:
