@@ -1,6 +1,7 @@
 """ACCURACY.md says what the simulator does."""
 
 import importlib.util
+import re
 import tomllib
 
 from tests.conftest import ROOT
@@ -20,3 +21,13 @@ def test_every_miss_has_a_reason():
     misses = text.count("**miss** |")
     figures = tomllib.loads((ROOT / "docs" / "accuracy" / "published.toml").read_text())["figure"]
     assert misses <= sum("reason" in row for row in figures)
+
+
+def test_drives_of_parts_are_as_near_as_promised():
+    text = (ROOT / "ACCURACY.md").read_text()
+    for what, least in (("speeds of phases", 50), ("ends of the direct phase, of the capacity", 3)):
+        found = re.search(rf"- {what}: (\d+) figures, median error (\d+)%, target (\d+) %", text)
+        assert found is not None, what
+        count, error, target = map(int, found.groups())
+        assert count >= least
+        assert error <= target, what

@@ -1,7 +1,13 @@
 """Parts: dies and controllers with sources, and the drives they make."""
 
 import json
+import os
+import pty
 import random
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -148,6 +154,39 @@ def test_part_files_are_strict(text, change, words, tmp_path):
         assert word in str(error.value)
 
 
+def phases_of(tmp_path, **said) -> list[tuple[str, float, float]]:
+    """Cause, speed in MB/s and end in GB of each phase of a fill."""
+    (tmp_path / "drive.toml").write_text(parts.profile(**said).text)
+    found = pslc.run("fill", on=f"sim:{tmp_path / 'drive.toml'}").findings["phases"]
+    return [(phase["cause"], phase["bytes_per_s"] / 1e6, phase["to_bytes"] / 1e9) for phase in found]
+
+
+def test_a_controller_brings_its_ceiling_into_native_cells(tmp_path):
+    said = {"nand": "bics4-tlc-512g", "controller": "phison-e12", "capacity": "1TB", "cache": {"static": "10GB"}}
+    assert phases_of(tmp_path, **said | {"given": {"controller.native_write": "none"}})[-1][1] == pytest.approx(
+        911, rel=0.02
+    )
+    assert phases_of(tmp_path, **said | {"given": {"controller.native_write": "500MB/s"}})[-1][1] == pytest.approx(
+        500, rel=0.02
+    )
+    dies = said | {"given": {"nand.dies": 32}}
+    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1070, rel=0.02), "the dies could 1822"
+    assert "Cardea IOPS" in parts.profile(**said).how["controller.native_write"]
+
+
+def test_the_direct_phase_ends_at_the_capacity_less_n_minus_1_caches(tmp_path):
+    said = {
+        "nand": "micron-b47r-tlc-512g",
+        "controller": "phison-e18",
+        "capacity": "500GB",
+        "cache": {"dynamic": "50GB"},
+    }
+    pslc_, direct, fold = phases_of(tmp_path, **said)
+    assert (pslc_[0], direct[0], fold[0]) == ("pslc", "direct", "fold")
+    assert pslc_[2] == pytest.approx(50, rel=0.03)
+    assert direct[2] == pytest.approx(400, rel=0.02)
+
+
 # ---- profiles that name parts
 
 THREE_LINES = 'nand = "bics5-tlc-512g"\ncontroller = "phison-e16"\ncapacity = "1TB"\n'
@@ -227,7 +266,7 @@ def test_a_mistake_in_a_profile_of_parts_names_file_and_line(text, words, tmp_pa
     ],
 )
 def test_keys_that_change_nothing_are_noted(overrides, notes):
-    assert find_target(f"sim:aldrin-pro-2tb,{overrides}").notes == notes
+    assert find_target(f"sim:aldrin-pro-2tb,{overrides}").facts["notes"] == notes
 
 
 def test_a_note_is_right_the_key_changes_nothing():
@@ -256,6 +295,25 @@ def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
     again = command("drives", "new", "mine.toml", *flags)
     assert again.returncode == 2
     assert "is not written over" in again.stderr
+
+
+def test_new_drives_ask_for_what_was_not_said(tmp_path):
+    main, end = pty.openpty()
+    executable = Path(sys.executable).parent / "pslc"
+    process = subprocess.Popen(
+        [executable, "drives", "new", "--capacity", "120GB"],
+        cwd=tmp_path, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.write(main, b"bics5-tlc-512g\nphison-e16\ndynamic=15GB\nasked.toml\n")
+    shown, asked = process.communicate(timeout=120)
+    assert process.returncode == 0, asked
+    for question in ("die", "controller", "cache, such as", "file"):
+        assert question in asked
+    assert "micron-b58r-tlc-1t" in shown, "the parts to choose from"
+    assert "The write cache ends after" in shown
+    assert tomllib.loads((tmp_path / "asked.toml").read_text()) == {
+        "nand": "bics5-tlc-512g", "controller": "phison-e16", "capacity": "120GB", "cache": {"dynamic": "15GB"},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

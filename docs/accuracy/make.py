@@ -9,6 +9,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+import parts as of_parts  # noqa: E402
 from measures import MEASURES, UNITS  # noqa: E402
 
 BOUND = {True: 0.05, False: 0.15}
@@ -106,6 +107,7 @@ def document() -> str:
     reasons = [f"- {row['drive'].partition(',')[0]}, {row['what']}: {row['reason']}." for row in table if row["miss"]]
     if reasons:
         lines += ["", "## Misses", "", *reasons]
+    lines += ["", *of_parts.section()]
     lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *(FOLDER / "analysis.md").read_text().splitlines()]
     return "\n".join(lines) + "\n"
 

@@ -273,6 +273,13 @@ fn what_no_longer_makes_sense_is_derived_anew() {
     assert_eq!(stated.unwrap().config.capacity_bytes, 300_000_000_000 / 4096 * 4096);
     // With "fold" there is one way in, and what followed from that does not hold for other policies.
     assert_eq!(with(&[("cache.when_full", "fold")]).unwrap().config.cache.reuse, Reuse::AsFreed);
+    let fold = [("cache.when_full".to_string(), "fold".to_string())];
+    let fold = load("pm871b.toml", &shipped("pm871b-128gb").unwrap(), &shipped, &fold).unwrap().config.cache;
+    assert_eq!(
+        (fold.reuse, fold.dead_until_idle),
+        (Reuse::AsFreed, false),
+        "until-idle has no meaning there"
+    );
     let other = [("cache.when_full".to_string(), "direct-then-fold".to_string())];
     let other = load("t500.toml", &shipped("t500-2tb").unwrap(), &shipped, &other).unwrap();
     assert_eq!(other.config.cache.reuse, Reuse::AfterIdle);

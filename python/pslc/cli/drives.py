@@ -83,7 +83,7 @@ def _show(name: str, as_json: bool) -> None:
     target = find_target(f"sim:{name}")
     if as_json:
         document = {"name": name, "drive": target.name, "profile": target.profile, "facts": target.facts}
-        print(json.dumps(document | {"provenance": dict(target.provenance), "notes": target.notes}, indent=1))
+        print(json.dumps(document | {"provenance": dict(target.provenance)}, indent=1))
         return
     print(_remarks(target))
     print(library().get(name, target.profile), end="")
@@ -93,8 +93,7 @@ def _remarks(target: "Target") -> str:
     """What follows from a profile, as remarks, so that all of it is a profile."""
     from pslc.report import drive
 
-    lines = [*drive.text(target).splitlines(), *([""] if target.notes else []), *target.notes]
-    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
+    return "".join(f"# {line}".rstrip() + "\n" for line in drive.text(target).splitlines())
 
 
 def _row(name: str) -> dict[str, object]:

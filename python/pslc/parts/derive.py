@@ -15,6 +15,11 @@ Value = TypeVar("Value")
 OPEN_SUPERBLOCKS = 4
 """As the check of a profile wants beyond the reserve: open, or kept for moving data."""
 RESERVE_SUPERBLOCKS = 8
+FOLD_OVERHEAD = 3.5
+FOLD_SOURCE = (
+    "assumed: the median of four drives that fold when their space ends, from the third speed over the second"
+    " (techpowerup.com, page 6: MSI M480 Play 2.7, Lexar NM800 Pro 2.4, Lexar NM790 4.3, HP FX900 6.0)"
+)
 
 
 @dataclass(frozen=True)
@@ -146,12 +151,29 @@ def _geometry(d: Derivation, capacity: int, static: int) -> None:
             f"derived: the least that hold the capacity, the static cache and the reserve ({blocks} nominal)",
         )
     d.set("nand.blocks_per_plane", blocks, how)
+    _watermark(d, capacity, block * dies * int(d.given.get("nand.blocks_per_plane", blocks)) - static * bits, bits)
     bus = min(die.bus_mts, controller.bus_mts)
     slower = d.from_die("bus") if die.bus_mts <= controller.bus_mts else d.from_controller("bus")
     d.set("nand.bus", written(bus, MTS), f"the slower of die and controller, {slower}")
     d.set("nand.plane_reads", die.plane_reads, d.from_die("plane_reads"))
     d.set("ftl.gc", "greedy", "assumed: the usual choice")
     d.set("ftl.reserve_superblocks", RESERVE_SUPERBLOCKS, "assumed")
+
+
+def _watermark(d: Derivation, capacity: int, raw: int, bits: int) -> None:
+    """Where the direct phase ends."""
+    policy, dynamic = (d.given.get(key, d.values.get(key)) for key in ("cache.when_full", "cache.dynamic"))
+    if policy != "direct-then-fold" or not dynamic:
+        return
+    spare = raw - capacity
+    if quantity(dynamic, BYTES, "cache.dynamic") * bits >= capacity:
+        # Such a cache lives on the spare space itself.
+        d.set("cache.fold_below", "0B", f"derived: a cache of 1/{bits} of the capacity and more takes spare space")
+    elif spare > 0:
+        d.set(
+            "cache.fold_below", written(spare // 10**8 * 10**8, BYTES),
+            "derived: all spare space, as the direct phases of nine reviewed drives end at capacity - (n-1)S",
+        )  # fmt: skip
 
 
 def _dies(least: int, channels: int) -> tuple[int, int]:
@@ -199,6 +221,11 @@ def _controller(d: Derivation) -> None:
         d.amount("controller.write", c.write, TIMES, d.from_controller("write"))
     if c.read_ahead:
         d.amount("controller.read_ahead", c.read_ahead, BYTES, d.from_controller("read_ahead"))
+    qlc = c.habits_qlc if die.bits_per_cell > 3 else {}
+    if "native_write" in {**c.habits, **qlc}:
+        table = "habits_qlc" if "native_write" in qlc else "habits"
+        ceiling = qlc.get("native_write", c.habits.get("native_write"))
+        d.set("controller.native_write", str(ceiling), d.from_controller(f"{table}.native_write"))
     if c.map != "dram":
         d.set("controller.map", c.map, d.from_controller("map"))
         if c.map_access:
@@ -207,8 +234,8 @@ def _controller(d: Derivation) -> None:
 
 def _cache(d: Derivation, capacity: int) -> int:
     """Mode, size and policy; bytes of pSLC that are set aside."""
-    given, c = d.given, d.controller
-    qlc = c.habits_qlc if d.die.bits_per_cell > 3 else {}
+    given, c, die = d.given, d.controller, d.die
+    qlc = c.habits_qlc if die.bits_per_cell > 3 else {}
     habits = {**c.habits, **qlc}
 
     def from_habits(key: str) -> str:
@@ -226,8 +253,8 @@ def _cache(d: Derivation, capacity: int) -> int:
             share = quantity(str(habits["share"]), SHARE, "share") / 10_000
             key = mode.partition("-")[0]
             # No more than the cells of the capacity hold at one bit each.
-            cache = int(capacity * min(share, 1 / d.die.bits_per_cell)) // 10**8 * 10**8
-            how = f"{habits['share']} of the capacity, at most 1/{d.die.bits_per_cell}; {from_habits('share')}"
+            cache = int(capacity * min(share, 1 / die.bits_per_cell)) // 10**8 * 10**8
+            how = f"{habits['share']} of the capacity, at most 1/{die.bits_per_cell}; {from_habits('share')}"
             d.set(f"cache.{key}", written(cache, BYTES), how)
     if mode in ("pure-xlc", "pure-slc"):
         return 0
@@ -238,6 +265,8 @@ def _cache(d: Derivation, capacity: int) -> int:
         # A habit of another policy says nothing of this one.
         own = when_full == habits["when_full"] and habits.get("reuse") != "as-freed"
         d.set("cache.reuse", *((habits["reuse"], from_habits("reuse")) if own else ("after-idle", "assumed")))
+    if die.bits_per_cell == 3 and "fold_overhead" not in habits:
+        d.set("cache.fold_overhead", FOLD_OVERHEAD, FOLD_SOURCE)
     for key in ("host_share", "fold_overhead", "dead", "shrink_from", "shrink_to"):
         if key in habits:
             d.set(f"cache.{key}", habits[key], from_habits(key))

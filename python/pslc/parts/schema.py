@@ -124,11 +124,9 @@ class Controller:
         cores, command, read, write: core time of commands, nanoseconds.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
-        write_ceiling: bytes a second of host data that it moves into native cells, whatever the dies could; None: not
-            known.
         habits, habits_qlc: what its firmware does with the cache, in the keys of a profile's [cache] (`idle` is the
-            threshold), and `share`, of the capacity that the cache has on an empty drive where nobody says; on QLC
-            `habits_qlc` go first.
+            threshold); `share`, of the capacity that the cache has on an empty drive where nobody says; and
+            `native_write`, what it moves into native cells, whatever the dies could. On QLC `habits_qlc` go first.
         source: of each key, as the part file says.
     """
 
@@ -145,7 +143,6 @@ class Controller:
     map: str
     map_access: int
     write_buffer: int | None
-    write_ceiling: int | None
     read_ahead: int
     suspend: Mapping[str, str | int] | None
     active_mw: int
@@ -267,7 +264,8 @@ SHARE = {"%": 100}
 """Hundredths of a per cent."""
 WATTS = {"mW": 1, "W": 1000}
 HABITS = (
-    "mode", "share", "when_full", "reuse", "host_share", "fold_overhead", "dead", "shrink_from", "shrink_to", "idle",
+    "mode", "share", "native_write", "when_full", "reuse", "host_share", "fold_overhead", "dead", "shrink_from",
+    "shrink_to", "idle",
 )  # fmt: skip
 
 
@@ -330,7 +328,6 @@ def read_controller(path: Path) -> Controller:
         map=memory,
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
-        write_ceiling=r.optional("write_ceiling", RATES),
         read_ahead=r.optional("read_ahead", BYTES) or 0,
         suspend={key: int(value) if key == "limit" else str(value) for key, value in suspend.items()} or None,
         active_mw=r.amount("power.active", WATTS),

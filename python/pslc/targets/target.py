@@ -47,7 +47,6 @@ class Target:
         profile: of a simulated drive, as TOML.
         foreign: the file that would be lost, where pslc did not write it and its name was not given (`inspect_file`).
         provenance: where its values come from, by key.
-        notes: what to know of what was asked for, a sentence each.
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
     """
 
@@ -60,7 +59,6 @@ class Target:
     open: Callable[[], SimDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     foreign: dict[str, Any] | None = None
 
     def agreed(self) -> "Target":
@@ -124,18 +122,18 @@ def _simulated(spec: str) -> Target:
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         said = written_keys(text) + said
-    notes = without_effect(said, profile)
+    facts = drive.facts()
+    facts["notes"] = [*facts["notes"], *without_effect(said, profile)]
     return Target(
         spec=spec,
         slug=slug,
         kind="simulated",
         name=drive.name,
         capacity_bytes=drive.capacity_bytes,
-        facts=drive.facts() | ({"notes": notes} if notes else {}),
+        facts=facts,
         open=lambda: drive,
         profile=profile,
         provenance=drive.provenance(),
-        notes=notes,
     )
 
 

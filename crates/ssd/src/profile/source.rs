@@ -97,6 +97,7 @@ impl Flat {
         {
             if before != after && (before == "fold" || after == "fold") {
                 self.drop_key("cache.reuse");
+                self.drop_key("cache.dead");
             }
         }
     }
