@@ -11,8 +11,8 @@ from tests.conftest import fill
 TARGET = "sim:pm871b-128gb"
 FILL = "[fill]\nrw=write\nbs=1m\niodepth=8\nsize=6g\n"
 AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\niodepth=16\nnumber_ios=200000\n"
-# What each kind of run writes down, to the bit: the job after a fill, and the start of the digest of its series. They change
-# only when the model, the requests or the recorder do; say so in the changelog then.
+# What each kind of run writes down, to the bit: the job after a fill, and the start of the digest of its series. They
+# change only when the model, the requests or the recorder do; say so in the changelog then.
 GOLDEN = {
     "mixed": ("rw=randrw\nfsync=1000\n", "8a175f4bc3ebe718"),
     "random": ("rw=randwrite\n", "83d424d0ba9ecaf7"),
