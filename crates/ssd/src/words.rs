@@ -20,6 +20,13 @@ macro_rules! words {
             $($(#[$about_value])* $value),+
         }
 
+        /// The first.
+        impl Default for $name {
+            fn default() -> $name {
+                <$name as $crate::words::Words>::ALL[0]
+            }
+        }
+
         impl $crate::words::Words for $name {
             const ALL: &'static [$name] = &[$($name::$value),+];
 

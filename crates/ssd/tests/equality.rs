@@ -134,7 +134,7 @@ fn every_key_of_a_profile_is_drawn_or_says_why_not() {
     let drawn: BTreeSet<&str> = DRAWN.iter().map(|(key, _)| *key).collect();
     let exempt: BTreeSet<&str> = EXEMPT.iter().map(|(key, _)| *key).collect();
     assert!(drawn.is_disjoint(&exempt));
-    let known: BTreeSet<&str> = profile::keys().collect();
+    let known: BTreeSet<&str> = profile::keys().into_iter().collect();
     let listed: BTreeSet<&str> = drawn.union(&exempt).copied().collect();
     assert_eq!(listed, known, "a key of profiles is drawn in tests/drawn, or exempt with a reason");
 }

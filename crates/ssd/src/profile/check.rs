@@ -1,6 +1,7 @@
 //! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
 //! reclaimed.
 
+use super::keys::THROTTLES;
 use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::*;
@@ -16,6 +17,8 @@ pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     times(c, reader)?;
     controller(c, reader)?;
     policy(c, reader)?;
+    thermal(c, reader)?;
+    page_cache(c, reader)?;
     space(c, reader)
 }
 
@@ -32,7 +35,7 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if nand.page_bytes == 0 || nand.page_bytes as u64 % PAGE_BYTES != 0 || nand.page_bytes > 1 << 18 {
         return fail(
             "nand.page",
-            format!("nand.page is {}", units::write_bytes(nand.page_bytes as u64)),
+            format!("nand.page is {}", units::BYTES.write(nand.page_bytes as u64)),
             "a multiple of 4KiB, at most 256KiB; 16KiB is usual".into(),
         );
     }
@@ -49,7 +52,7 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let most = u32::MAX as u64;
     let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
     if pages >= most || nand.superblock_pages(CellMode::Native) >= most {
-        let raw = units::write_bytes(most * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
+        let raw = units::BYTES.write(most * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
         return fail(
             "nand.blocks_per_plane",
             format!("the geometry has {pages} pages of 4KiB"),
@@ -88,7 +91,7 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         if time == Nanos::ZERO || time > most {
             return Err(reader.error(
                 key,
-                format!("{key} is {}", units::write_time(time)),
+                format!("{key} is {}", units::TIME.write(time.0)),
                 "more than nothing and at most 24h".into(),
             ));
         }
@@ -98,7 +101,7 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
 
 fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if c.controller.read_ahead_bytes > 1 << 30 {
-        let read_ahead = units::write_bytes(c.controller.read_ahead_bytes);
+        let read_ahead = units::BYTES.write(c.controller.read_ahead_bytes);
         return Err(reader.error(
             "controller.read_ahead",
             format!("controller.read_ahead is {read_ahead}"),
@@ -115,7 +118,7 @@ fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if c.controller.flush > Nanos::from_secs(60) {
         return Err(reader.error(
             "controller.flush",
-            format!("controller.flush is {}", units::write_time(c.controller.flush)),
+            format!("controller.flush is {}", units::TIME.write(c.controller.flush.0)),
             "at most 60s; consumer drives take 0.1 to 3 ms".into(),
         ));
     }
@@ -133,17 +136,17 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let cache = &c.cache;
     let fail = |key: &str, message: String, hint: &str| Err(reader.error(key, message, hint.to_string()));
     if !(10..=990).contains(&cache.host_share_permille) {
-        let share = units::write_decimal(cache.host_share_permille, 10);
+        let share = units::write_decimal(cache.host_share_permille as u64, 10);
         return fail("cache.host_share", format!("cache.host_share is {share}%"), "1% to 99%");
     }
     if !(100..=100_000).contains(&cache.fold_overhead_permille) {
-        let overhead = units::write_decimal(cache.fold_overhead_permille, 1000);
+        let overhead = units::write_decimal(cache.fold_overhead_permille as u64, 1000);
         let message = format!("cache.fold_overhead is {overhead}");
         return fail("cache.fold_overhead", message, "0.1 (copied on the die) to 100; 1.0 is a direct write");
     }
     let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
     if from > to || to > 1000 {
-        let [from, to] = [from, to].map(|share| units::write_decimal(share, 10));
+        let [from, to] = [from, to].map(|share| units::write_decimal(share as u64, 10));
         return fail(
             "cache.shrink_to",
             format!("the cache shrinks from {from}% to {to}% full"),
@@ -167,15 +170,82 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         );
     }
     if cache.most_bytes() > 0 && cache.fold_batch_bytes > cache.most_bytes() {
-        let batch = units::write_bytes(cache.fold_batch_bytes);
+        let batch = units::BYTES.write(cache.fold_batch_bytes);
         return fail(
             "cache.fold_batch",
             format!("cache.fold_batch is {batch}, which is more than the cache"),
-            &format!("at most {}", units::write_bytes(cache.most_bytes())),
+            &format!("at most {}", units::BYTES.write(cache.most_bytes())),
         );
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
         return fail("cache.idle.rate", "cache.idle.rate is 0".into(), "idle = \"never\"");
+    }
+    Ok(())
+}
+
+fn thermal(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let Some(heat) = &c.heat else { return Ok(()) };
+    if c.power.is_none() {
+        return Err(reader.error(
+            "heat.ambient",
+            "there is a table heat but none of power".into(),
+            "add [power]: nothing else makes heat".into(),
+        ));
+    }
+    // Steps of a tenth of a second follow only what is slower.
+    let quickest = heat.chips_mj_per_k.min(heat.board_mj_per_k) as i128
+        * heat.chips_to_board_mk_per_w.min(heat.board_to_air_mk_per_w) as i128;
+    if quickest < 1_000_000 {
+        return Err(reader.error(
+            "heat.chips",
+            "the smaller heat capacity times the smaller resistance is under a second".into(),
+            "a chip on a board takes seconds to warm: for one \"4J/K\" and \"3K/W\"".into(),
+        ));
+    }
+    for (index, step) in heat.throttle.iter().enumerate() {
+        let below = index.checked_sub(1).map(|below| &heat.throttle[below]);
+        let above = below.is_none_or(|last| step.at_mc > last.at_mc && step.until_mc >= last.until_mc);
+        if step.until_mc >= step.at_mc || !above || !(1..=1000).contains(&step.share_permille) {
+            let [table, at, ..] = THROTTLES[index];
+            return Err(reader.error(
+                at,
+                format!(
+                    "{table} does not begin above where it ends, above the step before, with some speed left"
+                ),
+                "at = \"90C\", until = \"85C\", speed = \"50%\", for one".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn page_cache(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let Some(cache) = &c.host.page_cache else { return Ok(()) };
+    let key = if cache.driver { "host.driver_cache" } else { "host.page_cache" };
+    if cache.driver && reader.value("host.page_cache").is_some() {
+        return Err(reader.error(
+            key,
+            "there are both host.page_cache and host.driver_cache".into(),
+            "one of them: the first to see a request would leave the other nothing".into(),
+        ));
+    }
+    let ordered = cache.background_bytes <= cache.dirty_bytes && cache.dirty_bytes <= cache.bytes / 2;
+    if !ordered || cache.bytes < 64 << 20 {
+        return Err(reader.error(
+            key,
+            format!("{key} is {}", units::BYTES.write(cache.bytes)),
+            "at least 64MiB, and twice host.dirty, which is at least host.background".into(),
+        ));
+    }
+    if cache.request_bytes % 4096 != 0 || cache.request_bytes == 0 || cache.request_bytes > 1 << 30 {
+        return Err(reader.error(
+            "host.request",
+            format!("host.request is {}", units::BYTES.write(cache.request_bytes as u64)),
+            "a multiple of 4KiB, at most 1GiB".into(),
+        ));
+    }
+    if cache.memory_bytes_per_s == 0 {
+        return Err(reader.error("host.memory", "host.memory is 0".into(), "\"10GB/s\", for one".into()));
     }
     Ok(())
 }
@@ -186,8 +256,8 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
         return Err(reader.error(
             "controller.write_buffer",
-            format!("controller.write_buffer is {}", units::write_bytes(c.controller.write_buffer_bytes)),
-            format!("at least two program units, {}, and at most 1TiB", units::write_bytes(2 * unit)),
+            format!("controller.write_buffer is {}", units::BYTES.write(c.controller.write_buffer_bytes)),
+            format!("at least two program units, {}, and at most 1TiB", units::BYTES.write(2 * unit)),
         ));
     }
     let slc = nand.superblock_bytes(CellMode::Slc);
@@ -202,8 +272,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS;
     let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
-    let gb =
-        |bytes: u64| format!("{}GB", units::write_decimal(((bytes + 5_000_000) / 10_000_000) as u32, 100));
+    let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
     let usable = total.saturating_sub(kept);
     if c.capacity_bytes == 0 || data > usable {
         let most = usable * nand.superblock_bytes(main);
@@ -212,7 +281,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             format!(
                 "{capacity_key} is {}, but {total} superblocks of {} leave no spare blocks for it",
                 gb(c.capacity_bytes),
-                units::write_bytes(nand.superblock_bytes(main)),
+                units::BYTES.write(nand.superblock_bytes(main)),
             ),
             format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(most)),
         ));

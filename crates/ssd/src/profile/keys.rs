@@ -1,258 +1,249 @@
-//! Every key of a profile: how it is read into a [`Config`], and how it is written out again.
+//! Every key of a profile, once: its name, its unit or words, its default, and where it goes in a [`Config`].
 
 use super::reader::{Reader, Switch};
-use super::{host, nearest, power, units, ProfileError};
+use super::visit::{quoted, Toml, Visit, Visited};
+use super::{nearest, units, ProfileError};
 use crate::config::*;
 use crate::ftl::cache::Overflow;
 use crate::units::{Nanos, PAGE_BYTES};
-use crate::words::Words;
 
-/// Every key there is.
-pub fn all() -> impl Iterator<Item = &'static str> + Clone {
-    KEYS.iter().chain(power::KEYS).chain(host::KEYS).copied()
-}
-
-/// The drive's own. `*.idle` and `*.suspend` may also be a word in the place of their table.
-const KEYS: &[&str] = &[
-    "base",
-    "name",
-    "capacity",
-    "capacity_pure_slc",
-    "link",
-    "nand.part",
-    "nand.channels",
-    "nand.dies",
-    "nand.planes",
-    "nand.blocks_per_plane",
-    "nand.pages_per_block",
-    "nand.page",
-    "nand.bits_per_cell",
-    "nand.bus",
-    "nand.slc.read",
-    "nand.slc.program",
-    "nand.slc.erase",
-    "nand.native.read",
-    "nand.native.program",
-    "nand.native.erase",
-    "nand.plane_reads",
-    "nand.suspend",
-    "nand.suspend.program",
-    "nand.suspend.erase",
-    "nand.suspend.limit",
-    "controller.part",
-    "controller.write_buffer",
-    "controller.write_cache",
-    "controller.plp",
-    "controller.flush",
-    "controller.native_write",
-    "controller.cores",
-    "controller.command",
-    "controller.read",
-    "controller.write",
-    "controller.read_ahead",
-    "controller.map",
-    "controller.map_access",
-    "ftl.gc",
-    "ftl.reserve_superblocks",
-    "cache.mode",
-    "cache.static",
-    "cache.dynamic",
-    "cache.dynamic_least",
-    "cache.shrink_from",
-    "cache.shrink_to",
-    "cache.when_full",
-    "cache.host_share",
-    "cache.fold_overhead",
-    "cache.fold_below",
-    "cache.fold_batch",
-    "cache.reuse",
-    "cache.dead",
-    "cache.idle",
-    "cache.idle.threshold",
-    "cache.idle.rate",
-    "cache.idle.residue",
-];
-
-/// Words for false and true, the default first.
+/// Words for two values, the default first.
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
-const SWITCH: Switch = [("on", true), ("off", false)];
 const PLP: Switch = [("off", false), ("on", true)];
+const WRITE_CACHE: Switch = [("on", true), ("off", false)];
 const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
+/// Tables of the steps of thermal throttling, and their keys.
+pub const THROTTLES: [[&str; 4]; 3] = [
+    ["heat.throttle1", "heat.throttle1.at", "heat.throttle1.until", "heat.throttle1.speed"],
+    ["heat.throttle2", "heat.throttle2.at", "heat.throttle2.until", "heat.throttle2.speed"],
+    ["heat.throttle3", "heat.throttle3.at", "heat.throttle3.until", "heat.throttle3.speed"],
+];
 
-impl Reader<'_> {
-    fn timing(&self, mode: &str) -> Result<CellTiming, ProfileError> {
-        let time = |what: &str| self.quantity(&format!("nand.{mode}.{what}"), None, units::time);
-        Ok(CellTiming { read: time("read")?, program: time("program")?, erase: time("erase")? })
-    }
+/// A configuration on its way from or to a profile, in which capacities are apart.
+#[derive(Default)]
+struct Draft {
+    base: Option<u64>,
+    capacity: u64,
+    capacity_pure_slc: Option<u64>,
+    config: Config,
+}
 
-    fn suspend(&self) -> Result<Option<Suspend>, ProfileError> {
-        if let Some(value) = self.value("nand.suspend") {
-            return match value.text.as_str() {
-                "none" => Ok(None),
-                other => Err(self.error(
-                    "nand.suspend",
-                    format!("nand.suspend is \"{other}\""),
-                    "\"none\", or a table with program, erase and limit".into(),
-                )),
-            };
-        }
-        if !self.has_table("nand.suspend") {
-            return Ok(None);
-        }
-        Ok(Some(Suspend {
-            program: self.quantity("nand.suspend.program", None, units::time)?,
-            erase: self.quantity("nand.suspend.erase", None, units::time)?,
-            limit: self.count("nand.suspend.limit", 1, 1_000_000)?,
-        }))
-    }
+/// Every key there is.
+pub fn all() -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    let listed = visit(&mut Visit::List(&mut keys), &mut Draft::default());
+    listed.expect("only reading can go wrong");
+    keys
+}
 
-    fn idle(&self) -> Result<Option<Idle>, ProfileError> {
-        if let Some(value) = self.value("cache.idle") {
-            return match value.text.as_str() {
-                "never" => Ok(None),
-                other => Err(self.error(
-                    "cache.idle",
-                    format!("cache.idle is \"{other}\""),
-                    "\"never\", or a table with threshold and optionally rate and residue".into(),
-                )),
-            };
-        }
-        if !self.has_table("cache.idle") {
-            return Ok(None);
-        }
-        let rate = match self.value("cache.idle.rate") {
-            Some(_) => Some(self.quantity("cache.idle.rate", None, units::rate)?),
-            None => None,
-        };
-        Ok(Some(Idle {
-            threshold: self.quantity("cache.idle.threshold", None, units::time)?,
-            rate_bytes_per_s: rate,
-            residue_bytes: self.quantity("cache.idle.residue", Some(0), units::bytes)?,
-        }))
-    }
+/// Everything as the keys say, unchecked beyond each key's own form.
+pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
+    let mut draft = Draft::default();
+    visit(&mut Visit::Read(reader), &mut draft)?;
+    let Draft { capacity, capacity_pure_slc, mut config, .. } = draft;
+    let bytes = match config.cache.mode {
+        CacheMode::PureSlc => capacity_pure_slc.unwrap_or_else(|| {
+            let whole = 1_000_000_000;
+            capacity / config.nand.bits_per_cell as u64 / whole * whole
+        }),
+        _ => capacity,
+    };
+    config.capacity_bytes = bytes / PAGE_BYTES * PAGE_BYTES;
+    Ok(config)
+}
 
-    fn map(&self) -> Result<Option<MapCache>, ProfileError> {
-        match self.value("controller.map") {
-            None => return Ok(None),
-            Some(value) if value.text == "dram" => return Ok(None),
-            Some(_) => {}
-        }
-        Ok(Some(MapCache {
-            bytes: self.quantity("controller.map", None, units::bytes)?,
-            access: self.quantity("controller.map_access", Some(Nanos::ZERO), units::time)?,
-        }))
-    }
+/// The configuration as a profile that stands alone.
+pub fn write(config: &Config) -> String {
+    let pure_slc = config.cache.mode == CacheMode::PureSlc;
+    let mut draft = Draft {
+        base: None,
+        // The native capacity is not known any more in this mode, and not needed.
+        capacity: config.capacity_bytes * if pure_slc { config.nand.bits_per_cell as u64 } else { 1 },
+        capacity_pure_slc: pure_slc.then_some(config.capacity_bytes),
+        config: config.clone(),
+    };
+    let mut toml = Toml::default();
+    visit(&mut Visit::Write(&mut toml), &mut draft).expect("only reading can go wrong");
+    toml.text
+}
 
-    fn controller(&self) -> Result<Controller, ProfileError> {
-        let command = self.quantity("controller.command", None, units::time)?;
-        Ok(Controller {
-            write_buffer_bytes: self.quantity("controller.write_buffer", None, units::bytes)?,
-            write_cache: self.switch("controller.write_cache", SWITCH)?,
-            cores: self.count("controller.cores", 1, 64)?,
-            read: self.quantity("controller.read", Some(command), units::time)?,
-            write: self.quantity("controller.write", Some(command), units::time)?,
-            command,
-            power_loss_protection: self.switch("controller.plp", PLP)?,
-            flush: self.quantity("controller.flush", Some(Nanos::ZERO), units::time)?,
-            native_write_bytes_per_s: match self.value("controller.native_write") {
-                Some(value) if value.text != "none" => {
-                    Some(self.quantity("controller.native_write", None, units::rate)?)
-                }
-                _ => None,
-            },
-            read_ahead_bytes: self.quantity("controller.read_ahead", Some(0), units::bytes)?,
-            map: self.map()?,
-        })
+/// Visit the keys in the order in which they are written.
+fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
+    let c = &mut draft.config;
+    // Followed when profiles are gathered; what is merged has none.
+    v.key("base", &mut draft.base, |_| Ok(None), |_| None)?;
+    v.key("name", &mut c.name, |r| Ok(r.needed("name")?.text.clone()), |name| Some(quoted(name)))?;
+    v.quantity("capacity", &mut draft.capacity, units::BYTES, None)?;
+    v.optional("capacity_pure_slc", &mut draft.capacity_pure_slc, units::BYTES)?;
+    v.key("link", &mut c.link, read_link, |link| Some(quoted(&link_word(link))))?;
+    nand(v, &mut c.nand)?;
+    controller(v, &mut c.controller)?;
+    v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy))?;
+    v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None)?;
+    cache(v, &mut c.cache)?;
+    if let Some(power) = v.table(&mut c.power, |r| r.has_table("power")) {
+        v.quantity("power.active", &mut power.active_mw, units::POWER, None)?;
+        v.quantity("power.idle", &mut power.idle_mw, units::POWER, None)?;
+        v.quantity("power.idle_after", &mut power.idle_after, units::TIME, None)?;
+        v.quantity("power.exit", &mut power.exit, units::TIME, Some(Nanos::ZERO))?;
+        v.quantity("power.die_read", &mut power.die_read_mw, units::POWER, None)?;
+        v.quantity("power.die_program", &mut power.die_program_mw, units::POWER, None)?;
+        v.quantity("power.die_erase", &mut power.die_erase_mw, units::POWER, None)?;
+        v.quantity("power.data", &mut power.data_pj_per_byte, units::ENERGY_PER_BYTE, None)?;
     }
+    if let Some(heat) = v.table(&mut c.heat, |r| r.has_table("heat")) {
+        thermal(v, heat)?;
+    }
+    if let Some(wear) = v.table(&mut c.wear, |r| r.has_table("wear")) {
+        v.count("wear.slc_cycles", &mut wear.slc_cycles, 1, 1_000_000, None)?;
+        v.count("wear.native_cycles", &mut wear.native_cycles, 1, 1_000_000, None)?;
+    }
+    host(v, &mut c.host)
+}
 
-    fn link(&self) -> Result<Link, ProfileError> {
-        let text = &self.needed("link")?.text;
-        parse_link(text).ok_or_else(|| {
-            let near = nearest(text, LINKS.iter().copied());
-            let hint = format!(
-                "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 \
-                 with x1, x2, x4, x8 or x16"
-            );
-            self.error("link", format!("link is \"{text}\", which is unknown"), hint)
-        })
+fn nand(v: &mut Visit, c: &mut Nand) -> Visited {
+    // Parts were made into the other keys before.
+    v.key("nand.part", &mut (), |_| Ok(()), |_| None)?;
+    v.count("nand.channels", &mut c.channels, 1, 64, None)?;
+    v.count("nand.dies", &mut c.dies, 1, 1024, None)?;
+    v.count("nand.planes", &mut c.planes, 1, 16, None)?;
+    v.count("nand.blocks_per_plane", &mut c.blocks_per_plane, 8, 1 << 20, None)?;
+    v.count("nand.pages_per_block", &mut c.pages_per_block, 1, 1 << 16, None)?;
+    v.quantity("nand.page", &mut c.page_bytes, units::BYTES, None)?;
+    v.count("nand.bits_per_cell", &mut c.bits_per_cell, 1, 5, None)?;
+    v.quantity("nand.bus", &mut c.bus_mts, units::TRANSFERS, None)?;
+    v.switch("nand.plane_reads", &mut c.independent_reads, PLANE_READS)?;
+    v.quantity("nand.slc.read", &mut c.slc.read, units::TIME, None)?;
+    v.quantity("nand.slc.program", &mut c.slc.program, units::TIME, None)?;
+    v.quantity("nand.slc.erase", &mut c.slc.erase, units::TIME, None)?;
+    v.quantity("nand.native.read", &mut c.native.read, units::TIME, None)?;
+    v.quantity("nand.native.program", &mut c.native.program, units::TIME, None)?;
+    v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None)?;
+    let none = |r: &Reader| r.instead_of_table("nand.suspend", "none", "program, erase and limit");
+    v.key("nand.suspend", &mut (), none, |_| None)?;
+    if let Some(suspend) = v.table(&mut c.suspend, |r| r.has_table("nand.suspend")) {
+        v.quantity("nand.suspend.program", &mut suspend.program, units::TIME, None)?;
+        v.quantity("nand.suspend.erase", &mut suspend.erase, units::TIME, None)?;
+        v.count("nand.suspend.limit", &mut suspend.limit, 1, 1_000_000, None)?;
     }
+    Ok(())
+}
 
-    /// Everything as the keys say, unchecked beyond each key's own form.
-    pub fn config(&self) -> Result<Config, ProfileError> {
-        let share = |key: &str, default: u64| {
-            self.quantity(key, Some(default), units::share).map(|permille| permille as u32)
-        };
-        let bits = self.count("nand.bits_per_cell", 1, 5)?;
-        let mode = self.word("cache.mode", None)?;
-        let native = self.quantity("capacity", None, units::bytes)?;
-        let capacity = match mode {
-            CacheMode::PureSlc => {
-                let whole = native / bits as u64 / 1_000_000_000 * 1_000_000_000;
-                self.quantity("capacity_pure_slc", Some(whole), units::bytes)?
-            }
-            _ => native,
-        };
-        let overhead = match self.value("cache.fold_overhead") {
-            None => 1000,
-            Some(value) => units::ratio(&value.text).map_err(|what| {
-                self.error("cache.fold_overhead", what, "1.0 is the cost of a direct write".into())
-            })?,
-        };
-        let page = self.quantity("nand.page", None, units::bytes)?;
-        let when_full = self.word("cache.when_full", Some(WhenFull::DirectThenFold))?;
-        // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need,
-        // from the first byte on.
-        let (shrinks_from, reuse) = match when_full.overflow() {
-            Overflow::Wait => (0, Reuse::AsFreed),
-            Overflow::Native => (1000, Reuse::AfterIdle),
-        };
-        let bus = self.quantity("nand.bus", None, units::transfers)?;
-        Ok(Config {
-            name: self.needed("name")?.text.clone(),
-            capacity_bytes: capacity / PAGE_BYTES * PAGE_BYTES,
-            link: self.link()?,
-            nand: Nand {
-                channels: self.count("nand.channels", 1, 64)?,
-                dies: self.count("nand.dies", 1, 1024)?,
-                planes: self.count("nand.planes", 1, 16)?,
-                blocks_per_plane: self.count("nand.blocks_per_plane", 8, 1 << 20)?,
-                pages_per_block: self.count("nand.pages_per_block", 1, 1 << 16)?,
-                page_bytes: page.min(u32::MAX as u64) as u32,
-                bits_per_cell: bits,
-                bus_mts: bus.min(u32::MAX as u64) as u32,
-                slc: self.timing("slc")?,
-                native: self.timing("native")?,
-                suspend: self.suspend()?,
-                independent_reads: self.switch("nand.plane_reads", PLANE_READS)?,
-            },
-            controller: self.controller()?,
-            ftl: Ftl {
-                gc: self.word("ftl.gc", Some(VictimRule::Greedy))?,
-                reserve_superblocks: self.count("ftl.reserve_superblocks", 3, 1 << 16)?,
-            },
-            cache: Cache {
-                mode,
-                static_bytes: self.quantity("cache.static", Some(0), units::bytes)?,
-                dynamic_bytes: self.quantity("cache.dynamic", Some(0), units::bytes)?,
-                shrink_from_permille: share("cache.shrink_from", shrinks_from)?,
-                shrink_to_permille: share("cache.shrink_to", 1000)?,
-                dynamic_least_bytes: self.quantity("cache.dynamic_least", Some(0), units::bytes)?,
-                when_full,
-                host_share_permille: share("cache.host_share", 500)?,
-                fold_overhead_permille: overhead.min(u32::MAX as u64) as u32,
-                fold_below_bytes: self.quantity("cache.fold_below", Some(0), units::bytes)?,
-                fold_batch_bytes: self.quantity("cache.fold_batch", Some(0), units::bytes)?,
-                reuse: self.word("cache.reuse", Some(reuse))?,
-                dead_until_idle: self.switch("cache.dead", DEAD)?,
-                idle: self.idle()?,
-            },
-            power: power::power(self)?,
-            heat: power::heat(self)?,
-            wear: power::wear(self)?,
-            host: host::read(self)?,
-        })
+fn controller(v: &mut Visit, c: &mut Controller) -> Visited {
+    v.key("controller.part", &mut (), |_| Ok(()), |_| None)?;
+    v.quantity("controller.write_buffer", &mut c.write_buffer_bytes, units::BYTES, None)?;
+    v.switch("controller.write_cache", &mut c.write_cache, WRITE_CACHE)?;
+    v.switch("controller.plp", &mut c.power_loss_protection, PLP)?;
+    v.quantity("controller.flush", &mut c.flush, units::TIME, Some(Nanos::ZERO))?;
+    v.optional_or("none", "controller.native_write", &mut c.native_write_bytes_per_s, units::RATE)?;
+    v.count("controller.cores", &mut c.cores, 1, 64, None)?;
+    v.quantity("controller.command", &mut c.command, units::TIME, None)?;
+    v.quantity("controller.read", &mut c.read, units::TIME, Some(c.command))?;
+    v.quantity("controller.write", &mut c.write, units::TIME, Some(c.command))?;
+    v.quantity("controller.read_ahead", &mut c.read_ahead_bytes, units::BYTES, Some(0))?;
+    let mut bytes = c.map.map(|map| map.bytes);
+    v.optional_or("dram", "controller.map", &mut bytes, units::BYTES)?;
+    if let Some(map) = v.table(&mut c.map, |_| bytes.is_some()) {
+        map.bytes = bytes.unwrap_or_default();
+        v.quantity("controller.map_access", &mut map.access, units::TIME, Some(Nanos::ZERO))?;
     }
+    Ok(())
+}
+
+fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
+    v.word("cache.mode", &mut c.mode, None)?;
+    v.word("cache.when_full", &mut c.when_full, Some(WhenFull::DirectThenFold))?;
+    v.quantity("cache.static", &mut c.static_bytes, units::BYTES, Some(0))?;
+    v.quantity("cache.dynamic", &mut c.dynamic_bytes, units::BYTES, Some(0))?;
+    // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need, from
+    // the first byte on, but for a twentieth: there is always a way in.
+    let (least, shrinks_from, reuse) = match c.when_full.overflow() {
+        Overflow::Wait => (c.dynamic_bytes / 20, 0, Reuse::AsFreed),
+        Overflow::Native => (0, 1000, Reuse::AfterIdle),
+    };
+    v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(least))?;
+    v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from))?;
+    v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000))?;
+    v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500))?;
+    let write = |permille: &u32| Some(units::write_decimal(*permille as u64, 1000));
+    v.key("cache.fold_overhead", &mut c.fold_overhead_permille, read_fold_overhead, write)?;
+    v.quantity("cache.fold_below", &mut c.fold_below_bytes, units::BYTES, Some(0))?;
+    v.quantity("cache.fold_batch", &mut c.fold_batch_bytes, units::BYTES, Some(0))?;
+    v.word("cache.reuse", &mut c.reuse, Some(reuse))?;
+    v.switch("cache.dead", &mut c.dead_until_idle, DEAD)?;
+    let table = "threshold and optionally rate and residue";
+    let never = |r: &Reader| r.instead_of_table("cache.idle", "never", table);
+    let idles = c.idle.is_some();
+    v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")))?;
+    if let Some(idle) = v.table(&mut c.idle, |r| r.has_table("cache.idle")) {
+        v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None)?;
+        v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE)?;
+        v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0))?;
+    }
+    Ok(())
+}
+
+fn thermal(v: &mut Visit, c: &mut Thermal) -> Visited {
+    v.quantity("heat.ambient", &mut c.ambient_mc, units::TEMPERATURE, None)?;
+    v.quantity("heat.chips", &mut c.chips_mj_per_k, units::HEAT_CAPACITY, None)?;
+    v.quantity("heat.board", &mut c.board_mj_per_k, units::HEAT_CAPACITY, None)?;
+    v.quantity("heat.chips_to_board", &mut c.chips_to_board_mk_per_w, units::HEAT_RESISTANCE, None)?;
+    v.quantity("heat.board_to_air", &mut c.board_to_air_mk_per_w, units::HEAT_RESISTANCE, None)?;
+    for (index, [table, at, until, speed]) in THROTTLES.into_iter().enumerate() {
+        let mut step = c.throttle.get(index).copied();
+        let Some(step) = v.table(&mut step, |r| r.has_table(table)) else { break };
+        v.quantity(at, &mut step.at_mc, units::TEMPERATURE, None)?;
+        v.quantity(until, &mut step.until_mc, units::TEMPERATURE, None)?;
+        v.quantity(speed, &mut step.share_permille, units::SHARE, None)?;
+        c.throttle.truncate(index);
+        c.throttle.push(*step);
+    }
+    Ok(())
+}
+
+fn host(v: &mut Visit, c: &mut Host) -> Visited {
+    let said = |r: &Reader, keys: &[&str]| keys.iter().any(|key| r.value(key).is_some());
+    if let Some(cpu) = v.table(&mut c.cpu, |r| said(r, &["host.cores", "host.read", "host.write"])) {
+        v.count("host.cores", &mut cpu.cores, 1, 256, None)?;
+        v.quantity("host.read", &mut cpu.read, units::TIME, None)?;
+        v.quantity("host.write", &mut cpu.write, units::TIME, None)?;
+    }
+    if let Some(cache) = v.table(&mut c.page_cache, |r| said(r, &["host.page_cache", "host.driver_cache"])) {
+        // One for what is not direct, or one before everything; the other keys are of either.
+        let size = |driver: bool| (cache.driver == driver).then_some(cache.bytes);
+        let (mut page, mut driver) = (size(false), size(true));
+        v.optional("host.page_cache", &mut page, units::BYTES)?;
+        v.optional("host.driver_cache", &mut driver, units::BYTES)?;
+        cache.driver = driver.is_some();
+        cache.bytes = driver.or(page).unwrap_or_default();
+        v.quantity("host.background", &mut cache.background_bytes, units::BYTES, Some(cache.bytes / 10))?;
+        v.quantity("host.dirty", &mut cache.dirty_bytes, units::BYTES, Some(cache.bytes / 5))?;
+        v.quantity("host.request", &mut cache.request_bytes, units::BYTES, Some(512 << 10))?;
+        v.count("host.depth", &mut cache.depth, 1, 4096, Some(32))?;
+        v.quantity("host.memory", &mut cache.memory_bytes_per_s, units::RATE, Some(10_000_000_000))?;
+    }
+    Ok(())
+}
+
+fn read_fold_overhead(reader: &Reader) -> Result<u32, ProfileError> {
+    let key = "cache.fold_overhead";
+    let Some(value) = reader.value(key) else { return Ok(1000) };
+    match units::ratio(&value.text) {
+        Ok(permille) => Ok(permille.min(u32::MAX as u64) as u32),
+        Err(wrong) => Err(reader.error(key, wrong.what, "1.0 is the cost of a direct write".into())),
+    }
+}
+
+fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
+    let text = &reader.needed("link")?.text;
+    parse_link(text).ok_or_else(|| {
+        let near = nearest(text, LINKS.iter().copied());
+        let hint = format!(
+            "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16"
+        );
+        reader.error("link", format!("link is \"{text}\", which is unknown"), hint)
+    })
 }
 
 fn parse_link(text: &str) -> Option<Link> {
@@ -266,103 +257,9 @@ fn parse_link(text: &str) -> Option<Link> {
     Some(Link::Pcie { generation, lanes })
 }
 
-fn name_of(value: bool, known: Switch) -> &'static str {
-    known.iter().find(|(_, other)| *other == value).expect("either has a name").0
-}
-
-/// The configuration as a profile that stands alone.
-pub fn write(c: &Config) -> String {
-    let (nand, cache) = (&c.nand, &c.cache);
-    let link = match c.link {
+fn link_word(link: &Link) -> String {
+    match link {
         Link::Sata { mbps } => format!("sata{}", mbps / 10),
         Link::Pcie { generation, lanes } => format!("pcie{generation}x{lanes}"),
-    };
-    let mut out = String::new();
-    let mut line = |text: String| {
-        out.push_str(&text);
-        out.push('\n');
-    };
-    line(format!("name = {}", toml::Value::from(c.name.as_str())));
-    let capacity = match cache.mode {
-        // The native capacity is not known any more, and not needed in this mode.
-        CacheMode::PureSlc => c.capacity_bytes * nand.bits_per_cell as u64,
-        _ => c.capacity_bytes,
-    };
-    line(format!("capacity = \"{}\"", units::write_bytes(capacity)));
-    if cache.mode == CacheMode::PureSlc {
-        line(format!("capacity_pure_slc = \"{}\"", units::write_bytes(c.capacity_bytes)));
     }
-    line(format!("link = \"{link}\""));
-    line("\n[nand]".into());
-    line(format!("channels = {}", nand.channels));
-    line(format!("dies = {}", nand.dies));
-    line(format!("planes = {}", nand.planes));
-    line(format!("blocks_per_plane = {}", nand.blocks_per_plane));
-    line(format!("pages_per_block = {}", nand.pages_per_block));
-    line(format!("page = \"{}\"", units::write_bytes(nand.page_bytes as u64)));
-    line(format!("bits_per_cell = {}", nand.bits_per_cell));
-    line(format!("bus = \"{}MT/s\"", nand.bus_mts));
-    line(format!("plane_reads = \"{}\"", name_of(nand.independent_reads, PLANE_READS)));
-    for (name, timing) in [("slc", &nand.slc), ("native", &nand.native)] {
-        line(format!("\n[nand.{name}]"));
-        line(format!("read = \"{}\"", units::write_time(timing.read)));
-        line(format!("program = \"{}\"", units::write_time(timing.program)));
-        line(format!("erase = \"{}\"", units::write_time(timing.erase)));
-    }
-    if let Some(suspend) = nand.suspend {
-        line("\n[nand.suspend]".into());
-        line(format!("program = \"{}\"", units::write_time(suspend.program)));
-        line(format!("erase = \"{}\"", units::write_time(suspend.erase)));
-        line(format!("limit = {}", suspend.limit));
-    }
-    line("\n[controller]".into());
-    line(format!("write_buffer = \"{}\"", units::write_bytes(c.controller.write_buffer_bytes)));
-    line(format!("write_cache = \"{}\"", name_of(c.controller.write_cache, SWITCH)));
-    line(format!("plp = \"{}\"", name_of(c.controller.power_loss_protection, PLP)));
-    line(format!("flush = \"{}\"", units::write_time(c.controller.flush)));
-    let native_write = c.controller.native_write_bytes_per_s.map_or("none".into(), units::write_rate);
-    line(format!("native_write = \"{native_write}\""));
-    line(format!("cores = {}", c.controller.cores));
-    line(format!("command = \"{}\"", units::write_time(c.controller.command)));
-    line(format!("read = \"{}\"", units::write_time(c.controller.read)));
-    line(format!("write = \"{}\"", units::write_time(c.controller.write)));
-    line(format!("read_ahead = \"{}\"", units::write_bytes(c.controller.read_ahead_bytes)));
-    match c.controller.map {
-        None => line("map = \"dram\"".into()),
-        Some(map) => {
-            line(format!("map = \"{}\"", units::write_bytes(map.bytes)));
-            line(format!("map_access = \"{}\"", units::write_time(map.access)));
-        }
-    }
-    line("\n[ftl]".into());
-    line(format!("gc = \"{}\"", c.ftl.gc.word()));
-    line(format!("reserve_superblocks = {}", c.ftl.reserve_superblocks));
-    line("\n[cache]".into());
-    line(format!("mode = \"{}\"", cache.mode.word()));
-    line(format!("static = \"{}\"", units::write_bytes(cache.static_bytes)));
-    line(format!("dynamic = \"{}\"", units::write_bytes(cache.dynamic_bytes)));
-    line(format!("dynamic_least = \"{}\"", units::write_bytes(cache.dynamic_least_bytes)));
-    line(format!("shrink_from = \"{}%\"", units::write_decimal(cache.shrink_from_permille, 10)));
-    line(format!("shrink_to = \"{}%\"", units::write_decimal(cache.shrink_to_permille, 10)));
-    line(format!("when_full = \"{}\"", cache.when_full.word()));
-    line(format!("host_share = \"{}%\"", units::write_decimal(cache.host_share_permille, 10)));
-    line(format!("fold_overhead = {}", units::write_decimal(cache.fold_overhead_permille, 1000)));
-    line(format!("fold_below = \"{}\"", units::write_bytes(cache.fold_below_bytes)));
-    line(format!("fold_batch = \"{}\"", units::write_bytes(cache.fold_batch_bytes)));
-    line(format!("reuse = \"{}\"", cache.reuse.word()));
-    line(format!("dead = \"{}\"", name_of(cache.dead_until_idle, DEAD)));
-    match cache.idle {
-        None => line("idle = \"never\"".into()),
-        Some(idle) => {
-            line("\n[cache.idle]".into());
-            line(format!("threshold = \"{}\"", units::write_time(idle.threshold)));
-            if let Some(rate) = idle.rate_bytes_per_s {
-                line(format!("rate = \"{}\"", units::write_rate(rate)));
-            }
-            line(format!("residue = \"{}\"", units::write_bytes(idle.residue_bytes)));
-        }
-    }
-    power::write(c, &mut line);
-    host::write(&c.host, &mut line);
-    out
 }

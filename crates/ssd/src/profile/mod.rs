@@ -4,12 +4,11 @@
 //! and what to do. The crate reads no files; the caller hands over texts.
 
 mod check;
-mod host;
 mod keys;
-mod power;
 mod reader;
 mod source;
 mod units;
+mod visit;
 
 use crate::config::Config;
 use source::Origin;
@@ -39,7 +38,7 @@ impl ProfileError {
 }
 
 /// Every key that a profile may have.
-pub fn keys() -> impl Iterator<Item = &'static str> + Clone {
+pub fn keys() -> Vec<&'static str> {
     keys::all()
 }
 
@@ -52,23 +51,24 @@ pub fn load(
     overrides: &[(String, String)],
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides, true)?;
+    let known = keys();
     for (key, value) in &flat.values {
-        if !keys().any(|known| known == key) {
-            let near = nearest(key, keys());
+        if !known.contains(&key.as_str()) {
+            let near = nearest(key, known.iter().copied());
             let message = format!("unknown key {key}");
             return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }
     }
     for (key, value) in &flat.provenance {
         let table = format!("{key}.");
-        if !keys().any(|known| known == key || known.starts_with(&table)) {
-            let near = nearest(key, keys());
+        if !known.iter().any(|known| known == key || known.starts_with(&table)) {
+            let near = nearest(key, known.iter().copied());
             let message = format!("[provenance] names the unknown key {key}");
             return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
         }
     }
     let reader = reader::Reader { flat: &flat, source };
-    let config = reader.config()?;
+    let config = keys::read(&reader)?;
     check::check(&config, &reader)?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })
@@ -103,21 +103,5 @@ impl Profile {
 
 /// The known word that takes the fewest edits to reach.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
-    known.min_by_key(|candidate| edits(word, candidate)).unwrap_or("")
-}
-
-/// Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    known.min_by_key(|candidate| strsim::levenshtein(word, candidate)).unwrap_or("")
 }

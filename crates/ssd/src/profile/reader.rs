@@ -1,6 +1,7 @@
 //! Reading keys: where each came from, and what is said of one that cannot be used.
 
 use super::source::{Flat, Origin, Value};
+use super::units::Form;
 use super::{nearest, ProfileError};
 use crate::words::Words;
 
@@ -43,20 +44,22 @@ impl Reader<'_> {
         }
     }
 
-    pub fn quantity<T>(
-        &self,
-        key: &str,
-        default: Option<T>,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, ProfileError> {
-        let value = match (self.value(key), default) {
-            (None, Some(default)) => return Ok(default),
-            _ => self.needed(key)?,
-        };
-        parse(self.text(key, value)?).map_err(|what| {
-            let (what, hint) = what.split_once("; ").unwrap_or((&what, "see docs/how-to.md"));
-            self.error(key, format!("{key}: {what}"), hint.to_string())
-        })
+    pub fn quantity(&self, key: &str, form: Form) -> Result<u64, ProfileError> {
+        let value = self.needed(key)?;
+        form.read(self.text(key, value)?)
+            .map_err(|wrong| self.error(key, format!("{key}: {}", wrong.what), wrong.hint))
+    }
+
+    /// Where a word may stand in the place of a table, that it is that word.
+    pub fn instead_of_table(&self, key: &str, word: &str, table: &str) -> Result<(), ProfileError> {
+        match self.value(key) {
+            Some(value) if value.text != word => Err(self.error(
+                key,
+                format!("{key} is \"{}\"", value.text),
+                format!("\"{word}\", or a table with {table}"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
