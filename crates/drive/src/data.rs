@@ -1,6 +1,7 @@
 //! What is written, so that a drive can neither compress it nor find it twice, and what is expected back.
 
 use pslc_load::job::Data;
+use pslc_load::splitmix64;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -37,7 +38,7 @@ impl Maker {
             Data::Scrambled => {
                 for sector in buffer.chunks_mut(SECTOR) {
                     self.stamps += 1;
-                    let stamp = mix(self.seed ^ self.stamps).to_le_bytes();
+                    let stamp = splitmix64(self.seed ^ self.stamps).to_le_bytes();
                     sector[..8].copy_from_slice(&stamp);
                 }
             }
@@ -55,9 +56,9 @@ impl Maker {
     /// Data that follow from where they are: what a job that verifies writes.
     pub fn make_at(&self, buffer: &mut [u8], offset: u64) {
         for (sector, at) in buffer.chunks_mut(SECTOR).zip((offset..).step_by(SECTOR)) {
-            let mut state = mix(self.seed ^ mix(at));
+            let mut state = splitmix64(self.seed ^ splitmix64(at));
             for word in sector.chunks_mut(8) {
-                state = mix(state);
+                state = splitmix64(state);
                 word.copy_from_slice(&state.to_le_bytes()[..word.len()]);
             }
         }
@@ -75,14 +76,6 @@ impl Maker {
         }
         None
     }
-}
-
-/// The finaliser of splitmix64.
-fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

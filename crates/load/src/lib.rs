@@ -5,11 +5,13 @@ mod plan;
 pub mod record;
 mod runner;
 mod sim;
+mod splitmix;
 mod stream;
 mod target;
 
 pub use plan::{plan, Plan};
 pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
+pub use splitmix::splitmix64;
 pub use stream::Stream;
 pub use target::{Completion, Target, TargetError};

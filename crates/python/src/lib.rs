@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use pslc_load::job::{self, Ground, Job};
 use pslc_load::{SimTarget, Target};
-use pslc_ssd::config::CacheMode;
 use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::{CellMode, Machine, Nanos, Words};
 use pyo3::create_exception;
@@ -105,10 +104,7 @@ impl SimDrive {
         facts.set_item("link_read_bytes_per_s", read)?;
         facts.set_item("bus_bytes_per_s", nand.bus_bytes_per_s())?;
         facts.set_item("cache_bytes", config.cache.most_bytes())?;
-        let has_static = matches!(config.cache.mode, CacheMode::StaticSlc | CacheMode::HybridSlc);
-        let static_bytes = if has_static { config.cache.static_bytes } else { 0 };
-        let of_static = static_bytes.div_ceil(nand.superblock_bytes(CellMode::Slc));
-        facts.set_item("static_superblocks", of_static)?;
+        facts.set_item("static_superblocks", config.static_superblocks())?;
         facts.set_item("reserve_superblocks", config.ftl.reserve_superblocks)?;
         facts.set_item("fold_below_bytes", config.cache.fold_below_bytes)?;
         facts.set_item("plp", config.controller.power_loss_protection)?;

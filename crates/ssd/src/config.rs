@@ -381,6 +381,16 @@ impl Config {
         }
         notes
     }
+
+    /// Superblocks that the static part of the cache takes.
+    pub fn static_superblocks(&self) -> u64 {
+        match self.cache.mode {
+            CacheMode::StaticSlc | CacheMode::HybridSlc => {
+                self.cache.static_bytes.div_ceil(self.nand.superblock_bytes(CellMode::Slc))
+            }
+            CacheMode::PureXlc | CacheMode::DynamicSlc | CacheMode::PureSlc => 0,
+        }
+    }
 }
 
 impl Nand {

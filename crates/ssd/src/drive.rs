@@ -1,5 +1,6 @@
 //! The drive as a function: `submit(now, request)` gives the time the request completes.
 
+use crate::columns::columns;
 use crate::config::{self, CellMode, Config};
 use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
@@ -71,43 +72,12 @@ impl Pages {
     }
 }
 
-impl Drive {
-    /// Names of what [`Drive::sample`] writes. Counters end in `_total`; the others are gauges.
-    pub const COLUMNS: &'static [&'static str] = &[
-        "host_read_bytes_total",
-        "host_write_bytes_total",
-        "host_trim_bytes_total",
-        "host_to_slc_bytes_total",
-        "host_to_native_bytes_total",
-        "folded_bytes_total",
-        "idle_folded_bytes_total",
-        "gc_bytes_total",
-        "died_in_slc_bytes_total",
-        "slc_programmed_bytes_total",
-        "native_programmed_bytes_total",
-        "slc_erases_total",
-        "native_erases_total",
-        "link_busy_ns_total",
-        "die_busy_ns_total",
-        "buffer_wait_ns_total",
-        "suspends_total",
-        "slc_valid_bytes",
-        "slc_superblocks",
-        "free_superblocks",
-        "mapped_bytes",
-        "cache_limit_bytes",
-        "static_erases_total",
-        "map_read_bytes_total",
-        "map_programmed_bytes_total",
-        "energy_nj_total",
-        "temperature_millicelsius",
-        "throttle_level",
-        "map_wait_ns_total",
-        "buffer_bytes",
-        "wake_ns_total",
-        "flush_wait_ns_total",
-    ];
+/// Bytes of so many pages.
+fn bytes(pages: u64) -> u64 {
+    pages * PAGE_BYTES
+}
 
+impl Drive {
     pub fn new(config: &Config) -> Drive {
         Drive {
             link: Link::new(&config.link),
@@ -272,45 +242,43 @@ impl Drive {
         self.ftl.audit();
     }
 
-    /// Counters and gauges as they are now, in the order of [`Drive::COLUMNS`].
-    pub fn sample(&self, into: &mut [u64]) {
-        let pages = &self.ftl.pages;
-        let bytes = |pages: u64| pages * PAGE_BYTES;
-        let (slc_erases, native_erases) = self.ftl.erases();
-        into.copy_from_slice(&[
-            self.host_read_bytes,
-            self.host_write_bytes,
-            self.host_trim_bytes,
-            bytes(pages.host_to_slc),
-            bytes(pages.host_to_native),
-            bytes(pages.folded),
-            bytes(pages.idle_folded),
-            bytes(pages.collected),
-            bytes(pages.died_in_slc),
-            bytes(pages.slc_programmed),
-            bytes(pages.native_programmed),
-            slc_erases * self.planes,
-            native_erases * self.planes,
-            self.link.busy().0,
-            self.nand.busy().0,
-            self.buffer.waited.0,
-            self.nand.suspends,
-            bytes(pages.slc_valid),
-            self.ftl.slc_superblocks() as u64,
-            self.ftl.free_superblocks() as u64,
-            bytes(pages.mapped),
-            self.ftl.cache_superblocks() as u64 * self.ftl.superblock_bytes(CellMode::Slc),
-            self.ftl.static_erases() * self.planes,
-            bytes(self.map_read_pages),
-            bytes(self.map_programmed_pages),
-            self.energy_nj(),
-            self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
-            self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
-            self.map_waited.0,
-            bytes(self.buffer.held(&self.nand, self.now) as u64),
-            self.waking.spent.0,
-            self.flush_waited.0,
-        ]);
+    columns! {
+        /// Names of what [`Drive::sample`] writes. Counters end in `_total`; the others are gauges.
+        pub const COLUMNS;
+        /// Counters and gauges as they are now, in the order of [`Drive::COLUMNS`].
+        pub fn sample(&self);
+        "host_read_bytes_total": self.host_read_bytes,
+        "host_write_bytes_total": self.host_write_bytes,
+        "host_trim_bytes_total": self.host_trim_bytes,
+        "host_to_slc_bytes_total": bytes(self.ftl.pages.host_to_slc),
+        "host_to_native_bytes_total": bytes(self.ftl.pages.host_to_native),
+        "folded_bytes_total": bytes(self.ftl.pages.folded),
+        "idle_folded_bytes_total": bytes(self.ftl.pages.idle_folded),
+        "gc_bytes_total": bytes(self.ftl.pages.collected),
+        "died_in_slc_bytes_total": bytes(self.ftl.pages.died_in_slc),
+        "slc_programmed_bytes_total": bytes(self.ftl.pages.slc_programmed),
+        "native_programmed_bytes_total": bytes(self.ftl.pages.native_programmed),
+        "slc_erases_total": self.ftl.erases().0 * self.planes,
+        "native_erases_total": self.ftl.erases().1 * self.planes,
+        "link_busy_ns_total": self.link.busy().0,
+        "die_busy_ns_total": self.nand.busy().0,
+        "buffer_wait_ns_total": self.buffer.waited.0,
+        "suspends_total": self.nand.suspends,
+        "slc_valid_bytes": bytes(self.ftl.pages.slc_valid),
+        "slc_superblocks": self.ftl.slc_superblocks() as u64,
+        "free_superblocks": self.ftl.free_superblocks() as u64,
+        "mapped_bytes": bytes(self.ftl.pages.mapped),
+        "cache_limit_bytes": self.ftl.cache_superblocks() as u64 * self.ftl.superblock_bytes(CellMode::Slc),
+        "static_erases_total": self.ftl.static_erases() * self.planes,
+        "map_read_bytes_total": bytes(self.map_read_pages),
+        "map_programmed_bytes_total": bytes(self.map_programmed_pages),
+        "energy_nj_total": self.energy_nj(),
+        "temperature_millicelsius": self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
+        "throttle_level": self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
+        "map_wait_ns_total": self.map_waited.0,
+        "buffer_bytes": bytes(self.buffer.held(&self.nand, self.now) as u64),
+        "wake_ns_total": self.waking.spent.0,
+        "flush_wait_ns_total": self.flush_waited.0,
     }
 
     fn read(&mut self, taken: Nanos, request: &Request) -> Nanos {

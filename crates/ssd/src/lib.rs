@@ -33,6 +33,7 @@
 //! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. The same configuration and requests
 //! give the same bytes everywhere.
 
+mod columns;
 pub mod config;
 mod controller;
 mod cores;

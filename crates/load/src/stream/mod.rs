@@ -11,6 +11,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::job::{ByKind, Distribution, Job, Mix};
+use crate::splitmix::splitmix64;
 use permutation::Permutation;
 use zipf::Zipf;
 
@@ -93,11 +94,7 @@ impl Split {
 fn generator(seed: u64, job: u64, clone: u64, purpose: u64) -> Pcg64Mcg {
     let mut state = seed;
     for part in [job, clone, purpose] {
-        // splitmix64's finaliser.
-        state = state.wrapping_add(part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        state ^= state >> 31;
+        state = splitmix64(state.wrapping_add(part));
     }
     Pcg64Mcg::seed_from_u64(state)
 }

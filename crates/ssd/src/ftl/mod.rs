@@ -77,11 +77,7 @@ impl Ftl {
         let geometry = Geometry::new(config);
         let cache = &config.cache;
         let count = config.nand.superblocks();
-        let slc_bytes = config.nand.superblock_bytes(CellMode::Slc);
-        let set_aside = match cache.mode {
-            CacheMode::StaticSlc | CacheMode::HybridSlc => cache.static_bytes.div_ceil(slc_bytes),
-            _ => 0,
-        };
+        let set_aside = config.static_superblocks();
         let capacity_pages = config.capacity_bytes / PAGE_BYTES;
         Ftl {
             reserve: config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),

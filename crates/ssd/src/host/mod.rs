@@ -4,6 +4,7 @@
 mod ncq;
 mod page_cache;
 
+use crate::columns::columns;
 use crate::config;
 use crate::cores::Cores;
 use crate::drive::Drive;
@@ -29,8 +30,7 @@ struct Cpu {
     busy: Nanos,
 }
 
-const OWN_COLUMNS: [&str; 3] = ["host_cpu_busy_ns_total", "page_cache_bytes", "page_cache_dirty_bytes"];
-const COUNT: usize = Drive::COLUMNS.len() + OWN_COLUMNS.len();
+const COUNT: usize = Drive::COLUMNS.len() + Machine::OWN_COLUMNS.len();
 
 const fn columns() -> [&'static str; COUNT] {
     let mut all = [""; COUNT];
@@ -38,7 +38,7 @@ const fn columns() -> [&'static str; COUNT] {
     while i < COUNT {
         let own = i.checked_sub(Drive::COLUMNS.len());
         all[i] = match own {
-            Some(own) => OWN_COLUMNS[own],
+            Some(own) => Machine::OWN_COLUMNS[own],
             None => Drive::COLUMNS[i],
         };
         i += 1;
@@ -104,12 +104,15 @@ impl Machine {
     pub fn sample(&self, into: &mut [u64]) {
         let (drive, own) = into.split_at_mut(Drive::COLUMNS.len());
         self.drive.sample(drive);
-        let cache = self.page_cache.as_ref();
-        own.copy_from_slice(&[
-            self.cpu.as_ref().map_or(0, |cpu| cpu.busy.0),
-            cache.map_or(0, PageCache::held_bytes),
-            cache.map_or(0, PageCache::dirty_bytes),
-        ]);
+        self.sample_own(own);
+    }
+
+    columns! {
+        const OWN_COLUMNS;
+        fn sample_own(&self);
+        "host_cpu_busy_ns_total": self.cpu.as_ref().map_or(0, |cpu| cpu.busy.0),
+        "page_cache_bytes": self.page_cache.as_ref().map_or(0, PageCache::held_bytes),
+        "page_cache_dirty_bytes": self.page_cache.as_ref().map_or(0, PageCache::dirty_bytes),
     }
 
     /// The processor's part of a request; returns when the request has left it.

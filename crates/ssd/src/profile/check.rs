@@ -266,10 +266,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         _ => (CellMode::Native, "capacity"),
     };
     let total = nand.superblocks() as u64;
-    let set_aside = match c.cache.mode {
-        CacheMode::StaticSlc | CacheMode::HybridSlc => c.cache.static_bytes.div_ceil(slc),
-        _ => 0,
-    };
+    let set_aside = c.static_superblocks();
     let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS;
     let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
     let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
