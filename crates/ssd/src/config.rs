@@ -3,7 +3,7 @@
 //! A [`Config`] holds hardware and policy, never a result: no phase speed, no cliff position. It is made from a
 //! profile (see `profile`), which is where units, inheritance and mistakes are dealt with.
 
-pub use crate::ftl::cache::WhenFull;
+pub use crate::ftl::cache::{Overflow, WhenFull};
 pub use crate::ftl::victim::VictimRule;
 
 use crate::units::{Nanos, PAGE_BYTES};

@@ -312,7 +312,10 @@ mod no_livelock {
                 let mode = if bits == 1 { CacheMode::PureXlc } else { mode };
                 c.cache.mode = mode;
                 c.cache.when_full = policy;
-                c.cache.reuse = if policy == WhenFull::Fold { Reuse::AsFreed } else { reuse };
+                c.cache.reuse = match policy.overflow() {
+                    Overflow::Wait => Reuse::AsFreed,
+                    Overflow::Native => reuse,
+                };
                 c.cache.dead_until_idle = shrink % 2 == 1;
                 c.cache.shrink_from_permille = shrink;
                 c.cache.shrink_to_permille = 1000;

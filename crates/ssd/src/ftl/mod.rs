@@ -82,7 +82,7 @@ impl Ftl {
         Ftl {
             reserve: config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
             fold_below: (cache.fold_below_bytes / config.nand.superblock_bytes(CellMode::Native)) as u32,
-            fold_batch: cache.fold_batch_bytes.div_ceil(slc_bytes) as u32,
+            fold_batch: cache.fold_batch_bytes.div_ceil(config.nand.superblock_bytes(CellMode::Slc)) as u32,
             draining: false,
             capacity_pages,
             l2p: PageMap::new(capacity_pages as u32),

@@ -5,7 +5,6 @@ use super::keys::THROTTLES;
 use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::*;
-use crate::ftl::cache::Overflow;
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::Words;
 

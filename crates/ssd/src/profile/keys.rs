@@ -4,7 +4,6 @@ use super::reader::{Reader, Switch};
 use super::visit::{quoted, Toml, Visit, Visited};
 use super::{nearest, units, ProfileError};
 use crate::config::*;
-use crate::ftl::cache::Overflow;
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// Words for two values, the default first.

@@ -85,11 +85,11 @@ pub const DRAWN: &[(&str, Draw)] = &[
         true => one_of(n, &["", "1", "2", "3"]).map(|n| superblocks(d, &n)),
         false => None,
     }),
-    ("cache.reuse", |n, d| match d["cache.when_full"] == WhenFull::Fold.word() {
+    ("cache.reuse", |n, d| match waits(d) {
         true => Some(Reuse::AsFreed.word().into()),
         false => one_of(n, &["", Reuse::AsFreed.word(), Reuse::WhenEmpty.word(), Reuse::AfterIdle.word()]),
     }),
-    ("cache.dead", |n, d| match d["cache.when_full"] == WhenFull::Fold.word() {
+    ("cache.dead", |n, d| match waits(d) {
         true => one_of(n, &["", "free-at-once"]),
         false => one_of(n, &["", "free-at-once", "until-idle"]),
     }),
@@ -217,6 +217,12 @@ fn capacity(drawn: &Drawn, permille: u64) -> u64 {
     let kept = number(drawn, "ftl.reserve_superblocks") + 4 + set_aside;
     let blocks = number(drawn, "nand.blocks_per_plane") - kept;
     blocks * permille / 1000 * native_bytes(drawn)
+}
+
+/// Whether the cache is the only way in.
+fn waits(drawn: &Drawn) -> bool {
+    let policy = WhenFull::ALL.iter().find(|policy| policy.word() == drawn["cache.when_full"]);
+    policy.unwrap().overflow() == Overflow::Wait
 }
 
 fn suspends(drawn: &Drawn) -> bool {

@@ -1,0 +1,87 @@
+"""What CONTRIBUTING.md says of adding to the firmware is so: its patches, applied to a copy of the tree."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parent.parent
+PATCHES = re.findall(r"^```diff\n(.*?)^```", (HOUSE / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+NEEDED = ("Cargo.toml", "Cargo.lock", "crates", "benches", "python/pslc/drives")
+
+
+def run(tree, *command, text=""):
+    done = subprocess.run(command, cwd=tree, input=text, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def environment():
+    """The build folder of the house, so that what others have written is not compiled again."""
+    target = os.environ.get("CARGO_TARGET_DIR", str(HOUSE / "target"))
+    return {**os.environ, "CARGO_TARGET_DIR": target}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """A copy of the tree with the patches; always in the same place, so that it is compiled once."""
+    copy = Path(environment()["CARGO_TARGET_DIR"]) / "extension"
+    shutil.rmtree(copy, ignore_errors=True)
+    for name in NEEDED:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        source = HOUSE / name
+        (shutil.copytree if source.is_dir() else shutil.copy2)(source, copy / name)
+    # Apart from the repository around it, under which git would look for the files elsewhere.
+    run(copy, "git", "init", "-q")
+    for patch in PATCHES:
+        run(copy, "git", "apply", "-", text=patch)
+    return copy
+
+
+def test_a_policy_is_one_file_and_two_lines_and_a_victim_rule_a_value_and_an_arm(tree):
+    changed = run(tree, "git", "ls-files", "--others", "--", "crates/ssd/src/ftl/cache").split()
+    assert "crates/ssd/src/ftl/cache/stall_and_fold.rs" in changed
+    policy, rule = PATCHES
+    assert set(re.findall(r"^\+\+\+ b/(.*)$", rule, re.MULTILINE)) == {"crates/ssd/src/ftl/victim.rs"}
+    in_list = policy.split("+++ b/crates/ssd/src/ftl/cache/mod.rs")[1]
+    assert len(re.findall(r"^\+", in_list, re.MULTILINE)) == 2
+
+
+def test_no_drive_with_them_gets_stuck(tree):
+    """Drives at their least spare space, which draw from every policy and rule there is."""
+    told = run(tree, "cargo", "test", "-p", "pslc-ssd", "--test", "behaviours", "no_livelock", "--", "--nocapture")
+    assert "1 passed" in told
+
+
+def test_a_profile_may_name_them(tree):
+    """A test of the copy asks the loader, which no list had to be told to."""
+    (tree / "crates/ssd/tests/extension.rs").write_text(
+        """
+        use pslc_ssd::{config::*, profile, Drive, Nanos, Request, Words};
+
+        #[test]
+        fn profiles_name_them() {
+            let text = include_str!("../../../python/pslc/drives/pm871b-128gb.toml");
+            let changes = [
+                ("cache.when_full", "stall-and-fold"),
+                ("cache.reuse", "as-freed"),
+                ("cache.dead", "free-at-once"),
+                ("ftl.gc", "windowed"),
+            ];
+            let changes: Vec<_> = changes.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            let config = profile::load("extension", text, &|_| None, &changes).unwrap().config;
+            assert_eq!(config.cache.when_full, WhenFull::StallAndFold);
+            assert_eq!(config.ftl.gc.word(), "windowed");
+            let mut drive = Drive::new(&config);
+            let mut now = Nanos::ZERO;
+            for at in (0..config.capacity_bytes - (1 << 20)).step_by(1 << 20) {
+                now = drive.submit(now, &Request::write(at, 1 << 20));
+            }
+            drive.audit();
+        }
+        """
+    )
+    assert "1 passed" in run(tree, "cargo", "test", "-p", "pslc-ssd", "--test", "extension")
