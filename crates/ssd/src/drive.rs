@@ -51,20 +51,20 @@ pub struct Drive {
 
 /// The pages that a byte range touches.
 #[derive(Clone, Copy, Debug)]
-struct Pages {
+struct PageRange {
     first: Lpn,
     count: u32,
     /// The first, the last page is covered in part only.
     ragged: (bool, bool),
 }
 
-impl Pages {
+impl PageRange {
     #[inline]
-    fn of(request: &Request) -> Pages {
+    fn of(request: &Request) -> PageRange {
         let end = request.offset + request.len as u64;
         let first = request.offset / PAGE_BYTES;
         let last = end.div_ceil(PAGE_BYTES);
-        Pages {
+        PageRange {
             first: Lpn(first as u32),
             count: (last - first) as u32,
             ragged: (request.offset % PAGE_BYTES != 0, end % PAGE_BYTES != 0),
@@ -283,7 +283,7 @@ impl Drive {
 
     fn read(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_read_bytes += request.len as u64;
-        let pages = Pages::of(request);
+        let pages = PageRange::of(request);
         let mut command = self.link.command_bytes();
         let mut done = taken;
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
@@ -301,7 +301,12 @@ impl Drive {
     }
 
     /// Take what was read ahead, read what was not, and read on if the host reads in sequence.
-    fn read_in_sequence(&mut self, at: Nanos, pages: Pages, send: &mut impl FnMut(&mut Drive, Nanos, u32)) {
+    fn read_in_sequence(
+        &mut self,
+        at: Nanos,
+        pages: PageRange,
+        send: &mut impl FnMut(&mut Drive, Nanos, u32),
+    ) {
         let mut ahead = self.read_ahead.take().expect("asked for");
         let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
         let next = ahead.follow(pages.first, pages.count, end_of_drive);
@@ -314,14 +319,14 @@ impl Drive {
                     page += part;
                 }
                 None => {
-                    let rest = Pages { first: page, count: end - page, ragged: (false, false) };
+                    let rest = PageRange { first: page, count: end - page, ragged: (false, false) };
                     self.each_multi_plane_page(at, rest, &mut *send);
                     page = end;
                 }
             }
         }
         if !next.is_empty() {
-            let more = Pages { first: next.start, count: next.end - next.start, ragged: (false, false) };
+            let more = PageRange { first: next.start, count: next.end - next.start, ragged: (false, false) };
             let known = self.look_up(at, more, false);
             let mut first = next.start;
             self.each_multi_plane_page(known, more, |_, ready, count| {
@@ -334,14 +339,14 @@ impl Drive {
 
     /// When the controller knows where these pages are: at once where the whole map is in DRAM.
     #[inline]
-    fn look_up(&mut self, at: Nanos, pages: Pages, change: bool) -> Nanos {
+    fn look_up(&mut self, at: Nanos, pages: PageRange, change: bool) -> Nanos {
         match self.map_cache.is_some() {
             true => self.look_up_in_cache(at, pages, change),
             false => at,
         }
     }
 
-    fn look_up_in_cache(&mut self, at: Nanos, pages: Pages, change: bool) -> Nanos {
+    fn look_up_in_cache(&mut self, at: Nanos, pages: PageRange, change: bool) -> Nanos {
         let Some(cache) = &mut self.map_cache else { return at };
         let mut known = at + cache.access;
         let last = pages.first.0 + pages.count.max(1) - 1;
@@ -366,7 +371,7 @@ impl Drive {
     fn each_multi_plane_page(
         &mut self,
         taken: Nanos,
-        pages: Pages,
+        pages: PageRange,
         mut arrived: impl FnMut(&mut Drive, Nanos, u32),
     ) {
         let (mut page, mut rest) = (pages.first, pages.count);
@@ -396,7 +401,7 @@ impl Drive {
     fn write(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_write_bytes += request.len as u64;
         self.unflushed = true;
-        let pages = Pages::of(request);
+        let pages = PageRange::of(request);
         let known = self.look_up(taken, pages, true);
         // The buffer answers before the map has been changed, but not more than so many changes ahead.
         let behind = match &mut self.map_cache {
@@ -438,11 +443,11 @@ impl Drive {
 
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.
     #[inline(never)]
-    fn read_modify_write(&mut self, taken: Nanos, pages: Pages) -> Nanos {
+    fn read_modify_write(&mut self, taken: Nanos, pages: PageRange) -> Nanos {
         let mut ready = taken;
         let last = Lpn(pages.first.0 + pages.count - 1);
         let mut read = |drive: &mut Drive, first: Lpn| {
-            let one = Pages { first, count: 1, ragged: (false, false) };
+            let one = PageRange { first, count: 1, ragged: (false, false) };
             drive.each_multi_plane_page(taken, one, |_, at, _| ready = ready.max(at));
         };
         if pages.ragged.0 {
@@ -463,7 +468,8 @@ impl Drive {
             return taken;
         }
         self.unflushed = true;
-        let pages = Pages { first: Lpn(first as u32), count: (end - first) as u32, ragged: (false, false) };
+        let pages =
+            PageRange { first: Lpn(first as u32), count: (end - first) as u32, ragged: (false, false) };
         self.ftl.trim(pages.first, pages.count);
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);

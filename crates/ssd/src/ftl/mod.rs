@@ -30,7 +30,7 @@ use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 
 /// Pages by what became of them.
 #[derive(Clone, Debug, Default)]
-pub struct Pages {
+pub struct PageCounts {
     pub host_to_slc: u64,
     pub host_to_native: u64,
     pub folded: u64,
@@ -69,7 +69,7 @@ pub struct Ftl {
     throttle: WriteThrottle,
     credits: Credits,
     exhausted: bool,
-    pub pages: Pages,
+    pub pages: PageCounts,
 }
 
 impl Ftl {
@@ -97,7 +97,7 @@ impl Ftl {
             throttle: WriteThrottle::None,
             credits: Credits::default(),
             exhausted: false,
-            pages: Pages::default(),
+            pages: PageCounts::default(),
             config: cache.clone(),
             geometry,
         }
