@@ -19,16 +19,18 @@ def run(tree, *command, text=""):
     return done.stdout
 
 
+# Apart from the house's own build: cargo takes two copies of a workspace in one build folder for the same.
+FOLDER = Path(os.environ.get("CARGO_TARGET_DIR", HOUSE / "target")) / "extension"
+
+
 def environment():
-    """The build folder of the house, so that what others have written is not compiled again."""
-    target = os.environ.get("CARGO_TARGET_DIR", str(HOUSE / "target"))
-    return {**os.environ, "CARGO_TARGET_DIR": target}
+    return {**os.environ, "CARGO_TARGET_DIR": str(FOLDER / "build")}
 
 
 @pytest.fixture(scope="module")
 def tree():
-    """A copy of the tree with the patches; always in the same place, so that it is compiled once."""
-    copy = Path(environment()["CARGO_TARGET_DIR"]) / "extension"
+    """A copy of the tree with the patches; always in the same place, so that what it needs is compiled once."""
+    copy = FOLDER / "tree"
     shutil.rmtree(copy, ignore_errors=True)
     for name in NEEDED:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
