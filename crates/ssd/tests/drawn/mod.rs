@@ -15,6 +15,8 @@ type Draw = fn(u32, &Drawn) -> Option<String>;
 pub const EXEMPT: &[(&str, &str)] = &[
     ("base", "where other keys come from; tests/profile.rs"),
     ("name", "text"),
+    ("nand.part", "where other keys come from; tests/test_parts.py"),
+    ("controller.part", "as nand.part"),
     ("wear.slc_cycles", "what a block stands is for findings; no operation looks at it"),
     ("wear.native_cycles", "as wear.slc_cycles"),
 ];
