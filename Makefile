@@ -11,11 +11,12 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help attempts blkid-images demo test check bench bench-fio bench-analysis accuracy suites picture build clean tools
+.PHONY: help attempts blkid-images demo test test-all check bench bench-fio bench-analysis accuracy suites picture build clean tools
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
 	@echo "make test     build, then run every test"
+	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
 	@echo "make check    formatting, lints and types"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
@@ -35,6 +36,9 @@ build: $(BUILT)
 test: build
 	cargo test --workspace --quiet
 	$(BIN)/pytest
+
+test-all: test
+	$(BIN)/pytest -m slow
 
 check: build
 	cargo fmt --check

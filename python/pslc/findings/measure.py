@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Curve, cache_end, find_phases
+from pslc.findings.evidence import began
 from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
@@ -59,7 +60,8 @@ def curve(part: Recording) -> Curve | None:
     found = write_curve(part)
     if found is None:
         return None
-    late = (first - part.start_ns) / 1e9
+    # `write_curve` begins after the pause where every job of the step has one.
+    late = (first - began(part)) / 1e9
     wait = found.seconds.copy()
     wait[0] = max(wait[0] - late, 1e-9)
     return Curve(found.edges_bytes, wait)
@@ -71,7 +73,7 @@ class Cache:
 
     Attributes:
         bytes, low, high: how much went in, and the 90 % interval.
-        fast, slow: bytes a second before and after its end.
+        fast, slow: bytes a second in it, and at most past its end, where that is not the cache again.
     """
 
     bytes: float
@@ -80,15 +82,18 @@ class Cache:
     fast: float
     slow: float
 
-    def fast_bytes(self, of: Curve) -> float:
-        """Bytes at the beginning of another write that were as fast.
+    def fast_bytes(self, of: Curve, *, from_start: bool = True) -> float:
+        """Bytes at the beginning of another write that were as fast, or of the longest such stretch in it.
 
         The border is where the sum of the logarithms of speed over the middle of `fast` and `slow` is largest, which
         is its most likely place when both sides scatter alike.
         """
         over = np.log(of.bytes_per_s) - 0.5 * (np.log(self.fast) + np.log(self.slow))
         gain = np.concatenate([[0.0], np.cumsum(over * of.widths)])
-        return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
+        if from_start:
+            return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
+        end = int(np.argmax(gain - np.minimum.accumulate(gain)))
+        return float(of.edges_bytes[end] - of.edges_bytes[int(np.argmin(gain[: end + 1]))])
 
 
 def cache(of: Curve | None, seed: int = 0) -> Cache | None:
@@ -109,7 +114,11 @@ def cache(of: Curve | None, seed: int = 0) -> Cache | None:
         return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
     after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
     fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
-    return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s) if fast > CLIFF * after.bytes_per_s else None
+    if fast <= CLIFF * after.bytes_per_s:
+        return None
+    # Some drives are slowest right after the cache, while they fold it, and then as fast as their cells.
+    past = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
+    return Cache(end.bytes, end.low, end.high, fast, max(speed for speed in past if fast > CLIFF * speed))
 
 
 def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -3,18 +3,18 @@
 PC Perspective's and Tom's Hardware's idle rounds, made adaptive. Half of the drive is written and left to settle, and
 from then on only overwritten, so that it stays equally full. Then, again and again: the cache is filled nearly to its
 end, the drive is left alone, and what can be written fast then, beyond what could be without a pause, is what the
-pause gave back. First pauses from 30 min down to the first that gives nothing, each a third of the last; then some
-near the threshold and some along the slope.
+pause gave back. Each pause is chosen within the largest step between two others of what came back: the first ones
+bracket the threshold, later ones lie along the slope between nothing and all.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pslc import words
+from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.measure import Cache, cache, curve, idle
@@ -22,34 +22,28 @@ from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
-QUICK = "pauses end at 5 min, with fewer of them near the threshold and along the slope"
+QUICK = "pauses end at 5 min, and fewer of them tell threshold and rate"
 
 LONGEST_S = 1800.0
 QUICK_LONGEST_S = 300.0
 SHORTEST_S = 0.01
 """A pause that gives nothing back: what is fast then is what was left of the cache, and the write buffer."""
-SETTLE_S = 1800.0
-QUICK_SETTLE_S = 300.0
-"""For which the drive is left alone until a pause has told that less is enough."""
+BASES = 3
+"""Such pauses, so that one that was unlike the others does not matter."""
 FILL = 0.95
 """Share of the cache that is filled before a pause: beyond its end the drive would move data while it is written to."""
-LITTLE = 0.02
+LITTLE = 0.03
 """Share of the cache that is as good as nothing."""
 GRAIN = 0.003
 """Share of the cache to which a border is known: it lies between two bins."""
 ALL = 0.97
 """Share of the most that came back that is as good as all of it."""
-ALONG = (0.15, 0.3, 0.45, 0.6, 0.75)
-"""Shares of the cache to be regained by the pauses that tell the rate."""
-
-
-@dataclass
-class _Point:
-    """What a pause gave back; `cut`: it was fast to the end of the write, so it may have been more."""
-
-    idle_s: float
-    bytes: float
-    cut: bool
+PAST = 0.15
+"""Share of the cache that is written past what may have come back, so that its end is seen."""
+SLOPE, QUICK_SLOPE = 15, 11
+"""Pauses, each within the largest step that is left of what came back."""
+NEAR, QUICK_NEAR = 3, 1
+"""Pauses between the longest that gave nothing and the shortest that gave something."""
 
 
 class _Rounds:
@@ -57,8 +51,8 @@ class _Rounds:
 
     def __init__(self, region: Region, size: int, found: Cache) -> None:
         self.region, self.size, self.found, self.at = region, size, found, 0
-        self.settle = _settle(region)
-        self.points: list[_Point] = []
+        self.settle = self.longest = QUICK_LONGEST_S if region.quick else LONGEST_S
+        self.pauses: list[Pause] = []
 
     def write(self, name: str, count: float, pause: float, at: float | None = None) -> str:
         """A write of `count` bytes from where the last one ended, or from `at`."""
@@ -71,77 +65,76 @@ class _Rounds:
         self.at = (self.at + left) % self.size
         return text
 
-    def round(self, pause: float, expected: float) -> Generator[str, Recording | None, _Point]:
-        """What `pause` gives back, of which so much is expected."""
-        yield self.write("fill-cache", FILL * self.found.bytes, self.settle)
-        count = min(1.5 * expected + 0.15 * self.found.bytes, 1.1 * self.found.bytes) + 4 * MIB
-        part = yield self.write(f"after-{_word(pause)}", count, pause)
-        self.points.append(_point(part, self.found) if part else _expected(pause, self.found))
-        return self.points[-1]
+    def level(self, name: str) -> Generator[str, Recording | None, bool]:
+        """Fill the cache past its end, let it settle, and see how much of it has come back; False if nothing has."""
+        yield self.write(f"{name}-full", 0.1 * self.found.bytes, 0.0)
+        part = yield self.write(name, (1 + PAST) * self.found.bytes + 4 * MIB, self.settle)
+        of = curve(part) if part else None
+        count = self.found.fast_bytes(of) if of else self.found.bytes
+        if count > LITTLE * self.found.bytes:
+            self.filled = FILL * count
+            return True
+        return False
 
-    def gave(self, point: _Point) -> bool:
-        """Whether something came back."""
-        return point.bytes - self.points[0].bytes > LITTLE * self.found.bytes
+    def round(self, pause: float) -> Generator[str, Recording | None, Pause]:
+        """What is fast after `pause`, which is at most what was after a longer one."""
+        most = min((p.fast_bytes for p in self.pauses if p.idle_s >= pause and not p.cut), default=np.inf)
+        if self.pauses and self.pauses[-1].cut:
+            # The next round is to begin with a cache as full as any.
+            yield self.write("fill-up", 0.2 * self.found.bytes, 0.0)
+        fill = yield self.write("fill-cache", self.filled, self.settle)
+        # Not far past the end, where some drives fold what they would else have kept.
+        left = most - self.filled if pause > SHORTEST_S else 0.1 * self.filled
+        count = min(max(left, 0.0), 1.1 * self.filled) + min(PAST * self.found.bytes, 0.4 * self.filled) + 4 * MIB
+        part = yield self.write(f"after-{_word(pause)}", count, pause)
+        self.pauses.append(_pause(fill, part, self.found) if fill and part else _expected(pause, self.found))
+        return self.pauses[-1]
+
+    def told(self) -> Recovered:
+        """What the pauses tell so far."""
+        return recovered(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
 
 
 def steps(region: Region) -> Steps:
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
-    half, settle = region.share(0.5), _settle(region)
-    # Written again at once, past the full cache, so that whatever it held is dead and it is empty after a pause.
-    yield region.write("write-half", half) + region.write("write-again", half)
-    part = yield region.write("find-empty", half, pause=settle)
+    half = region.share(0.5)
+    # Whatever the drive does: what is in the cache now is of the upper half, and dies with it.
+    upper = {"offset": half, "size": half}
+    text = region.write("write-upper", **upper) + region.write("write-half", half)
+    yield text + region.write("again-upper", **upper) + region.trim("empty", **upper)
+    part = yield region.write("find-empty", half, pause=LONGEST_S)
     empty = cache(curve(part)) if part else _nominal(region)
     if empty is None:
         return
     rounds = _Rounds(region, half, empty)
-    # Full, left to settle, and not written over what may still be in it.
-    yield rounds.write("fill-first", empty.bytes, settle, at=empty.bytes)
-    part = yield rounds.write("find-cache", 1.3 * empty.bytes + 4 * MIB, settle)
-    found = _level(part, empty) if part else empty
-    if found is None:
+    rounds.at = int(empty.bytes) // MIB * MIB % half
+    for name in ("settle", "find-cache"):
+        if not (yield from rounds.level(name)):
+            return
+    yield rounds.write("warm-up", rounds.filled, rounds.settle) + rounds.write("warm-up-full", 0.2 * rounds.filled, 0.0)
+    for _ in range(BASES):
+        yield from rounds.round(SHORTEST_S)
+    yield from rounds.round(rounds.longest)
+    if rounds.told().gained_s is None:
         return
-    rounds.found = found
-    longest = pause = QUICK_LONGEST_S if region.quick else LONGEST_S
-    factor = 10.0 if region.quick else 10**0.5
-    expected = most = found.bytes
-    gained = longest
-    for _ in range(2):
-        yield from rounds.round(SHORTEST_S, 0.0)
-    while True:
-        point = yield from rounds.round(pause, expected)
-        most = point.bytes if pause == longest else most
-        if not rounds.gave(point) or pause < SHORTEST_S * factor:
-            lost = pause
-            break
-        if point.bytes > ALL * most:
-            rounds.settle = min(2 * pause, rounds.settle)
-        gained, expected, pause = pause, point.bytes, pause / factor
-    if lost == longest:
-        return
-    for _ in range(2 if region.quick else 5):
-        pause = float(np.sqrt(lost * gained))
-        point = yield from rounds.round(pause, 0.0)
-        lost, gained = (lost, pause) if rounds.gave(point) else (pause, gained)
-    slope = [
-        p.bytes / (p.idle_s - lost) for p in rounds.points if rounds.gave(p) and p.bytes < ALL * most and not p.cut
-    ]
-    rate = float(np.median(slope)) if slope else most / gained
-    for share in ALONG[1::2] if region.quick else ALONG:
-        pause = gained + share * most / rate
-        if pause < longest:
-            yield from rounds.round(pause, share * most)
+    slope, near = (QUICK_SLOPE, QUICK_NEAR) if region.quick else (SLOPE, NEAR)
+    for _ in range(slope):
+        pause = next_pause(rounds.pauses)
+        if pause is None:
+            return
+        yield from rounds.round(pause)
+        rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
+    for _ in range(near):
+        told = rounds.told()
+        assert told.gained_s is not None
+        yield from rounds.round(0.5 * (told.lost_s + told.gained_s))
 
 
-def _settle(region: Region) -> float:
-    """Waiting costs a simulated drive nothing, and one that has not settled gives back what it still owed."""
-    return QUICK_SETTLE_S if region.quick and region.target.is_real else SETTLE_S
-
-
-def _level(part: Recording, empty: Cache) -> Cache | None:
-    """The cache of a drive that has settled: what is written as fast as when it was empty."""
-    of = curve(part)
-    count = empty.fast_bytes(of) if of else 0.0
-    return replace(empty, bytes=count, low=count, high=count) if count > LITTLE * empty.bytes else None
+def _whole(rounds: _Rounds) -> float:
+    """The shortest pause that gave all."""
+    top = max(pause.fast_bytes for pause in rounds.pauses)
+    base = rounds.told().base_bytes
+    return min(pause.idle_s for pause in rounds.pauses if pause.fast_bytes >= base + ALL * (top - base))
 
 
 def _nominal(region: Region) -> Cache:
@@ -149,18 +142,24 @@ def _nominal(region: Region) -> Cache:
     return Cache(size, size, size, 2e9, 5e8)
 
 
-def _expected(pause: float, found: Cache) -> _Point:
-    return _Point(pause, min(1e9 * max(pause - 1.0, 0.0), found.bytes), cut=False)
+def _expected(pause: float, found: Cache) -> Pause:
+    return Pause(pause, min(1e9 * max(pause - 1.0, 0.0), found.bytes))
 
 
 def _word(pause: float) -> str:
     return f"{pause * 1000:.3g}ms" if pause < 1 else f"{pause:.4g}s"
 
 
-def _point(part: Recording, found: Cache) -> _Point:
-    of = curve(part)
+def _pause(fill: Recording, part: Recording, found: Cache) -> Pause:
+    """What was fast before and after a pause: the drive may begin a fill with what was left of a native block."""
+    before, of = curve(fill), curve(part)
     fast = found.fast_bytes(of) if of else 0.0
-    return _Point(idle(part.jobs[0]), fast, of is None or fast > 0.98 * of.total_bytes)
+    filled = found.fast_bytes(before, from_start=False) if before else 0.0
+    return Pause(idle(part.jobs[0]), filled + fast, of is None or fast > 0.98 * of.total_bytes)
+
+
+def _pauses(parts: list[Recording], found: Cache) -> list[Pause]:
+    return [_pause(fill, part, found) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
 
 
 def findings(recording: Recording) -> dict[str, Any]:
@@ -168,86 +167,97 @@ def findings(recording: Recording) -> dict[str, Any]:
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff
     - `recovery`: `idle_s`, `regained_bytes` of each pause, in order of length
-    - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back
-    - `migration_bytes_per_s`, `_low`, `_high`: how fast it comes back beyond the threshold
-    - `residue_bytes`, `_low`, `_high`: what no pause gives back
+    - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back; null when none gave anything,
+      and then `_low` is the longest that was tried
+    - `migration_bytes_per_s`, `_low`, `_high`: how fast it comes back beyond the threshold; null when all of it came
+      back at once, and then `_low` is what it is at least
+    - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
     names = ("idle_threshold_s", "migration_bytes_per_s", "residue_bytes")
     found: dict[str, Any] = {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "recovery": []}
     found |= {f"{name}{end}": None for name in names for end in ("", "_low", "_high")} | {"doubts": []}
     parts = [part for part in recording.parts if part.jobs]
-    first, second = (
-        next((part for part in parts if part.jobs[0]["name"] == name), None) for name in ("find-empty", "find-cache")
-    )
+    first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
     empty = cache(curve(first)) if first else None
-    level = _level(second, empty) if second and empty else None
-    if empty is None or level is None:
+    if empty is None:
         found["doubts"] = ["there is no cliff on the half-full drive, so there is no cache to recover"]
         return found
     found |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
-    points = [_point(part, level) for part in parts if part.jobs[0]["name"].startswith("after-")]
-    bases = [point.bytes for point in points if point.idle_s <= SHORTEST_S]
-    base = float(np.mean(bases)) if bases else 0.0
-    noise = max(bases, default=0.0) - base
-    points = [_Point(p.idle_s, max(p.bytes - base, 0.0), p.cut) for p in points if p.idle_s > SHORTEST_S]
-    points.sort(key=lambda point: point.idle_s)
-    found["recovery"] = [{"idle_s": p.idle_s, "regained_bytes": round(p.bytes)} for p in points]
-    some = [point for point in points if point.bytes > LITTLE * level.bytes]
-    if not some:
-        found["doubts"] = ["no pause gave anything back: this drive does not empty its cache when it is left alone"]
+    pauses = _pauses(parts, empty)
+    longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
+    if not pauses:
+        found["idle_threshold_s_low"] = longest
+        found["doubts"] = [NOTHING.format(words.span(longest))]
         return found
-    lost = max((p.idle_s for p in points if p.idle_s < some[0].idle_s), default=SHORTEST_S)
-    found |= {"idle_threshold_s": float(np.sqrt(lost * some[0].idle_s))}
-    found |= {"idle_threshold_s_low": lost, "idle_threshold_s_high": some[0].idle_s}
-    most = max(point.bytes for point in points)
-    slope = [p for p in some if not p.cut and p.bytes < 0.9 * most]
-    rates = [(b.bytes - a.bytes) / (b.idle_s - a.idle_s) for a, b in combinations(slope, 2)
-             if b.bytes - a.bytes > 0.05 * most]  # fmt: skip
-    if rates:
-        rate = float(np.median(rates))
-        found |= {"migration_bytes_per_s": rate}
-        found |= {"migration_bytes_per_s_low": min(rates), "migration_bytes_per_s_high": max(rates)}
-        # Near the threshold, where an error of the rate does not matter.
-        starts = [p.idle_s - p.bytes / rate for p in slope if p.bytes < 0.2 * most]
-        start = float(np.median(starts)) if starts else found["idle_threshold_s"]
-        start = min(max(start, SHORTEST_S), some[0].idle_s)
-        off = max(noise, GRAIN * level.bytes) / rate
-        low, high = min(starts, default=lost) - off, max(starts, default=some[0].idle_s) + off
-        found |= {"idle_threshold_s": start, "idle_threshold_s_low": min(max(low, 0.0), start)}
-        found |= {"idle_threshold_s_high": max(min(high, some[0].idle_s), start)}
-    elif len(some) > 1:
+    grain = GRAIN * empty.bytes
+    told = recovered(pauses, grain, LITTLE * empty.bytes)
+    pauses.sort(key=lambda pause: pause.idle_s)
+    found["recovery"] = [
+        {"idle_s": p.idle_s, "regained_bytes": round(max(p.fast_bytes - told.base_bytes, 0.0))}
+        for p in pauses if p.idle_s > SHORTEST_S
+    ]  # fmt: skip
+    if told.threshold_s is None:
+        found["idle_threshold_s_low"] = told.lost_s
+        found["doubts"] = [NOTHING.format(words.span(told.lost_s))]
+        return found
+    found |= _interval("idle_threshold_s", told.threshold_s)
+    if told.rate_bytes_per_s is not None:
+        found |= _interval("migration_bytes_per_s", told.rate_bytes_per_s)
+    else:
+        found["migration_bytes_per_s_low"] = told.rate_least
         found["doubts"] = ["the cache came back at once or not at all: the rate is faster than pauses can tell"]
-    if most < ALL * ALL * level.bytes - base and most > 1.2 * (points[-2].bytes if len(points) > 1 else 0.0):
-        longest = f"even {words.span(points[-1].idle_s)} brought back only {words.size(most)}"
-        found["doubts"].append(f"{longest}, so the cache was never empty: rates and what is left are unknown")
-        return found
-    whole = [point.bytes for point in points if point.bytes > ALL * most]
-    if len(whole) > 1 or most > ALL * level.bytes:
-        # What could be written fast without a pause is no residue.
-        left = empty.bytes - base - most
-        found |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": max(left - (empty.bytes - empty.low), 0.0)}
-        found |= {"residue_bytes_high": max(empty.high - base - min(whole), 0.0)}
-    return found
+    return found | _residue(found["doubts"], told, parts, empty, grain)
+
+
+NOTHING = "no pause up to {} gave anything back: this drive does not empty its cache when it is left alone, or later"
+
+
+def _interval(name: str, of: Any) -> dict[str, float]:
+    return {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
+
+
+def _residue(doubts: list[str], told: Recovered, parts: list[Recording], empty: Cache, grain: float) -> dict[str, Any]:
+    """What is missing of the empty cache after pauses that are long enough for all of it."""
+    rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
+    assert told.threshold_s is not None
+    enough = told.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
+    after = [part for part in parts if part.jobs[0]["name"].startswith("after-")]
+    seen = [(part, curve(part)) for part in after if idle(part.jobs[0]) >= enough]
+    whole = [empty.fast_bytes(of) for _, of in seen if of is not None]
+    if not whole:
+        longest = words.span(max(idle(part.jobs[0]) for part in after))
+        said = f"even {longest} are too short for all of the cache, so what is left is unknown"
+        return {"doubts": [*doubts, said]}
+    left = empty.bytes - float(np.mean(whole))
+    # A superblock that was moved in part is not given back, or soon after.
+    off = 2 * told.step_bytes + grain
+    low, high = max(left - off, 0.0), max(left + off, 0.0)
+    return {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
     """Threshold, rate, residue."""
-    if findings["cache_bytes"] is None or findings["idle_threshold_s"] is None:
-        return [] if findings["cache_bytes"] is None else ["Leaving the drive alone does not bring its cache back."]
+    if findings["cache_bytes"] is None:
+        return []
+    if findings["idle_threshold_s"] is None:
+        least = words.span(findings["idle_threshold_s_low"])
+        return [f"Leaving the drive alone for {least} does not bring its cache back."]
     low, high = (words.span(findings[f"idle_threshold_s_{end}"]) for end in ("low", "high"))
     said = [f"The cache comes back after {words.span(findings['idle_threshold_s'])} of silence ({low} to {high})."]
     rate = findings["migration_bytes_per_s"]
     if rate is not None:
         low, high = (words.speed(findings[f"migration_bytes_per_s_{end}"]) for end in ("low", "high"))
-        whole = findings["idle_threshold_s"] + findings["cache_bytes"] / rate
+        whole = findings["idle_threshold_s"] + (findings["cache_bytes"] - (findings["residue_bytes"] or 0.0)) / rate
         said.append(
             f"From then on {words.speed(rate)} come back ({low} to {high}); all of it takes {words.span(whole)}."
         )
+    elif findings["migration_bytes_per_s_low"] is not None:
+        said.append(f"From then on {words.speed(findings['migration_bytes_per_s_low'])} or more come back.")
     if findings["residue_bytes"] is not None:
         share = findings["residue_bytes"] / findings["cache_bytes"]
         whole = words.size(findings["cache_bytes"])
         left = f"{words.size(findings['residue_bytes'])} of {whole} are never given back."
-        said.append(f"All of the {whole} come back." if share < 0.01 else left)
+        said.append(f"All of the {whole} come back." if share < 0.02 else left)
     return said
 
 

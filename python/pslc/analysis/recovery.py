@@ -1,0 +1,203 @@
+"""What idle time gives back of a cache: from pauses of different length to threshold and rate, with intervals.
+
+    given back |            ________________   all that comes back
+               |           /
+               |          /  rate
+               |_________/
+               +---------|------------------- pause
+                     threshold
+
+A cache comes back in whole superblocks, so what is seen is a staircase below the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.90
+STUDENT = (
+    6.314,
+    2.920,
+    2.353,
+    2.132,
+    2.015,
+    1.943,
+    1.895,
+    1.860,
+    1.833,
+    1.812,
+    1.796,
+    1.782,
+    1.771,
+    1.761,
+    1.753,
+    1.746,
+)
+"""Student's t of that confidence, two-sided, by degrees of freedom from 1 on; the last for more."""
+LITTLE, NEARLY_ALL = 0.08, 0.93
+"""Shares of all that comes back, between which a pause is on the slope."""
+NARROW = 1.002
+"""Ratio of two pauses between which no other is tried."""
+CLOCK_S = 0.002
+"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause and the bytes that could be written fast after it; `cut`: fast to the end, so it may be more."""
+
+    idle_s: float
+    fast_bytes: float
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and its 90 % interval; `high` is infinite where the pauses only tell a least value."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What pauses gave back.
+
+    Attributes:
+        base_bytes: fast after no pause at all.
+        most_bytes: most that came back.
+        little_bytes: what is as good as nothing.
+        step_bytes: in steps of this it comes back, as far as the scatter tells.
+        lost_s, gained_s: longest pause that gave nothing back, shortest that gave something; None if none did.
+        threshold_s: of idle time; None if nothing came back.
+        rate_bytes_per_s: beyond the threshold; None if it is too fast to be seen between two pauses.
+        rate_least: bytes a second that the rate is at least; None where the rate is known.
+    """
+
+    base_bytes: float
+    most_bytes: float
+    little_bytes: float
+    step_bytes: float
+    lost_s: float
+    gained_s: float | None
+    threshold_s: Interval | None
+    rate_bytes_per_s: Interval | None
+    rate_least: float | None
+
+
+def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) -> Recovered:
+    """Threshold and rate from pauses.
+
+    Args:
+        pauses: the shortest of them shorter than any threshold; their order does not matter.
+        grain_bytes: to which a count of fast bytes is known.
+        little: bytes that are as good as nothing.
+
+    A straight line through the pauses on the slope gives the rate. Its residuals, which are the steps of whole
+    superblocks, give Student's interval of it, and where it meets the base the threshold. The threshold also lies
+    between the longest pause that gave nothing and the shortest that gave something.
+    """
+    shortest = min(pause.idle_s for pause in pauses)
+    bases = [pause.fast_bytes for pause in pauses if pause.idle_s == shortest]
+    base, most = float(np.median(bases)), max(pause.fast_bytes for pause in pauses)
+    top = float(np.median([p.fast_bytes for p in pauses if p.fast_bytes > most - 0.1 * (most - base)]))
+    least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
+    found = Recovered(base, top - base, least, grain_bytes, shortest, None, None, None, None)
+    # What is known of the threshold tells which pauses gave nothing, and they tell the base.
+    for _ in range(3):
+        lost, gained = _split(pauses, base + least)
+        if gained is None:
+            return replace(found, lost_s=lost)
+        found = replace(found, base_bytes=base, most_bytes=top - base, lost_s=lost, gained_s=gained)
+        found = _fitted(found, pauses, grain_bytes)
+        assert found.threshold_s is not None
+        before = found.threshold_s.low if found.rate_bytes_per_s else lost
+        base = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s <= max(before, shortest)]))
+    return found
+
+
+def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
+    """The pause up to which less than `level` was fast, and the one from which on more was, None if never: where the
+    fewest contradict it."""
+    known = sorted(pauses, key=lambda pause: pause.idle_s)
+    more = np.array([pause.fast_bytes > level for pause in known])
+    wrong = np.r_[0, np.cumsum(more)] + np.r_[np.cumsum(~more[::-1])[::-1], 0]
+    at = max(int(np.argmin(wrong)), 1)
+    return known[at - 1].idle_s, known[at].idle_s if at < len(known) else None
+
+
+def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovered:
+    least, lost, gained, base = found.little_bytes, found.lost_s, found.gained_s, found.base_bytes
+    assert gained is not None
+    nearly_all = base + NEARLY_ALL * found.most_bytes
+    last, whole = _split(pauses, nearly_all)
+    slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
+    seconds = np.array([pause.idle_s for pause in slope])
+    given = np.array([pause.fast_bytes for pause in slope]) - base
+    if len(slope) < 3 or np.ptp(given) < 0.1 * found.most_bytes:
+        rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
+        low, edge = max(lost - least / rate, 0.0), 0.5 * (1 - CONFIDENCE)
+        interval = Interval(0.5 * (low + gained), low + edge * (gained - low), gained - edge * (gained - low))
+        return replace(found, threshold_s=interval, rate_least=rate, rate_bytes_per_s=None)
+    nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= lost and p.fast_bytes - base < least]) - base
+    return _line(found, seconds, given, nothing, grain)
+
+
+def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> Recovered:
+    """Rate and threshold by least squares."""
+    count, middle = len(seconds), float(seconds.mean())
+    spread = float(((seconds - middle) ** 2).sum())
+    rate = float(((seconds - middle) * given).sum() / spread)
+    residuals = given - given.mean() - rate * (seconds - middle)
+    freedom = count - 2
+    scatter = float(np.sqrt((residuals**2).sum() / freedom))
+    scatter = float(np.hypot(scatter, grain / np.sqrt(12)))
+    step = scatter * np.sqrt(12)
+    student = STUDENT[min(freedom, len(STUDENT)) - 1]
+    # Where on its step the staircase is at either end is not known.
+    unknown = step / 4
+    off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(given)))
+    lost, gained = found.lost_s, found.gained_s
+    assert gained is not None
+    start = middle - float(given.mean()) / rate
+    # The staircase is below the line, and what was on its way into the cache above it: neither is known.
+    variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + unknown**2 / 3
+    error = float(np.hypot(student * np.sqrt(variance) / rate, CLOCK_S))
+    least, most = max(lost - (found.little_bytes + step) / rate, 0.0), gained
+    low, high = max(start - error, least), min(start + error, most)
+    if low > high:
+        low, high = least, most
+    start = min(max(start, low), high)
+    return replace(
+        found,
+        step_bytes=step,
+        threshold_s=Interval(start, low, high),
+        rate_bytes_per_s=Interval(rate, max(rate - off, 0.0), rate + off),
+        rate_least=None,
+    )
+
+
+def next_pause(pauses: Sequence[Pause]) -> float | None:
+    """Where the next pause tells most: within the largest step of what came back; None where no pause is left between.
+
+    The first ones halve the range on a scale of ratios until one is on the slope, later ones spread along it.
+    """
+    known = sorted((pause for pause in pauses if not pause.cut), key=lambda pause: pause.idle_s)
+    # More came back after a longer pause, but for the scatter.
+    given = np.maximum.accumulate([pause.fast_bytes for pause in known])
+    seconds = [pause.idle_s for pause in known]
+    apart = [after > NARROW * before for before, after in pairwise(seconds)]
+    steps = np.where(apart, np.diff(given), 0.0)
+    if not steps.any():
+        return None
+    at = int(np.argmax(steps))
+    before, after = seconds[at], seconds[at + 1]
+    return float(np.sqrt(before * after)) if after > 2 * before else 0.5 * (before + after)

@@ -1,0 +1,54 @@
+"""Threshold and rate from pauses, on staircases whose parameters are known."""
+
+import numpy as np
+import pytest
+
+from pslc.analysis.recovery import Pause, next_pause, recovered
+
+GRAIN = 1e6
+
+
+def staircase(seconds: float, *, threshold: float, rate: float, all_of_it: float, step: float) -> float:
+    """Bytes that are fast after a pause, 20 MB without one."""
+    return 20e6 + np.floor(min(max(seconds - threshold, 0.0) * rate, all_of_it) / step) * step
+
+
+def searched(rounds: int = 15, **drive: float) -> list[Pause]:
+    pauses = [Pause(at, staircase(at, **drive)) for at in (0.01, 0.01, 0.01, 1800.0)]
+    for _ in range(rounds):
+        at = next_pause(pauses)
+        if at is not None:
+            pauses.append(Pause(at, staircase(at, **drive)))
+    return pauses
+
+
+@pytest.mark.parametrize("threshold", [0.05, 1.0, 9.4, 120.0])
+@pytest.mark.parametrize("rate", [2e6, 30e6, 500e6])
+def test_the_search_brackets_the_threshold_and_finds_the_slope(threshold, rate):
+    found = recovered(searched(threshold=threshold, rate=rate, all_of_it=800e6, step=4e6), GRAIN)
+    assert found.threshold_s is not None
+    assert found.threshold_s.low <= found.threshold_s.value <= found.threshold_s.high
+    assert found.threshold_s.value == pytest.approx(threshold, rel=0.02, abs=8e6 / rate)
+    if found.rate_bytes_per_s is not None:
+        assert found.rate_bytes_per_s.value == pytest.approx(rate, rel=0.05)
+    else:
+        assert found.rate_least is not None
+        assert found.rate_least < rate
+
+
+def test_a_drive_that_gives_nothing_back_has_no_threshold_but_a_least_one():
+    found = recovered([Pause(0.01, 20e6), Pause(0.01, 21e6), Pause(300.0, 20.5e6)], GRAIN)
+    assert found.threshold_s is None
+    assert found.lost_s == 300.0
+
+
+def test_one_pause_that_was_unlike_the_others_does_not_move_the_threshold():
+    pauses = searched(threshold=5.0, rate=30e6, all_of_it=800e6, step=4e6)
+    pauses.append(Pause(0.5, 120e6))
+    found = recovered(pauses, GRAIN)
+    assert found.threshold_s is not None
+    assert found.threshold_s.value == pytest.approx(5.0, rel=0.05)
+
+
+def test_no_pause_is_tried_twice():
+    assert next_pause([Pause(1.0, 0.0), Pause(1.001, 5e6)]) is None
