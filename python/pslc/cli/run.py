@@ -126,7 +126,10 @@ def command(
         folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
     if folder is not None and resume is None:
         _check(folder)
-    recordings = _run(order, folder, dry_run, yes)
+    failed: list[str] = []
+    recordings = _run(order, folder, dry_run, yes, failed)
+    if not recordings:
+        raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
     wanted = folder
     if folder is not None:
         folder = _saved(order, recordings, folder, report=not no_report)
@@ -135,18 +138,23 @@ def command(
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
     last = recordings[-1]
-    if last.error:
+    if order.what == campaign.ALL:
+        failed += [f"{of.suite}: {of.error}" for of in recordings if of.error]
+    elif last.error:
         raise refusal(f"the run ended early: {last.error}", _next_step(last.error, folder))
     if last.interrupted:
         kept = f"; what was recorded is in {folder}" if folder else ""
         more = f"\nto go on: pslc run --resume {folder}" if folder and last.steps else ""
         typer.echo(f"interrupted after {last.drive_time_s:.1f} s of drive time{kept}{more}", err=True)
         raise typer.Exit(130)
+    if failed:
+        hint = f"once it is mended, pslc run --resume {folder}" if folder else "run it alone to see more"
+        raise refusal(f"{len(failed)} of {len(order.runs)} suites failed: {'; '.join(failed)}", hint)
     if folder != wanted:
         raise typer.Exit(ELSEWHERE)
 
 
-def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list[Recording]":
+def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: list[str]) -> "list[Recording]":
     from pslc.progress import Bar
     from pslc.runner import campaign
     from pslc.runner.run import DeclinedError
@@ -159,6 +167,10 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list
             for heard in INTERRUPTS:
                 signal.signal(heard, signal.SIG_IGN)
 
+        def fail(suite: str, error: Exception) -> None:
+            failed.append(f"{suite}: {str(error).partition(chr(10))[0] or type(error).__name__}")
+            bar.tell(f"failed: {failed[-1]}")
+
         for heard in INTERRUPTS:
             signal.signal(heard, interrupt)
         try:
@@ -168,6 +180,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool) -> "list
                 confirm=partial(_confirm, bar, dry_run, yes),
                 keep=_Keeper(order, folder, bar.tell) if folder else None,
                 tell=bar.tell,
+                fail=fail,
             )
         except DeclinedError:
             raise typer.Exit(0 if dry_run else 2) from None
@@ -230,7 +243,7 @@ class _Keeper:
     def _save(self, so_far: "list[Recording]") -> None:
         from pslc.runner import campaign
 
-        places = campaign.folders(self._order, self._folder)
+        places = campaign.folders(self._order, so_far, self._folder)
         *before, last = so_far
         while self._finished < len(before):
             before[self._finished].save(places[self._finished])
@@ -311,7 +324,7 @@ def _asked() -> Path | None:
 def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
     from pslc.runner import campaign
 
-    for recording, where in zip(recordings, campaign.folders(order, folder), strict=False):
+    for recording, where in zip(recordings, campaign.folders(order, recordings, folder), strict=True):
         recording.save(where)
     if report:
         from pslc import view

@@ -59,12 +59,15 @@ def run(
     confirm: Confirm | None = None,
     keep: Callable[[list[Recording]], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    fail: Callable[[str, Exception], None] | None = None,
 ) -> list[Recording]:
-    """The recordings of an order; it ends with a run that failed or was interrupted.
+    """The recordings of an order; it ends with a run that was interrupted, or that failed if it is not the catalogue.
 
     Args:
         keep: called now and then with the recordings so far.
         tell: called with a line for each run of several, and for each step of several.
+        fail: called with each suite of the catalogue that failed, and why; the others are run all the same. Without it
+            the error is raised.
 
     Raises:
         PslcError: the target, a suite or the job file cannot be used.
@@ -73,33 +76,52 @@ def run(
     if order.what == ALL and confirm is not None:
         confirm = _confirm_all(order, confirm)
     finished: list[Recording] = []
+    ask = True
     for number, (what, seed) in enumerate(order.runs):
-        left = order.done[number] if number < len(order.done) else None
+        left = _left(order, what, number)
         if left is not None and not left.interrupted and not left.error:
             finished.append(left)
+            ask = False
             continue
         if tell is not None and len(order.runs) > 1:
             tell(f"{number + 1} of {len(order.runs)}: {what}")
-        made = run_one(
-            what,
-            on=order.on,
-            seed=seed,
-            options=order.options,
-            scope=order.scope,
-            real=order.real,
-            progress=progress,
-            # Asked once.
-            confirm=confirm if number == 0 else None,
-            keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
-            done=left,
-            tell=tell,
-        )
+        try:
+            made = run_one(
+                what,
+                on=order.on,
+                seed=seed,
+                options=order.options,
+                scope=order.scope,
+                real=order.real,
+                progress=progress,
+                # Asked once, by the first that got as far.
+                confirm=confirm if ask else None,
+                keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
+                done=left,
+                tell=tell,
+            )
+        except DeclinedError:
+            raise
+        except Exception as error:
+            # Of a whole catalogue one answer is missing then, not all.
+            if order.what != ALL or fail is None:
+                raise
+            fail(what, error)
+            continue
+        ask = False
         finished.append(_metered_if_possible(made, order.meter) if order.meter else made)
-        if made.interrupted or made.error:
+        if made.interrupted or (made.error and order.what != ALL):
             break
     if order.repeat > 1:
         finished[0].findings["repeats"] = spread(finished)
     return finished
+
+
+def _left(order: Order, what: str, number: int) -> Recording | None:
+    """What an interruption left of a run."""
+    if order.what == ALL:
+        return next((left for left in order.done if left.suite == what), None)
+    return order.done[number] if number < len(order.done) else None
 
 
 def metered(recording: Recording, log: Path) -> Recording:
@@ -155,11 +177,11 @@ def spread(recordings: Sequence[Recording]) -> dict[str, Any]:
     return found
 
 
-def folders(order: Order, folder: Path) -> list[Path]:
-    """Where the recordings of an order are, or are to be put."""
+def folders(order: Order, recordings: Sequence[Recording], folder: Path) -> list[Path]:
+    """Where each recording of an order is to be put."""
     if order.what == ALL:
-        return [folder / name for name, _ in order.runs]
-    return [folder] + [folder / f"repeat-{number}" for number in range(2, order.repeat + 1)]
+        return [folder / recording.suite for recording in recordings]
+    return [folder if number == 1 else folder / f"repeat-{number}" for number in range(1, len(recordings) + 1)]
 
 
 def unfinished(folder: Path, real: RealOptions) -> Order:
@@ -178,7 +200,7 @@ def unfinished(folder: Path, real: RealOptions) -> Order:
         what = ALL
     last = left[-1]
     whole = what != ALL or len(left) == len(suites.names())
-    if whole and not last.interrupted and not last.error:
+    if whole and not last.interrupted and not any(recording.error for recording in left):
         raise refusal(f"the run in {folder} is finished", "pslc analyze shows it")
     first = left[0]
     if first.suite not in suites.names():

@@ -13,6 +13,8 @@ from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from pslc.errors import refusal
+
 if TYPE_CHECKING:
     from pslc.figures.picture import Picture, Table
     from pslc.recording import Recording
@@ -51,20 +53,41 @@ class Suite(Protocol):
         """The one that answers the question first."""
 
 
+PARTS = [
+    *Suite.__annotations__,
+    *(name for name, part in vars(Suite).items() if isinstance(part, staticmethod)),
+]
+
+
 def names() -> list[str]:
     """The suites there are, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
 def load(name: str) -> Suite:
-    """A suite by its name, one of `names()`."""
-    return cast(Suite, import_module(f"{__name__}.{name.replace('-', '_')}"))
+    """A suite by its name, one of `names()`.
+
+    Raises:
+        PslcError: its module lacks something that a suite has; said before anything is measured.
+    """
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    missing = [part for part in PARTS if getattr(module, part, None) is None]
+    if missing:
+        hint = f"define {', '.join(missing)} in {module.__file__}, as suites/fill.py does"
+        raise refusal(f"the suite {name} has no {' and no '.join(missing)}", hint)
+    return cast(Suite, module)
 
 
 def asks_temperature(name: str) -> bool:
     """Whether a real drive is asked for its temperature while the suite runs (`ASKS_TEMPERATURE`): only one that never
     leaves the drive alone may do so, since asking can wake it."""
     return bool(getattr(load(name), "ASKS_TEMPERATURE", False))
+
+
+def on_a_desktop(name: str) -> bool:
+    """Whether a suite imitates a program that people run on a computer (`ON_A_DESKTOP`), so that a simulated drive is
+    given one."""
+    return bool(getattr(load(name), "ON_A_DESKTOP", False))
 
 
 def question(name: str) -> str:
