@@ -187,6 +187,44 @@ def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "thermal" / "run.json").exists()
 
 
+def test_a_suite_that_fails_does_not_take_the_others_with_it(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(suites, "names", lambda: ["burst", "fill", "mixed"])
+
+    def fails(recording):
+        raise ValueError("it divided by the weather")
+
+    monkeypatch.setattr(suites.load("fill"), "findings", fails)
+    failed: list[str] = []
+    order = campaign.Order("all", small, scope=Scope(quick=True))
+    done = campaign.run(order, fail=lambda suite, error: failed.append(f"{suite}: {error}"))
+    assert [recording.suite for recording in done] == ["burst", "mixed"]
+    assert failed == ["fill: it divided by the weather"]
+    assert [path.name for path in campaign.folders(order, done, tmp_path)] == ["burst", "mixed"]
+    with pytest.raises(ValueError, match="weather"):
+        campaign.run(order)
+
+
+def test_a_catalogue_that_lacks_a_suite_in_the_middle_is_resumed_with_that_one(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(suites, "names", lambda: ["burst", "fill", "mixed"])
+    for name in ("burst", "mixed"):
+        pslc.run(name, on=small, scope=Scope(quick=True)).save(tmp_path / name)
+    told: list[str] = []
+    done = campaign.run(campaign.unfinished(tmp_path, RealOptions()), tell=told.append)
+    assert [recording.suite for recording in done] == ["burst", "fill", "mixed"]
+    assert told == ["2 of 3: fill"]
+
+
+def test_a_suite_that_lacks_a_part_is_refused_before_anything_is_measured(small, monkeypatch):
+    monkeypatch.delattr(suites.load("fill"), "tables")
+    with pytest.raises(pslc.PslcError, match="the suite fill has no tables"):
+        pslc.run("fill", on=small)
+
+
+def test_a_drive_that_was_half_filled_before_is_not_asked_for_the_other_half(small):
+    found = pslc.run("fill", on=small, scope=Scope(fill_first=50)).findings
+    assert not [doubt for doubt in found["doubts"] if "was written" in doubt]
+
+
 def test_suites_are_listed_with_what_they_cost(command, small):
     rows = {row["name"]: row for row in json.loads(command("suites", "--on", small, "--json").stdout)}
     assert rows["fill"]["write_bytes"] == find_region(find_target(small), Scope()).size

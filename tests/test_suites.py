@@ -47,6 +47,22 @@ def test_recovery_finds_what_a_lazy_drive_leaves_in_its_cache(small):
     assert found["idle_threshold_s"] == pytest.approx(2.0, rel=0.10)
 
 
+def test_recovery_finds_a_long_threshold_and_a_small_rest_quickly(small):
+    found = small(
+        "recovery", QUICK, cache__idle__threshold="21s", cache__idle__rate="80MB/s", cache__idle__residue="650MB"
+    )
+    assert found["idle_threshold_s_low"] <= 21.0 <= found["idle_threshold_s_high"]
+    assert found["idle_threshold_s"] == pytest.approx(21.0, rel=0.10)
+    assert found["residue_bytes_low"] <= 650e6 <= found["residue_bytes_high"]
+
+
+def test_recovery_says_how_long_it_waited_in_vain(small):
+    found = small("recovery", QUICK, cache__idle__threshold="400s")
+    assert found["idle_threshold_s"] is None
+    assert found["idle_threshold_s_low"] == 300.0
+    assert "no pause up to 5 min 0 s" in found["doubts"][0]
+
+
 def test_recovery_finds_no_cache_where_all_of_it_is_kept(small):
     found = small("recovery", QUICK, cache__idle__residue="800MB", cache__when_full="direct-then-fold")
     assert found["idle_threshold_s"] is None
@@ -108,6 +124,23 @@ def test_range_sweep_finds_what_the_controller_holds_of_its_map(small):
     assert small("range-sweep", QUICK)["mapped_bytes"] is None
 
 
+def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(small):
+    found = small("fill-levels", QUICK, cache__when_full="fold", cache__reuse="as-freed", cache__idle="never")
+    by = {row["full"]: row["cache_bytes"] for row in found["levels"]}
+    assert by[0.0] == pytest.approx(800e6, rel=0.03)
+    assert by[0.5] == by[0.9] == 0
+    assert suites.load("fill-levels").sentences(found)[-1] == "At 50 % none of it is left."
+
+
+def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):
+    # The end of the drive is still in pSLC, the rest is not.
+    found = small("range-sweep", cache__when_full="fold", cache__reuse="as-freed", cache__idle="never")
+    assert found["mapped_bytes"] is None
+    takes = [row["mean_s"] for row in found["places"]]
+    assert min(takes) < 0.8 * max(takes)
+    assert "in one place" in found["doubts"][0]
+
+
 @pytest.mark.parametrize("size", ["4MiB", "12MiB"])
 def test_burst_finds_the_write_buffer(small, size):
     found = small("burst", controller__write_buffer=size)
@@ -150,6 +183,16 @@ def test_random_steady_tells_a_plateau_from_a_steady_state(small, monkeypatch):
     assert rows["filled"]["iops"] < rows["filled"]["first_iops"]
 
 
+def test_random_steady_averages_no_rounds_that_still_change(small):
+    rows = small("random-steady", QUICK)["random_steady"]
+    unsteady = [row for row in rows if row["verdict"] == "unsteady"]
+    assert unsteady
+    for row in unsteady:
+        assert row["iops"] is None
+        assert row["last_iops"] == row["rounds"][-1]
+    assert "still changing" in " ".join(suites.load("random-steady").sentences({"random_steady": rows}))
+
+
 def test_sustained_finds_what_is_left(small):
     found = small("sustained", QUICK)
     assert found["steady_bytes_per_s"] == pytest.approx(found["phases"][-1]["bytes_per_s"], rel=0.05)
@@ -182,9 +225,11 @@ def test_power_finds_the_idle_power_and_the_cost_of_a_byte(small):
     assert by["write-past"]["joules_per_byte"] > by["write-cache"]["joules_per_byte"]
 
 
-def test_power_of_a_drive_without_a_meter_says_so(small):
+def test_power_of_a_drive_without_a_meter_is_unknown_and_not_none(small):
     found = small("power", QUICK)
     assert found["most_watts"] is None
+    assert {row["watts"] for row in found["power"]} == {None}
+    assert suites.load("power").sentences(found) == ["What it draws is unknown."]
     assert "no meter" in found["doubts"][0]
 
 
@@ -201,6 +246,23 @@ def test_the_classic_tables_have_their_rows(small):
     assert found["total_score"] == round(total)
     sizes = [row["request_bytes"] for row in small("atto")["atto"]]
     assert (sizes[0], sizes[-1], len(sizes)) == (512, 64 << 20, 18)
+
+
+def test_what_imitates_a_program_runs_on_a_desktop_unless_told_otherwise(small):
+    def takes(**values):
+        row = small("cdm", QUICK, **values)["cdm"][-1]
+        return row["write_mean_s"]
+
+    # 5 us of the processor a write.
+    assert takes() - takes(host="none") == pytest.approx(5e-6, rel=0.05)
+    assert takes(host__cores="4", host__read="9us", host__write="9us") - takes(host="none") == pytest.approx(
+        9e-6, rel=0.05
+    )
+
+
+def test_nothing_is_faster_than_its_link(small):
+    rows = small("atto", QUICK, link="sata600")["atto"]
+    assert max(row[f"{kind}_bytes_per_s"] for row in rows for kind in ("read", "write")) < 600e6
 
 
 def test_hdtune_sees_the_cliff_in_the_surface(small):

@@ -40,12 +40,19 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
     found = of_curve(
         curve,
         explain=explain,
-        capacity_bytes=recording.drive_bytes,
+        capacity_bytes=_to_be_written(recording),
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
         phases_too=not mixed,
     )
     return found | {"throttled_s": throttled(recording)}
+
+
+def _to_be_written(recording: Recording) -> int:
+    """Bytes of the drive that a fill of all of it would write: those that were not written before it."""
+    size = recording.drive_bytes
+    before: int = recording.scope.get("fill_first", 0)
+    return size - recording.capacity_bytes * before // 100
 
 
 def of_curve(

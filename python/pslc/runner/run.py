@@ -19,7 +19,7 @@ from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
 from pslc.recording import Columns, Recording, join
 from pslc.runner.plan import Plan, plan
-from pslc.targets import probe
+from pslc.targets import hosts, probe
 from pslc.targets.instruments import Thermometer
 from pslc.targets.region import Scope, find_region, preparation
 from pslc.targets.target import RealOptions, Target, find_target
@@ -76,7 +76,7 @@ def run(
     if suite is None and scope != Scope():
         raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
     text = None if suite else _job_file(what)
-    target = find_target(on, real)
+    target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     region = find_region(target, scope) if suite else None
     before = preparation(region, scope) if region else ""
     expected = suites.expected(suite, region) if suite and region else [str(text)]
@@ -174,7 +174,7 @@ class _Bench:
             "capacity_bytes": self.drive.capacity_bytes,
             "overrides": self.options,
             "profile": self.target.profile,
-            "facts": dict(self.target.facts),
+            "facts": self.target.facts | ({"notes": self.target.notes} if self.target.notes else {}),
             "provenance": self.target.provenance,
         }
 

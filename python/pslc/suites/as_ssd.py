@@ -19,6 +19,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the data"
+ON_A_DESKTOP = True
 GB = 1000 * 10**6 // MIB * MIB
 THREADS, EACH = 64, 16 * MIB
 ACCESSES = 1000

@@ -15,8 +15,10 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "every second size, a file of 64 MB"
+ON_A_DESKTOP = True
 SIZES = [512 << n for n in range(18)]
 FILE, QUICK_FILE = 256 * MIB, 64 * MIB
+LEAST_REQUESTS = 16
 
 
 def steps(region: Region) -> Steps:
@@ -25,8 +27,10 @@ def steps(region: Region) -> Steps:
     least = 4096 if region.target.is_real else 512
     text = region.write("test-file", size)
     for bs in [bs for bs in SIZES if least <= bs <= size][:: 2 if region.quick else 1]:
+        # A few requests would tell of buffers alone.
+        loops = -(-LEAST_REQUESTS * bs // size)
         for kind in ("write", "read"):
-            text += region.job(f"{kind}-{bs}", rw=kind, bs=bs, iodepth=4, size=size)
+            text += region.job(f"{kind}-{bs}", rw=kind, bs=bs, iodepth=4, size=size, loops=loops)
     yield text
 
 

@@ -87,7 +87,15 @@ def findings(recording: Recording) -> dict[str, Any]:
     for job in bursts:
         total, took = job["write"]["io_bytes"], seconds(job)
         # All that was taken is in the buffer or in the cells, which give room back from their first program's end on.
-        found["bursts"].append(round(total - cells * (took - program)))
+        held = round(total - cells * (took - program))
+        # The cells may have had something else to do meanwhile, which tells nothing of the buffer.
+        if held > 0:
+            found["bursts"].append(held)
+    if not found["bursts"]:
+        found["doubts"] = [
+            "the cells were busy with something else in every burst: leave the drive alone before, --idle"
+        ]
+        return found
     low, high = min(found["bursts"]), max(found["bursts"])
     found |= {"buffer_bytes": float(np.median(found["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
     return found

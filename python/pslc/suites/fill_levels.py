@@ -1,23 +1,27 @@
 """How does the cache shrink as the drive fills? Its size at 0, 10 and up to 95 % full.
 
-At each level the drive rests for ten minutes, then what is free is written until the cache has ended, and trimmed
-again.
+At each level the drive rests for ten minutes, or for three times as long as folding its cache at the speed past it
+takes; then what is free is written until the cache has ended, and trimmed again. Where all of that is as slow as past
+the cache, none of it was left.
 """
 
 from typing import Any
 
+import numpy as np
+
 from pslc import words
+from pslc.analysis import Curve
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.measure import Cache, cache, curve, jobs
+from pslc.findings.measure import BUFFER, Cache, cache, curve, jobs
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
-QUICK = "0, 50 and 90 % full only, with a minute of rest"
+QUICK = "0, 50 and 90 % full only"
 LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 QUICK_LEVELS = (0, 50, 90)
-REST_S, QUICK_REST_S = 600.0, 60.0
+REST_S, LONGEST_REST_S = 600.0, 3600.0
 LARGEST = 0.6
 """Of the drive: no cache is larger."""
 NOMINAL = 0.2
@@ -25,44 +29,61 @@ NOMINAL = 0.2
 
 def steps(region: Region) -> Steps:
     """A step a level: all below it, the rest, the probe, the trim."""
-    rest = QUICK_REST_S if region.quick else REST_S
+    rest = REST_S
     probe, before = region.share(LARGEST), 0
+    empty: Cache | None = None
     for level in QUICK_LEVELS if region.quick else LEVELS:
         below = region.share(level / 100)
         probe = min(probe, (region.size - below) // MIB * MIB)
         if probe < MIB:
             return
-        fill = region.write(f"fill-{level}", below - before, offset=before, pause=rest) if below > before else ""
-        yield fill + region.write("rest", MIB, offset=below, pause=rest) if fill else region.write("rest", MIB)
+        if below > before:
+            fill = region.write(f"fill-{level}", below - before, offset=before, pause=rest)
+            yield fill + region.write("rest", MIB, offset=below, pause=rest)
+        else:
+            yield region.write("rest", MIB)
         part = yield region.write(f"probe-{level}", probe, offset=below, pause=rest)
-        found = cache(curve(part)) if part else None
-        expected = region.share(NOMINAL * (1 - level / 100)) if part is None else probe
-        probe = max(int(1.3 * found.bytes) // MIB * MIB if found else expected, 16 * MIB)
+        if part is None:
+            probe = max(region.share(NOMINAL * (1 - level / 100)), 16 * MIB)
+        else:
+            found = cache(curve(part))
+            empty = empty or found
+            if found is not None:
+                probe = max(int(1.3 * found.bytes) // MIB * MIB, 16 * MIB)
+            if empty is not None:
+                rest = min(max(REST_S, 3 * empty.bytes / empty.slow), LONGEST_REST_S)
         yield region.job("trim", rw="trim", bs="1m", offset=below)
         before = below
 
 
 def findings(recording: Recording) -> dict[str, Any]:
     """- `levels`: `full` (0 to 1), `cache_bytes`, `_low`, `_high`, `bytes_per_s` in the cache; `cache_bytes` is null
-      where the free space ended before the cache, which then holds `cache_bytes_low` or more
+      where the free space ended before the cache, which then holds `cache_bytes_low` or more, and 0 where all of it was
+      as slow as past the cache
     - `cache_bytes_empty`, `cache_bytes_fullest`: the first and the last of those that are known
     """
     rows: list[dict[str, Any]] = []
+    first: Cache | None = None
     for part in recording.parts:
         for name, _ in jobs(part):
             if name.startswith("probe-"):
                 of = curve(part)
                 level = int(name.removeprefix("probe-"))
-                rows.append(_row(level, cache(of), of.total_bytes if of else 0.0))
+                found = cache(of)
+                first = first or found
+                rows.append(_row(level, of, found, first))
     known = [row["cache_bytes"] for row in rows if row["cache_bytes"] is not None]
     ends = {"cache_bytes_empty": known[0] if known else None, "cache_bytes_fullest": known[-1] if known else None}
     doubts = [] if known else ["the speed never fell, so this drive has no cache, or a larger one than was written"]
     return {"levels": rows, **ends, "doubts": doubts}
 
 
-def _row(level: int, found: Cache | None, written: float) -> dict[str, Any]:
-    row = {"full": level / 100, "cache_bytes": None, "cache_bytes_low": round(written), "cache_bytes_high": None}
+def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> dict[str, Any]:
     if found is None:
+        written = round(of.total_bytes) if of else 0
+        row = {"full": level / 100, "cache_bytes": None, "cache_bytes_low": written, "cache_bytes_high": None}
+        if of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.slow):
+            row |= {"cache_bytes": 0, "cache_bytes_low": 0, "cache_bytes_high": min(BUFFER, written)}
         return row | {"bytes_per_s": None}
     return {
         "full": level / 100,
@@ -78,10 +99,15 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     known = [row for row in findings["levels"] if row["cache_bytes"] is not None]
     if not known:
         return ["There is no cliff at any level."]
-    return [
+    held = [row for row in known if row["cache_bytes"]]
+    said = [
         f"The cache holds {words.size(row['cache_bytes'])} when the drive is {100 * row['full']:.0f} % full."
-        for row in (known[0], *known[-1:])
-    ][: len(known)]
+        for row in (held[0], *held[-1:])
+    ][: len(held)]
+    if held and held[-1] is not known[-1]:
+        gone = next(row for row in known if row["full"] > held[-1]["full"])
+        said.append(f"At {100 * gone['full']:.0f} % none of it is left.")
+    return said
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

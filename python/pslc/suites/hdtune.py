@@ -18,6 +18,7 @@ from pslc.suites import Steps
 from pslc.targets.region import Region
 
 QUICK = "the first tenth of the surface"
+ON_A_DESKTOP = True
 STRETCHES = 200
 ACCESSES = 2000
 

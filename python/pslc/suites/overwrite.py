@@ -62,7 +62,7 @@ def findings(recording: Recording) -> dict[str, Any]:
                     "of_cache": float(name.removeprefix("region-")),
                     "written_bytes": round(of.total_bytes),
                     "bytes_per_s": speed,
-                    "accelerated": share,
+                    "accelerated": max(share, 0.0),
                     "verdict": _verdict(share),
                 }
             )

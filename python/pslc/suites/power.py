@@ -56,10 +56,12 @@ def steps(region: Region) -> Steps:
 
 def findings(recording: Recording) -> dict[str, Any]:
     """- `power`: of each `state` (`idle`, `write-cache`, `write-past`, `read`, `random-read`, `random-write`)
-      `bytes_per_s`, `watts`, `bytes_per_s_per_watt`, `joules_per_byte`; of the energy there is none on a real drive
+      `bytes_per_s`, `watts`, `bytes_per_s_per_watt`, `joules_per_byte`; those of energy are null where it is unknown:
+      of a real drive without a meter's log, and of a profile without a table `power`
     - `idle_watts`, `most_watts`
     """
-    known = ENERGY in recording.totals
+    # A profile without power has the column, and nothing in it.
+    known = recording.totals.get(ENERGY, 0) > recording.before.get(ENERGY, 0)
     rows = []
     for part in recording.parts:
         name = part.jobs[0]["name"] if part.jobs else ""
@@ -73,23 +75,20 @@ def findings(recording: Recording) -> dict[str, Any]:
         row["bytes_per_s_per_watt"] = moved / took / watts if watts and moved else None
         rows.append(row | {"joules_per_byte": watts * took / moved if watts and moved else None})
     watts_of = {row["state"]: row["watts"] for row in rows if row["watts"] is not None}
-    metered = bool(watts_of) and max(watts_of.values()) > 0
-    doubts = [] if metered else [UNMETERED]
-    most = max(watts_of.values()) if metered else None
     return {
         "power": rows,
-        "idle_watts": watts_of.get("idle") if metered else None,
-        "most_watts": most,
-        "doubts": doubts,
+        "idle_watts": watts_of.get("idle"),
+        "most_watts": max(watts_of.values(), default=None),
+        "doubts": [] if watts_of else [UNMETERED],
     }
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
     """Idle, most, and what a GB costs."""
     if findings["most_watts"] is None:
-        return []
+        return ["What it draws is unknown."]
     most = max(findings["power"], key=lambda row: row["watts"])
-    idle, highest = _watts(findings["idle_watts"] or 0.0), _watts(most["watts"])
+    idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
     said = [f"It draws {idle} when left alone and {highest} at most, {STATES[most['state']]}."]
     for row in findings["power"]:
         if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
@@ -98,7 +97,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def _watts(value: float) -> str:
+def _watts(value: float | None) -> str:
+    if value is None:
+        return "an unknown power"
     return f"{value:.2f} W" if value >= 0.1 else f"{value * 1000:.0f} mW"
 
 

@@ -78,9 +78,10 @@ def _verdict(rounds: np.ndarray[Any, np.dtype[np.float64]], written: float, raw:
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `iops` (its last five rounds), `first_iops`
-    (its first second), `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these
-    over the raw capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
+    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `iops` (mean of its last five rounds where SNIA's
+    rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second), `verdict`
+    (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw capacity),
+    `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
     """
     quick = bool(recording.scope.get("quick"))
     seconds = QUICK_ROUND_S if quick else ROUND_S
@@ -95,8 +96,10 @@ def findings(recording: Recording) -> dict[str, Any]:
         at, writes = sums(parts[0], "writes")
         start = (int(parts[0].jobs[0]["start_ns"]) - parts[0].start_ns) / 1e9
         first = float(np.diff(np.interp([start, start + 1.0], at, writes))[0])
-        row = {"case": case, "iops": float(rounds[-5:].mean()) if len(rounds) else 0.0, "first_iops": first}
-        row |= {"verdict": _verdict(rounds, written, raw), "snia_steady": snia_steady(rounds)}
+        flat = snia_steady(rounds)
+        row: dict[str, Any] = {"case": case, "iops": float(rounds[-5:].mean()) if flat else None, "first_iops": first}
+        row |= {"last_iops": float(rounds[-1]) if len(rounds) else None}
+        row |= {"verdict": _verdict(rounds, written, raw), "snia_steady": flat}
         row |= {"written_bytes": written, "raw_times": written / raw, "rounds": [float(r) for r in rounds]}
         rows.append(row | {"plateaus": _plateaus(parts)})
     return {"random_steady": rows, "doubts": []}
@@ -115,14 +118,24 @@ def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
 CALLED = {"fresh": "All over the empty drive", "span": "Within 64 GiB", "filled": "All over the full drive"}
 
 
+def _end(row: dict[str, Any]) -> str:
+    if row["verdict"] == "steady":
+        return f"{words.count(row['iops'])} at the end, which is steady"
+    if row["verdict"] == "plateau":
+        return f"{words.count(row['iops'])} at the end, a plateau, not steady"
+    if row["last_iops"] is None:
+        return "too short for a round"
+    last = row["rounds"][-5:]
+    least, most = words.count(min(last)), words.count(max(last))
+    return f"{words.count(row['last_iops'])} at the end and still changing ({least} to {most} in the last rounds)"
+
+
 def sentences(findings: dict[str, Any]) -> list[str]:
     """A sentence a case."""
     said = []
     for row in findings["random_steady"]:
         plateaus = [f"{words.count(p['iops'])} writes/s until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
-        verdict = {"steady": "which is steady", "plateau": "a plateau, not steady", "unsteady": "and still changing"}
-        end = f"{words.count(row['iops'])} at the end, {verdict[row['verdict']]}"
-        said.append(f"{CALLED[row['case']]}: {', '.join(plateaus)}; {end}.")
+        said.append(f"{CALLED[row['case']]}: {', '.join([*plateaus, _end(row)])}.")
     return said
 
 
@@ -131,7 +144,8 @@ def tables(findings: dict[str, Any]) -> list[Table]:
     columns: list[Column] = [
         ("case", "case", str),
         ("first second", "first_iops", words.count),
-        ("at the end", "iops", words.count),
+        ("steady", "iops", words.count),
+        ("last round", "last_iops", words.count),
     ]
     more: list[Column] = [
         ("written", "written_bytes", words.size),

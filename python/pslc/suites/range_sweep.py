@@ -1,7 +1,9 @@
 """How much of its map does the controller hold? Latency of random reads against the span they are spread over.
 
 The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of
-its map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well.
+its map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well. Reads may also be
+slower in one place than in another, because some of the data are still in pSLC: so the smallest span is read in
+sixteen places too, and what it takes there is not put down to the map.
 """
 
 from typing import Any
@@ -28,6 +30,8 @@ MOST_WARM = 2_000_000
 REST_S = 600.0
 REACH = 8
 """Times the span at which latency rises; as far the knee is fitted."""
+PLACES = 16
+"""Where else the smallest span is read, evenly over the region."""
 STEP = 1.1
 """Above this ratio of latencies there is a knee."""
 
@@ -47,28 +51,55 @@ def steps(region: Region) -> Steps:
             f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if region.quick else READS, **common
         )
         first = False
+    count = READS // 8
+    for place in range(PLACES if region.size >= 4 * PLACES * SMALLEST else 0):
+        at = _place(place, region.size)
+        common = {"rw": "randread", "bs": "4k", "size": SMALLEST, "offset": at, "norandommap": True, "loops": 10_000}
+        text += region.job(
+            f"warm-place-{place}", iodepth=64, number_ios=WARM_TIMES * SMALLEST // ENTRY + 1000, **common
+        )
+        text += region.job(f"place-{place}", iodepth=1, number_ios=count, **common)
     yield text
+
+
+def _place(number: int, size: int) -> int:
+    """Offset of a place: the middles of equal parts of the region."""
+    return int((number + 0.5) / PLACES * size) // MIB * MIB
 
 
 def findings(recording: Recording) -> dict[str, Any]:
     """- `range_sweep`: `span_bytes`, `mean_s`, `median_s`, `p99_s`
+    - `places`: `at_bytes`, `mean_s` of the smallest span elsewhere
     - `hit_s`, `miss_s`: mean latency while the map is held, and what a look at the rest of it adds
     - `mapped_bytes`: the span whose map the controller holds; null when there is no knee
 
     Reads at random over a span S of which M is mapped miss the map with probability 1 - M/S, so the mean is
-    hit + miss (1 - M/S) beyond M: M is where this fits best.
+    hit + miss (1 - M/S) beyond M: M is where this fits best. What the places within S take above the first is taken
+    off before.
     """
     rows = []
     for name, job in jobs(recording):
         if name.startswith("span-"):
             row = {"span_bytes": int(job["options"]["size"]), "mean_s": latency(job, "read")}
             rows.append(row | {"median_s": latency(job, "read", 50), "p99_s": latency(job, "read", 99)})
-    found: dict[str, Any] = {"range_sweep": rows, "hit_s": None, "miss_s": None, "mapped_bytes": None, "doubts": []}
+    done = dict(jobs(recording))
+    elsewhere = [latency(done[name], "read") for n in range(PLACES) if (name := f"place-{n}") in done]
+    size = int(rows[-1]["span_bytes"]) if rows else 0
+    places = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
+    found: dict[str, Any] = {"range_sweep": rows, "places": places, "doubts": []}
+    found |= {"hit_s": None, "miss_s": None, "mapped_bytes": None}
     if len(rows) < 3:
         found["doubts"] = ["there are too few spans to find a knee: give the suite more of the drive"]
         return found
     spans, means = (np.array([row[key] for row in rows], dtype=float) for key in ("span_bytes", "mean_s"))
     found["hit_s"] = float(means[0])
+    if len(elsewhere) == PLACES:
+        own = np.array([_of_place(elsewhere, float(means[0]), span / size) for span in spans])
+        quickest, slowest = min(elsewhere), max(elsewhere)
+        if slowest > STEP * quickest:
+            said = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
+            found["doubts"] = [f"{said}, whatever the span: their cells differ, and that was taken off"]
+        means = means - own
     if means[-1] < STEP * means[0]:
         return found
     # Beyond, other things may begin, such as reads of cells that are slower to read.
@@ -84,6 +115,14 @@ def findings(recording: Recording) -> dict[str, Any]:
             best = error
             found |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
     return found
+
+
+def _of_place(elsewhere: list[float], first: float, share: float) -> float:
+    """Seconds by which reads over that share of the region are slower than the first because of where they are."""
+    reach = share * PLACES
+    weights = np.clip(reach - np.arange(PLACES), 0.0, 1.0)
+    # A span that ends within the first part is where the first place is.
+    return float(((np.array(elsewhere) - first) * weights).sum() / weights.sum()) if reach >= 1 else 0.0
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:

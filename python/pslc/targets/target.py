@@ -5,7 +5,7 @@
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file
 from pslc.errors import refusal
+from pslc.targets import hosts
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
 
@@ -75,8 +76,11 @@ class Target:
         return self.kind != "simulated"
 
 
-def find_target(spec: str, real: RealOptions | None = None) -> Target:
+def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple[str, str]] = ()) -> Target:
     """The drive that `spec` names; nothing is written.
+
+    Args:
+        host: keys of the computer around a simulated drive that has none of its own, see `pslc.targets.hosts`.
 
     Raises:
         PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
@@ -85,7 +89,7 @@ def find_target(spec: str, real: RealOptions | None = None) -> Target:
         if real is not None and real != RealOptions():
             hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
             raise refusal(f"{spec} is a simulated drive", hint)
-        return _simulated(spec)
+        return _simulated(spec, host)
     path = Path(spec)
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         hint = "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file is named with a / or an ending"
@@ -101,7 +105,7 @@ def open_simulated(spec: str) -> SimDrive:
     return drive
 
 
-def _simulated(spec: str) -> Target:
+def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     name, *pairs = spec.removeprefix("sim:").split(",")
     overrides = []
     for pair in pairs:
@@ -109,6 +113,8 @@ def _simulated(spec: str) -> Target:
         if not equals or not key.strip():
             raise refusal(f'"{pair}" in {spec} is no key=value', "a key of the profile, such as cache.mode=pure-xlc")
         overrides.append((key.strip(), value.strip()))
+    bare = ("host", hosts.NONE) in overrides
+    overrides = [pair for pair in overrides if pair != ("host", hosts.NONE)]
     texts = library()
     if "/" in name or name.endswith(".toml"):
         source, text, slug = name, read(name), Path(name).stem
@@ -117,13 +123,17 @@ def _simulated(spec: str) -> Target:
     else:
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
         raise refusal(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
-    drive = SimDrive(source, text, foundation(source, text, overrides), overrides)
+    below = foundation(source, text, overrides)
+    drive = SimDrive(source, text, below, overrides)
+    added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
+    if added:
+        drive = SimDrive(source, text, below, [*overrides, *host])
     profile, said = drive.profile(), [key for key, _ in overrides]
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         said = written_keys(text) + said
     facts = drive.facts()
-    facts["notes"] = [*facts["notes"], *without_effect(said, profile)]
+    facts["notes"] = [*facts["notes"], *without_effect(said, profile), *([hosts.SAID] if added else [])]
     return Target(
         spec=spec,
         slug=slug,
