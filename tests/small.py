@@ -80,7 +80,8 @@ def random_idle(seed: int) -> tuple[dict[str, str], Hidden]:
     keys = {"mode": mode, "when_full": full, "reuse": reuse}
     keys |= {"static": f"{static * size:.0f}MB"} if static else {}
     keys |= {"dynamic": f"{(1 - static) * size:.0f}MB"} if static < 1 else {}
-    keys |= {"dead": str(rng.choice(["free-at-once", "until-idle"]))}
+    dead = str(rng.choice(["free-at-once", "until-idle"]))
+    keys |= {"dead": dead} if full != "fold" else {}
     keys |= {"host_share": f"{rng.integers(30, 80)}%", "fold_overhead": f"{rng.uniform(1, 2):.2f}"}
     milliseconds, rate = round(1000 * between(0.05, 120)), round(between(2, 100), 2)
     residue = round(float(rng.choice([0.0, rng.uniform(0.05, 0.8)])) * size)

@@ -134,7 +134,8 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):
     # The end of the drive is still in pSLC, the rest is not.
-    found = small("range-sweep", cache__when_full="fold", cache__reuse="as-freed", cache__idle="never")
+    options = {"cache__mode": "static-slc", "cache__static": "500MB", "cache__when_full": "fold"}
+    found = small("range-sweep", cache__reuse="as-freed", cache__idle="never", **options)
     assert found["mapped_bytes"] is None
     takes = [row["mean_s"] for row in found["places"]]
     assert min(takes) < 0.8 * max(takes)

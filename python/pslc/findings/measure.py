@@ -16,6 +16,7 @@ from pslc.recording import Recording
 
 BUFFER = 64 << 20
 """Bytes: a write buffer takes less, a cache of cells more."""
+BINS = 400
 CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
 
@@ -73,7 +74,8 @@ class Cache:
 
     Attributes:
         bytes, low, high: how much went in, and the 90 % interval.
-        fast, slow: bytes a second in it, and at most past its end, where that is not the cache again.
+        fast, slow: bytes a second before and after its end.
+        past: most bytes a second past its end, where that is not the cache again.
     """
 
     bytes: float
@@ -81,25 +83,37 @@ class Cache:
     high: float
     fast: float
     slow: float
+    past: float
 
     def fast_bytes(self, of: Curve, *, from_start: bool = True) -> float:
         """Bytes at the beginning of another write that were as fast, or of the longest such stretch in it.
 
-        The border is where the sum of the logarithms of speed over the middle of `fast` and `slow` is largest, which
-        is its most likely place when both sides scatter alike.
+        The border is where the sum of the time that was gained over the middle of both is largest, which is its most
+        likely place when both sides scatter alike. Time adds up right however finely the bins cut a drive's own pulse.
         """
-        over = np.log(of.bytes_per_s) - 0.5 * (np.log(self.fast) + np.log(self.slow))
-        gain = np.concatenate([[0.0], np.cumsum(over * of.widths)])
+        middle = 0.5 * (1 / self.fast + 1 / self.past)
+        gain = np.concatenate([[0.0], np.cumsum(middle * of.widths - of.seconds)])
         if from_start:
             return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
         end = int(np.argmax(gain - np.minimum.accumulate(gain)))
         return float(of.edges_bytes[end] - of.edges_bytes[int(np.argmin(gain[: end + 1]))])
 
 
+def _coarse(of: Curve) -> Curve:
+    """The curve in `BINS` bins at most: finer ones may show the pulse of the drive's pages, not its speed."""
+    edges = of.edges_bytes
+    at = np.unique(np.searchsorted(edges, np.linspace(edges[0], edges[-1], BINS + 1)))
+    return Curve(edges[at], np.add.reduceat(of.seconds, at[:-1]))
+
+
 def cache(of: Curve | None, seed: int = 0) -> Cache | None:
     """The cache that a write came to the end of; None when there was no such end. The write buffer is none."""
     if of is None:
         return None
+    return _cache(of, seed) or (_cache(_coarse(of), seed) if len(of.seconds) > BINS else None)
+
+
+def _cache(of: Curve, seed: int) -> Cache | None:
     phases = find_phases(of)
     end = cache_end(of, phases, seed=seed)
     if end is None or not end.seen_end:
@@ -117,8 +131,9 @@ def cache(of: Curve | None, seed: int = 0) -> Cache | None:
     if fast <= CLIFF * after.bytes_per_s:
         return None
     # Some drives are slowest right after the cache, while they fold it, and then as fast as their cells.
-    past = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
-    return Cache(end.bytes, end.low, end.high, fast, max(speed for speed in past if fast > CLIFF * speed))
+    speeds = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
+    past = max(speed for speed in speeds if fast > CLIFF * speed)
+    return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s, past)
 
 
 def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -82,7 +82,7 @@ def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None)
     if found is None:
         written = round(of.total_bytes) if of else 0
         row = {"full": level / 100, "cache_bytes": None, "cache_bytes_low": written, "cache_bytes_high": None}
-        if of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.slow):
+        if of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.past):
             row |= {"cache_bytes": 0, "cache_bytes_low": 0, "cache_bytes_high": min(BUFFER, written)}
         return row | {"bytes_per_s": None}
     return {

@@ -26,7 +26,7 @@ FAST, SLOW = 0.6, 0.2
 def steps(region: Region) -> Steps:
     """Find the cache, then a step a region."""
     part = yield region.write("find-cache", region.share(0.6))
-    found = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8)
+    found = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8, 5e8)
     if found is None:
         return
     total = int((QUICK_TIMES if region.quick else TIMES) * found.bytes) // MIB * MIB

@@ -78,10 +78,10 @@ def _verdict(rounds: np.ndarray[Any, np.dtype[np.float64]], written: float, raw:
 
 
 def findings(recording: Recording) -> dict[str, Any]:
-    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `iops` (mean of its last five rounds where SNIA's
-    rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second), `verdict`
-    (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw capacity),
-    `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
+    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `span_bytes`, `iops` (mean of its last five rounds
+    where SNIA's rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second),
+    `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw
+    capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
     """
     quick = bool(recording.scope.get("quick"))
     seconds = QUICK_ROUND_S if quick else ROUND_S
@@ -98,6 +98,7 @@ def findings(recording: Recording) -> dict[str, Any]:
         first = float(np.diff(np.interp([start, start + 1.0], at, writes))[0])
         flat = snia_steady(rounds)
         row: dict[str, Any] = {"case": case, "iops": float(rounds[-5:].mean()) if flat else None, "first_iops": first}
+        row |= {"span_bytes": int(parts[0].jobs[0]["options"]["size"])}
         row |= {"last_iops": float(rounds[-1]) if len(rounds) else None}
         row |= {"verdict": _verdict(rounds, written, raw), "snia_steady": flat}
         row |= {"written_bytes": written, "raw_times": written / raw, "rounds": [float(r) for r in rounds]}
@@ -115,7 +116,7 @@ def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
             for (a, b), phase in zip(pairwise(ends), phases, strict=True)]  # fmt: skip
 
 
-CALLED = {"fresh": "All over the empty drive", "span": "Within 64 GiB", "filled": "All over the full drive"}
+CALLED = {"fresh": "All over the empty drive", "span": "Within {}", "filled": "All over the full drive"}
 
 
 def _end(row: dict[str, Any]) -> str:
@@ -134,8 +135,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """A sentence a case."""
     said = []
     for row in findings["random_steady"]:
+        called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
         plateaus = [f"{words.count(p['iops'])} writes/s until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
-        said.append(f"{CALLED[row['case']]}: {', '.join([*plateaus, _end(row)])}.")
+        said.append(f"{called}: {', '.join([*plateaus, _end(row)])}.")
     return said
 
 

@@ -139,7 +139,7 @@ def _whole(rounds: _Rounds) -> float:
 
 def _nominal(region: Region) -> Cache:
     size = region.size / 10
-    return Cache(size, size, size, 2e9, 5e8)
+    return Cache(size, size, size, 2e9, 5e8, 5e8)
 
 
 def _expected(pause: float, found: Cache) -> Pause:
