@@ -168,8 +168,8 @@ def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, gra
     lost, gained = found.lost_s, found.gained_s
     assert gained is not None
     start = middle - float(given.mean()) / rate
-    # The staircase is below the line, and what was on its way into the cache above it: neither is known.
-    variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + unknown**2 / 3
+    # The staircase is below the line by up to a step, and what was on its way into the cache above it.
+    variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + step**2 / 12
     error = float(np.hypot(student * np.sqrt(variance) / rate, CLOCK_S))
     least, most = max(lost - (found.little_bytes + step) / rate, 0.0), gained
     low, high = max(start - error, least), min(start + error, most)
