@@ -42,7 +42,7 @@ All take the same options:
 A simulated drive is bare, but for suites that imitate a program (`cdm`, `as-ssd`, `atto`, `hdtune`, `niobench`,
 `apps`): they show drive and computer together, so they give it the processor of a desktop, eight cores on which a read
 costs 4.26 us and a write 5 us (what keeps the two cores of a Core i3-1115G4 busy at 470 000 reads or 400 000 writes a
-second). A `host` of the profile or of the target wins, and `host=none` is the bare drive:
+second; eight such cores are assumed). A `host` of the profile or of the target wins, and `host=none` is the bare drive:
 
 ```sh
 pslc run cdm --on sim:sn850-1tb,host=none --quick
