@@ -92,8 +92,8 @@ def test_rewriting_is_never_accelerated_where_dead_data_wait_for_idle_time(small
     assert {row["verdict"] for row in found["overwrite"]} == {"not"}
 
 
-def test_a_sawtooth_is_accelerated_in_part(small):
-    rows = small("overwrite", cache__reuse="as-freed")["overwrite"]
+def test_a_cache_used_again_as_its_data_die_accelerates_in_part(small):
+    rows = small("overwrite", cache__when_full="direct-then-fold", cache__reuse="as-freed")["overwrite"]
     assert {row["verdict"] for row in rows if row["of_cache"] >= 1.5} == {"partly"}
 
 

@@ -31,7 +31,7 @@ def of_recording(recording: Recording) -> View:
             shown.append(tables.of_jobs(recording.jobs))
     if "repeats" in findings:
         shown.insert(0, tables.of_repeats(findings["repeats"]))
-    notes = [*recording.facts.get("notes", []), *recording.notes]
+    notes = recording.notes
     if recording.scope.get("quick"):
         notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
     return View(

@@ -174,7 +174,7 @@ class _Bench:
             "capacity_bytes": self.drive.capacity_bytes,
             "overrides": self.options,
             "profile": self.target.profile,
-            "facts": self.target.facts | ({"notes": self.target.notes} if self.target.notes else {}),
+            "facts": dict(self.target.facts),
             "provenance": self.target.provenance,
         }
 
