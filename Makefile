@@ -11,7 +11,10 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help attempts blkid-images demo test test-all check bench bench-fio bench-analysis accuracy suites picture build clean tools
+.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis accuracy suites picture build clean tools
+SECONDS ?= 60
+FUZZ := job size profile
+
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
@@ -26,6 +29,7 @@ help:
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
+	@echo "make fuzz     mutated job files, sizes and profiles [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -103,6 +107,10 @@ blkid-images:
 	cd $(IMAGES) && $(APT) source --download-only util-linux
 	tar -xf $(IMAGES)/util-linux_*.orig.tar.xz -C $(IMAGES) --wildcards '*/tests/ts/blkid/images-*'
 	@echo "PSLC_BLKID_IMAGES=$(CURDIR)/$(IMAGES) $(BIN)/pytest tests/test_labels.py"
+# What is found goes to fuzz/artifacts; put it into fuzz/corpus, which the tests replay.
+fuzz:
+	@for of in $(FUZZ); do mkdir -p fuzz/work/$$of && (cd fuzz && cargo +nightly fuzz run $$of work/$$of corpus/$$of -- \
+	  -max_total_time=$(SECONDS) -max_len=20000 -timeout=1 -rss_limit_mb=500 -dict=job.dict) || exit 1; done
 
 clean:
 	rm -rf $(VENV) target

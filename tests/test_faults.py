@@ -214,3 +214,39 @@ def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
     assert "ZeroDivisionError: on purpose" in report
     assert "Traceback" in report
     assert "command: ['suites']" in report
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a]\nnumjobs=4096\niodepth=65536\n", "numjobs times iodepth is 268435456"),
+        ("[a]\n" * 100_000, "more than 10000 sections"),
+        ("#" * 16_000_001, "at most 16000000"),
+    ],
+)
+def test_a_job_that_no_machine_holds_is_refused(text, said, tmp_path):
+    (tmp_path / "big.fio").write_text(text)
+    with pytest.raises(pslc.PslcError, match=said):
+        pslc.run(tmp_path / "big.fio", on=SIM)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "fifo.toml"])
+def test_files_that_never_end_are_refused(path, tmp_path):
+    os.mkfifo(tmp_path / "fifo.toml")
+    for words in (
+        ["run", path, "--on", SIM],
+        ["run", "fill", "--on", "sim:" + (path if path[0] == "/" else f"./{path}")],
+    ):
+        done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2, done.stderr
+        assert "device or a pipe" in done.stderr
+
+
+def test_a_slow_rate_heeds_an_interrupt_within_2_s(tmp_path):
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--rate=1")
+    time.sleep(3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert time.monotonic() - began < 2

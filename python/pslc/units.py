@@ -39,7 +39,7 @@ def seconds(text: str, option: str) -> float:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.strip())
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([a-z]+)", text.strip())
     if match is None or match[2] not in TIMES:
         raise refusal(f'{option} is "{text}"', f"a number with a unit, such as 30s or 5min ({', '.join(TIMES)})")
     return float(match[1]) * TIMES[match[2]]
@@ -51,7 +51,7 @@ def percent(text: str, option: str) -> int:
     Raises:
         PslcError: it is no whole percentage up to 100%.
     """
-    match = re.fullmatch(r"(\d+)\s*%", text.strip())
+    match = re.fullmatch(r"([0-9]{1,3})\s*%", text.strip())
     if match is None or int(match[1]) > 100:
         raise refusal(f'{option} is "{text}"', "a whole percentage, such as 50%")
     return int(match[1])

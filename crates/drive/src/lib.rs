@@ -10,6 +10,7 @@
 
 mod arena;
 mod blkid;
+mod clock;
 mod data;
 mod device;
 mod engine;

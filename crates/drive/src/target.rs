@@ -12,6 +12,7 @@ use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
 
 use crate::arena::Arena;
+use crate::clock::Watchdog;
 use crate::data::Maker;
 use crate::engine::{name, Done, Engine, Kind, Task};
 use crate::error::OpenError;
@@ -36,7 +37,7 @@ pub struct RealTarget {
     written: Written,
     wanted: Option<Kind>,
     kind: Option<Kind>,
-    start: Instant,
+    clock: Watchdog<Instant>,
     maker: Maker,
     /// What jobs that verify have written.
     verifiable: Written,
@@ -97,7 +98,7 @@ impl RealTarget {
             written,
             wanted: None,
             kind: None,
-            start: Instant::now(),
+            clock: Watchdog::new(Instant::now),
             maker: Maker::new(0),
             verifiable: Written::unknown(),
             slots: Vec::new(),
@@ -275,7 +276,7 @@ impl Target for RealTarget {
 
     #[inline]
     fn now(&mut self) -> Nanos {
-        Nanos(self.start.elapsed().as_nanos() as u64)
+        self.clock.now()
     }
 
     fn submit(&mut self, at: u32, request: &Request) -> Result<(), TargetError> {
@@ -309,17 +310,23 @@ impl Target for RealTarget {
     }
 
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
+        self.clock.check()?;
         let done = match self.ready.pop_front() {
             Some(done) => Some(done),
             None => {
                 let wait = Duration::from_nanos(until.saturating_sub(self.now()).0).min(PATIENCE);
                 let engine = self.engine.as_mut().expect("a run has begun");
-                if self.under_way == 0 {
+                let done = if self.under_way == 0 {
                     std::thread::sleep(wait);
-                    return Ok(None);
+                    None
+                } else {
+                    let what = engine.kind().name();
+                    engine.next(wait).map_err(|source| TargetError::Engine { what, source })?
+                };
+                if done.is_none() {
+                    self.clock.waited(wait);
                 }
-                let what = engine.kind().name();
-                engine.next(wait).map_err(|source| TargetError::Engine { what, source })?
+                done
             }
         };
         let Some(done) = done else { return Ok(None) };

@@ -69,6 +69,8 @@ pub enum TargetError {
     Unwritten { offset: u64, len: u32 },
     #[error("read of {len} bytes at offset {offset}: byte {at} is not what was written")]
     Corrupt { offset: u64, len: u32, at: u64 },
+    #[error("the machine's monotonic clock {what}, so nothing can be timed")]
+    Clock { what: String },
     #[error("{what}: {source}")]
     Engine { what: &'static str, source: std::io::Error },
 }

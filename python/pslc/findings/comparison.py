@@ -3,6 +3,7 @@
 A side is one recording, or several of the same job on the same target: repeats, whose figures are pooled.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc import formats
+from pslc import files, formats
 from pslc.analysis import Curve
 from pslc.errors import refusal
 from pslc.findings.writes import write_curve
@@ -246,13 +247,13 @@ def read_tolerance(path: Path) -> dict[str, float]:
         PslcError: it cannot be read, or a value is no percentage.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = tomllib.loads(files.text(path, 'a TOML file with lines such as mean = "5%"'))
+    except (ValueError, RecursionError) as error:
         raise refusal(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
     limits = {}
     for name, text in found.items():
-        number = str(text).removesuffix("%")
-        if not str(text).endswith("%") or not number.replace(".", "", 1).isdigit():
+        # ASCII digits alone: there are others that are no numbers, such as a superscript two.
+        if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?%", text):
             raise refusal(f'{path}: {name} is "{text}"', 'a percentage: "5%"')
-        limits[name] = float(number) / 100
+        limits[name] = float(text.removesuffix("%")) / 100
     return limits

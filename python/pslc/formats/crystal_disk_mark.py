@@ -10,9 +10,10 @@ from pathlib import Path
 from pslc.errors import refusal
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
+NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(
-    r"\s*(?P<test>[A-Za-z].*?)\s*:\s*(?P<speed>[\d.]+) MB/s"
-    r"(?:\s*\[\s*(?P<iops>[\d.]+) IOPS\s*\])?(?:\s*<\s*(?P<us>[\d.]+) us>)?\s*$"
+    rf"\s*(?P<test>[A-Za-z].*?)\s*:\s*(?P<speed>{NUMBER}) MB/s"
+    rf"(?:\s*\[\s*(?P<iops>{NUMBER}) IOPS\s*\])?(?:\s*<\s*(?P<us>{NUMBER}) us>)?\s*$"
 )
 SECTION = re.compile(r"\s*\[(Read|Write|Mix)\]")
 KINDS = {"Read": "read", "Write": "write", "Mix": "mixed"}

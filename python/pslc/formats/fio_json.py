@@ -24,7 +24,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         try:
             document = json.loads(text[text.index("{") :])
             jobs += [_job(job, document.get("global options", {})) for job in document["jobs"]]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"
             raise refusal(f"{path}: not fio's JSON ({error})", hint) from None
     return Foreign(paths[0].name, None, jobs)
@@ -32,8 +32,8 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
 
 def _job(job: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     return {
-        "name": job["jobname"],
-        "options": common | job.get("job options", {}),
+        "name": str(job["jobname"]),
+        "options": {name: str(value) for name, value in (common | job.get("job options", {})).items()},
         "notes": [],
         **{kind: _kind(job.get(kind, {})) for kind in ("read", "write", "trim")},
     }
@@ -42,15 +42,28 @@ def _job(job: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
 def _kind(done: dict[str, Any]) -> dict[str, Any]:
     latency = done.get("lat_ns") or {}
     completion = done.get("clat_ns") or {}
-    percentiles = {name: float(ns) for name, ns in completion.get("percentile", {}).items()}
+    percentiles = {name: _number(float(ns)) for name, ns in completion.get("percentile", {}).items()}
     wanted = ("50.000000", "99.000000", "99.900000")
     return {
-        "io_bytes": done.get("io_bytes", 0),
-        "total_ios": done.get("total_ios", 0),
-        "runtime_ns": done.get("runtime", 0) * 1_000_000,
+        "io_bytes": _number(done.get("io_bytes", 0)),
+        "total_ios": _number(done.get("total_ios", 0)),
+        "runtime_ns": _number(done.get("runtime", 0)) * 1_000_000,
         "lat_ns": {
-            "mean": latency.get("mean", 0.0),
-            "max": latency.get("max", 0),
+            "mean": _number(latency.get("mean", 0.0)),
+            "max": _number(latency.get("max", 0)),
             "percentile": {name: percentiles.get(name, 0.0) for name in wanted} | percentiles,
         },
     }
+
+
+def _number(value: Any) -> Any:
+    """A number that counts something.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{str(value)[:40]} is no number")
+    if not 0 <= value < 1e30:
+        raise ValueError(f"{value} is no count")
+    return value

@@ -75,7 +75,8 @@ Batch = tuple[NDArray[np.int64], ...]
 
 def _batches(path: Path) -> Iterator[Batch]:
     """Pieces of the file as columns; it need not fit in memory."""
-    with path.open(encoding="utf-8") as file, warnings.catch_warnings():
+    # The reader does not survive characters beyond ASCII in the place of numbers; such a file is read line by line.
+    with path.open(encoding="ascii") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of empty lines and empty files
         while True:
             rows = np.loadtxt(file, np.int64, comments=None, delimiter=",", usecols=range(4), max_rows=ROWS, ndmin=2)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pslc import suites
+from pslc import files, suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import refusal
 from pslc.recording import Columns, Recording, join
@@ -240,8 +240,4 @@ def _job_file(what: str | Path) -> str:
         hint = f"did you mean {near[0]}? " if near else ""
         hint += f"The suites are {', '.join(suites.names())}; a job file is named with its ending, such as my.fio"
         raise refusal(f"unknown suite {what}", hint)
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise refusal(f"{what}: {why}", "give the path of an fio job file, or a suite: pslc suites") from None
+    return files.text(path, "give the path of an fio job file, or a suite: pslc suites")

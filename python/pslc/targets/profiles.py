@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pslc import parts
+from pslc import files, parts
 from pslc._native import profile_values
 from pslc.errors import refusal
 from pslc.parts.schema import flat
@@ -28,11 +28,7 @@ def read(path: str) -> str:
     Raises:
         PslcError: it cannot be read.
     """
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise refusal(f"{path}: {why}", "a profile is a TOML file, such as pslc drives show NAME prints") from None
+    return files.text(Path(path), "a profile is a TOML file, such as pslc drives show NAME prints")
 
 
 def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict[str, str]:

@@ -10,6 +10,12 @@ pub enum Ground {
     Real,
 }
 
+/// Bytes of a job file, its sections, and requests that all its jobs have under way at once: far beyond what a
+/// measurement needs, and far below what fills a machine.
+pub const MOST_BYTES: usize = 16_000_000;
+pub const MOST_SECTIONS: usize = 10_000;
+pub const MOST_SLOTS: u64 = 1_000_000;
+
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors; `overrides` are `option`, `value`
 /// pairs that win over every section; `env` looks up `${NAME}`.
 pub fn parse(
@@ -20,7 +26,14 @@ pub fn parse(
     capacity_bytes: u64,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<Job>, JobError> {
-    let mut jobs = Vec::new();
+    let too_much = |message: String, hint: &str| {
+        Err(JobError { place: source.to_string(), message, hint: hint.to_string() })
+    };
+    if text.len() > MOST_BYTES {
+        let message = format!("{} bytes; at most {MOST_BYTES}", text.len());
+        return too_much(message, "a job file is a text of a few lines");
+    }
+    let mut jobs: Vec<Job> = Vec::new();
     let mut global: Vec<Line> = Vec::new();
     let mut sections: Vec<(String, usize, Vec<Line>)> = Vec::new();
     for (index, raw) in text.lines().enumerate() {
@@ -34,6 +47,10 @@ pub fn parse(
                 let hint = "a section is a name in brackets: [sequential-fill]".to_string();
                 return Err(JobError { place, message: format!("\"{line}\" is no section"), hint });
             };
+            if sections.len() == MOST_SECTIONS {
+                let message = format!("more than {MOST_SECTIONS} sections");
+                return too_much(message, "loops=N repeats a job, numjobs=N makes it several times");
+            }
             let inherited = if name == "global" { Vec::new() } else { global.clone() };
             sections.push((name.to_string(), index + 1, inherited));
             continue;
@@ -78,6 +95,11 @@ pub fn parse(
             message: "there is no job in it".into(),
             hint: "a job is a section, [name], with options such as rw=write".into(),
         });
+    }
+    let slots: u64 = jobs.iter().map(|job| job.numjobs as u64 * job.iodepth as u64).sum();
+    if slots > MOST_SLOTS {
+        let message = format!("numjobs times iodepth is {slots} over all jobs; at most {MOST_SLOTS}");
+        return too_much(message, "no drive has more than 65536 requests in each queue; give fewer numjobs");
     }
     Ok(jobs)
 }

@@ -17,7 +17,7 @@ pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..split].parse().map_err(|_| wrong())?;
     let suffix = text[split..].trim().to_ascii_lowercase();
-    let (letter, rest) = suffix.split_at(suffix.len().min(1));
+    let (letter, rest) = suffix.split_at(suffix.chars().next().map_or(0, char::len_utf8));
     let power = match letter {
         "" => return Ok(number),
         "b" if rest.is_empty() => return Ok(number),

@@ -1,0 +1,118 @@
+"""Whatever the input is, what comes is an answer or a PslcError. Every bug found so is in BUGS, and is tried again."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import pslc
+from pslc import formats, units
+from pslc._native import SimDrive, plan_jobs
+from pslc.findings import comparison, imported
+from pslc.targets.target import find_target
+
+DIGITS = st.sampled_from(["1", "0", "9" * 40, "1.5", "²", "٣", "-1", "1e999", "nan", "inf", ""])
+UNITS = st.sampled_from([*units.UNITS, *units.TIMES, "%", "", "²", "-", "\u200b"])
+VALUES = st.one_of(st.text(max_size=30), st.tuples(DIGITS, UNITS).map("".join))
+OFTEN = settings(max_examples=200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+STARTS = {
+    "fio_json": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "write": {"io_bytes": 1, "runtime": 5}}]}',
+    "crystal_disk_mark": "CrystalDiskMark 8\n[Read]\n SEQ 1MiB (Q=8, T=1): 5024.9 MB/s [ 4792.2 IOPS] < 1667.96 us>\n",
+    "table": "GB,MB/s\n1,2000\n2,2000\n3,500\n4,500\n",
+    "fio_log": "1, 1000, 1, 4096\n2, 1000, 1, 4096\n3, 1000, 1, 4096\n",
+}
+PIECES = st.sampled_from(
+    ["[]", "{}", "null", "-1", "1e999", "NaN", '"x"', "²", "9" * 50, "\x00", ",", ":", "\n", "[" * 2000]
+)
+
+
+def answers(call, *arguments) -> None:
+    with suppress(pslc.PslcError):
+        call(*arguments)
+
+
+@OFTEN
+@given(VALUES)
+def test_any_size_time_share_or_region_is_read_or_refused(text):
+    for parse in (units.size, units.seconds, units.percent, units.region):
+        answers(parse, text, "--option")
+
+
+@OFTEN
+@given(VALUES)
+def test_any_tolerance_is_read_or_refused(tmp_path, text):
+    path = tmp_path / "tolerance.toml"
+    path.write_text(f'mean = "{text}"\n', encoding="utf-8", errors="replace")
+    answers(comparison.read_tolerance, path)
+
+
+@OFTEN
+@given(st.one_of(st.text(max_size=30), st.tuples(st.text(max_size=12), VALUES).map("=".join)))
+def test_any_key_of_a_simulated_drive_is_obeyed_or_refused(text):
+    answers(find_target, f"sim:pm871b-128gb,{text}")
+
+
+@pytest.mark.parametrize("name", STARTS)
+@OFTEN
+@given(data=st.data())
+def test_any_file_of_another_program_is_read_or_refused(name, tmp_path, data):
+    text = STARTS[name]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 12)))
+        text = text[:start] + data.draw(st.one_of(PIECES, st.text(max_size=5))) + text[end:]
+    path = tmp_path / "file.txt"
+    path.write_text(text, encoding="utf-8", errors="replace")
+    answers(imported.analyzed, [path], formats.Hints())
+
+
+@pytest.mark.parametrize("value", ["4é", "4Ѝ", "²", "4k²"])
+def test_sizes_of_a_job_that_are_no_ascii_are_refused(value, tmp_path):
+    path = tmp_path / "job.fio"
+    path.write_text(f"[a]\nrw=write\nbs={value}\n")
+    with pytest.raises(pslc.PslcError, match="is no size"):
+        pslc.run(path, on="sim:pm871b-128gb")
+
+
+CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_corpus_of_the_fuzzer_is_read_or_refused(path):
+    text = path.read_bytes().decode(errors="replace")
+    if path.parent.name == "job":
+        answers(plan_jobs, text, "fuzz.fio", [], 1 << 40)
+    if path.parent.name == "profile":
+        answers(SimDrive, "fuzz.toml", text, {}, [])
+    for option in ("size", "bs", "bssplit", "bsrange", "runtime", "rate", "random_distribution"):
+        if path.parent.name == "size":
+            answers(plan_jobs, "[a]\nrw=write\n", "fuzz.fio", [(option, text)], 1 << 40)
+
+
+BUGS = {
+    "a tolerance of a superscript": ("tolerance", 'mean = "²%"'),
+    "a tolerance that is a number": ("tolerance", "mean = 5"),
+    "bytes that are a list": ("file", '{"fio version": "x", "jobs": [{"jobname": "a", "write": {"io_bytes": []}}]}'),
+    "jobs that are a text": ("file", '{"fio version": "x", "jobs": "abc"}'),
+    "a job that is a list": ("file", '{"fio version": "x", "jobs": [[]]}'),
+    "brackets without end": ("file", '{"fio version": "x", "jobs": ' + "[" * 100_000),
+    "a speed of two points": ("file", "CrystalDiskMark 8\n[Read]\nSEQ 1MiB: 1.2.3 MB/s\n"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_what_was_a_bug_is_refused(bug, tmp_path):
+    kind, text = BUGS[bug]
+    path: Path = tmp_path / "bug.txt"
+    path.write_text(text)
+    with pytest.raises(pslc.PslcError, match="hint: "):
+        comparison.read_tolerance(path) if kind == "tolerance" else imported.analyzed([path], formats.Hints())
+
+
+@pytest.mark.parametrize("text", ["18446744073709551616B", "1e30TB", "²GB", "9" * 60 + "GB"])
+def test_a_size_that_no_drive_has_is_refused(text):
+    with pytest.raises(pslc.PslcError):
+        units.size(text, "--size")
