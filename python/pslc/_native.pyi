@@ -123,8 +123,9 @@ class SimDrive:
         seed: int,
         progress: Callable[[dict[str, Any]], bool] | None = None,
         keep: Callable[[dict[str, Any]], None] | None = None,
+        coarseness: int = 1,
     ) -> dict[str, Any]:
-        """Run an fio job file to its end and give back what was recorded.
+        """Run an fio job file to its end and give back what was recorded, in bins `coarseness` times wider than usual.
 
         `progress` is called about ten times a second of wall time with `done_bytes`, `total_bytes` (0: unknown),
         `drive_time_ns`, `total_time_ns` (0: not time-based) and `bytes_per_s` (recent, on the drive's clock);

@@ -143,7 +143,7 @@ impl SimDrive {
         });
     }
 
-    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
+    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=1))]
     #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &mut self,
@@ -154,9 +154,10 @@ impl SimDrive {
         seed: u64,
         progress: Option<Py<PyAny>>,
         keep: Option<Py<PyAny>>,
+        coarseness: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        run::run(py, &mut self.target, &jobs, seed, progress, keep)
+        run::run(py, &mut self.target, &jobs, seed, progress, keep, coarseness.clamp(1, 1024))
     }
 }
 

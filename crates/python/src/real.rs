@@ -74,7 +74,7 @@ impl RealDrive {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(refused)?;
         self.target.seed(seed);
-        run::run(py, &mut self.target, &jobs, seed, progress, keep)
+        run::run(py, &mut self.target, &jobs, seed, progress, keep, 1)
     }
 }
 

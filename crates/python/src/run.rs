@@ -31,6 +31,7 @@ struct Watch<'a> {
     shared: &'a Shared,
     /// When to keep what is recorded, if at all.
     keep_at: Option<Instant>,
+    coarseness: u64,
 }
 
 impl Observer for Watch<'_> {
@@ -48,6 +49,10 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn coarseness(&self) -> u64 {
+        self.coarseness
+    }
+
     fn keep(&mut self, so_far: Recording) {
         *self.shared.kept.lock().expect("nobody panics with it") = Some(so_far);
     }
@@ -61,6 +66,7 @@ pub fn run<'py, T: Target + Send>(
     seed: u64,
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
+    coarseness: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
     let names = target.columns();
@@ -69,7 +75,8 @@ pub fn run<'py, T: Target + Send>(
     let recording = std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
-        let mut watch = Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY) };
+        let mut watch =
+            Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY), coarseness };
         scope.spawn(move || {
             let recording = pslc_load::run(target, jobs, seed, &mut watch);
             // Python's thread waits until this one has ended.

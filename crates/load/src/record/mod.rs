@@ -63,16 +63,23 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// `total_bytes` is 0 where it is not known; `largest` is the longest request.
-    pub fn new<T: Target>(target: &mut T, stats: Vec<JobStats>, total_bytes: u64, largest: u32) -> Recorder {
-        let width = (total_bytes / BYTE_BINS).max(largest as u64).max(FINEST);
+    /// `total_bytes` is 0 where it is not known; `largest` is the longest request; bins are `coarseness`
+    /// times wider than usual.
+    pub fn new<T: Target>(
+        target: &mut T,
+        stats: Vec<JobStats>,
+        total_bytes: u64,
+        largest: u32,
+        coarseness: u64,
+    ) -> Recorder {
+        let width = (total_bytes * coarseness / BYTE_BINS).max(largest as u64).max(FINEST);
         let start = target.now();
         let mut before = vec![0; target.columns().len()];
         target.sample(&mut before);
         Recorder {
             stats,
-            time: Series::new(start.0, FIRST_BIN.0),
-            bytes: Series::new(0, width),
+            time: Series::new(start.0, FIRST_BIN.0 * coarseness, coarseness),
+            bytes: Series::new(0, width, coarseness),
             sums: Sums::default(),
             start,
             row: before.clone(),

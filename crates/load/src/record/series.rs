@@ -32,6 +32,8 @@ pub struct Series {
     pub width: u64,
     /// Where the present bin ends.
     edge: u64,
+    /// Bins beyond which two become one.
+    most: usize,
     rows: Vec<Snapshot>,
     /// Latencies of the present bin.
     latency_max: u64,
@@ -42,8 +44,10 @@ pub struct Series {
 const PERCENTILES: [(u64, &str); 3] = [(500, "lat_p50_ns"), (990, "lat_p99_ns"), (999, "lat_p999_ns")];
 
 impl Series {
-    pub fn new(start: u64, width: u64) -> Series {
-        Series { width, edge: start + width, rows: Vec::new(), latency_max: 0, latencies: Tally::new() }
+    pub fn new(start: u64, width: u64, coarseness: u64) -> Series {
+        // An odd number of bins is halved, so the most is even.
+        let most = (MOST / coarseness.max(1) as usize).max(2) / 2 * 2;
+        Series { width, edge: start + width, most, rows: Vec::new(), latency_max: 0, latencies: Tally::new() }
     }
 
     #[inline]
@@ -63,7 +67,7 @@ impl Series {
         while self.edge <= at {
             self.push(end(self.edge), sums, columns);
             self.edge += self.width;
-            if self.rows.len() > MOST {
+            if self.rows.len() > self.most {
                 self.halve();
             }
         }
@@ -163,7 +167,7 @@ mod tests {
         fn bins_add_up_to_the_totals_however_often_they_were_halved(
             steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000)
         ) {
-            let mut series = Series::new(0, 1);
+            let mut series = Series::new(0, 1, 1);
             let mut sums = Sums::default();
             let mut now = 0;
             let mut largest = 0;

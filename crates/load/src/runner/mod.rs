@@ -44,6 +44,12 @@ pub enum Next {
 pub trait Observer {
     fn look(&mut self, progress: &Progress) -> Next;
 
+    /// How many times wider than usual the bins of the recording may be: a run that is made to be compared in a few
+    /// bins is several times quicker.
+    fn coarseness(&self) -> u64 {
+        1
+    }
+
     /// What was recorded until now, as asked for by [`Next::Keep`].
     fn keep(&mut self, _so_far: Recording) {}
 }
@@ -61,7 +67,7 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
 
 /// Run `jobs` to their end, or until the observer, who is asked every few completions, wants no more.
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
-    let mut runner = Runner::new(target, jobs, seed);
+    let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     let begun = target.begin(&slots, largest(jobs));
@@ -92,7 +98,7 @@ struct Slot {
 }
 
 impl Runner {
-    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64) -> Runner {
+    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: u64) -> Runner {
         let mut stats: Vec<JobStats> = Vec::new();
         let mut workers = Vec::new();
         let mut slots = Vec::new();
@@ -142,7 +148,7 @@ impl Runner {
             };
             (0..=wave).for_each(|wave| total_time += longest(wave));
         }
-        let recorder = Recorder::new(target, stats, total_bytes, largest(jobs));
+        let recorder = Recorder::new(target, stats, total_bytes, largest(jobs), coarseness);
         Runner {
             recorder,
             workers,
