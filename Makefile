@@ -39,7 +39,7 @@ build: $(BUILT)
 
 test: build
 	cargo test --workspace --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadgroup
 
 test-all: test
 	$(BIN)/pytest -m slow

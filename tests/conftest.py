@@ -13,6 +13,18 @@ import pslc
 ROOT = Path(__file__).parent.parent
 
 
+SHARED = ("test_attempts", "test_faults", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_real",
+          "test_swapped")  # fmt: skip
+"""Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what shares the machine on one worker."""
+    for item in items:
+        if item.path.stem in SHARED:
+            item.add_marker(pytest.mark.xdist_group("machine"))
+
+
 @functools.cache
 def fill(target: str) -> pslc.Recording:
     """`pslc run fill` on a target, once for all tests."""
