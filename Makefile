@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis accuracy suites picture build clean tools
+.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy suites picture build clean tools
 SECONDS ?= 60
 FUZZ := job size profile
 
@@ -24,6 +24,8 @@ help:
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-analysis  how often the analysis is right, on 1000 curves of each kind"
+	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
+	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
@@ -62,6 +64,13 @@ bench-analysis: build
 	$(BIN)/python -m benches.analysis | tee docs/accuracy/analysis.md.part
 	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
 	@echo "make accuracy puts these tables into ACCURACY.md"
+
+bench-fit: build
+	$(BIN)/python -m benches.fit $(or $(N),300) | tee docs/accuracy/fit.md.part
+	mv docs/accuracy/fit.md.part docs/accuracy/fit.md
+
+identify: build
+	$(BIN)/python -m benches.identify
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py

@@ -175,11 +175,11 @@ def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, 
 def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
     done = command("run", "all", "--quick", "--on", small, "--save", "out")
     assert done.returncode == 0, done.stderr
-    for name in suites.names():
+    for name in suites.catalogue():
         assert f"{name} on small" in done.stdout
         assert (tmp_path / "out" / name / "run.json").exists()
     html = (tmp_path / "out" / "report.html").read_text()
-    assert all(f'<section id="{name}">' in html for name in suites.names())
+    assert all(f'<section id="{name}">' in html for name in suites.catalogue())
     assert len(html) < 12_000_000
     shutil.rmtree(tmp_path / "out" / "thermal")
     again = command("run", "--resume", "out")

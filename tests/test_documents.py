@@ -1,6 +1,7 @@
 """Every command that a document shows is run, every picture it shows is there, every link leads somewhere."""
 
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -36,7 +37,7 @@ def test_the_commands_that_are_shown_run_in_their_order(document, text, command,
     (tmp_path / "fill_bw.1.log").write_text("".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n"
                                                     for ms in range(100, 60_000, 100)))  # fmt: skip
     for line in text.splitlines():
-        done = command(*line.partition("#")[0].split()[1:])
+        done = command(*shlex.split(line, comments=True)[1:])
         assert done.returncode == 0, f"{document}: {line}\n{done.stderr}"
         assert done.stdout, line
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pslc.recording import Recording
     from pslc.runner.campaign import Order
     from pslc.runner.plan import Plan
+    from pslc.targets.region import Budget
 
 REAL = "Real drives"
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -63,6 +64,9 @@ def command(
     ] = None,
     idle: Annotated[
         str | None, typer.Option(help="Leave the drive alone before.", metavar="5min", rich_help_panel=SUITE)
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Of suite twin: 400GB or 2h.", metavar="SIZE|TIME", rich_help_panel=SUITE)
     ] = None,
     repeat: Annotated[int, typer.Option(help="So many times.", min=1, max=100, rich_help_panel=SUITE)] = 1,
     resume: Annotated[
@@ -109,6 +113,7 @@ def command(
         units.region(region, "--region") if region else None,
         units.percent(fill_first, "--fill-first") if fill_first else 0,
         units.seconds(idle, "--idle") if idle else 0.0,
+        _budget(budget, what) if budget else None,
     )
     if resume is not None:
         if what or on or options or scope != Scope() or save or repeat > 1:
@@ -249,6 +254,18 @@ class _Keeper:
             before[self._finished].save(places[self._finished])
             self._finished += 1
         replace(last, error=last.error or "the run has not ended").save(places[len(before)])
+
+
+def _budget(text: str, what: str | None) -> "Budget":
+    from pslc import units
+    from pslc.errors import refusal
+    from pslc.targets.region import Budget
+
+    if what != "twin":
+        raise refusal("--budget is for the suite twin", "pslc run twin --budget 400GB")
+    if text.rstrip().endswith(("B",)):
+        return Budget(bytes=units.size(text, "--budget"))
+    return Budget(seconds=units.seconds(text, "--budget"))
 
 
 def _overrides(extra: list[str]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
 from pslc.recording import Recording
+from pslc.twin.answer import Answer
 
 Figure = dict[str, Any]
 """A figure of Plotly: `id`, `title`, `data`, `layout`."""
@@ -105,6 +106,17 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path) -> None:
             plotly=plotly(),
             title="Comparison",
         )
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def write_fit(found: Answer, path: Path) -> None:
+    """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
+    pictures = [picture for picture in found.pictures if picture.lines]
+    text = (
+        environment()
+        .get_template("fit.html.jinja")
+        .render(title=found.name, found=found, figures=[figure(picture) for picture in pictures], plotly=plotly())
     )
     path.write_text(text, encoding="utf-8")
 

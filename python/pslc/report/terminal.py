@@ -16,6 +16,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
+from pslc.twin.answer import Answer
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +38,12 @@ def console() -> Console:
     found = Console(highlight=False)
     found.width = min(found.width, WIDEST) if sys.stdout.isatty() else WIDEST
     return found
+
+
+def show_fit(found: Answer) -> None:
+    """Print a twin: measured and simulated over each other, its values, and all that is said."""
+    view = View(found.name, "a twin", found.sentences, found.tables, found.pictures, [], found.notes)
+    show(view)
 
 
 def show(view: View) -> None:

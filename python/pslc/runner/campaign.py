@@ -48,7 +48,7 @@ class Order:
     def runs(self) -> list[tuple[str, int]]:
         """Suite or job file, and seed, of each run."""
         if self.what == ALL:
-            return [(name, self.seed) for name in suites.names()]
+            return [(name, self.seed) for name in suites.catalogue()]
         return [(self.what, (self.seed + number) % 2**64) for number in range(self.repeat)]
 
 
@@ -152,7 +152,9 @@ def _confirm_all(order: Order, confirm: Confirm) -> Confirm:
         return confirm
     region = find_region(target, order.scope)
     steps = [
-        text for name in suites.names() for text in (preparation(region, order.scope), *suites.expected(name, region))
+        text
+        for name in suites.catalogue()
+        for text in (preparation(region, order.scope), *suites.expected(name, region))
     ]
     if not confirm(plan(target, [text for text in steps if text], "all.fio", list(order.options))):
         raise DeclinedError
@@ -194,12 +196,12 @@ def unfinished(folder: Path, real: RealOptions) -> Order:
         left = [Recording.load(folder)]
         what = left[0].suite
     else:
-        left = [Recording.load(folder / name) for name in suites.names() if (folder / name / "run.json").exists()]
+        left = [Recording.load(folder / name) for name in suites.catalogue() if (folder / name / "run.json").exists()]
         if not left:
             raise refusal(f"{folder} holds no run", "give the folder that the interrupted run named")
         what = ALL
     last = left[-1]
-    whole = what != ALL or len(left) == len(suites.names())
+    whole = what != ALL or len(left) == len(suites.catalogue())
     if whole and not last.interrupted and not any(recording.error for recording in left):
         raise refusal(f"the run in {folder} is finished", "pslc analyze shows it")
     first = left[0]

@@ -64,6 +64,11 @@ def names() -> list[str]:
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
+def catalogue() -> list[str]:
+    """Those that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
+    return [name for name in names() if not getattr(load(name), "OF_SUITES", False)]
+
+
 def load(name: str) -> Suite:
     """A suite by its name, one of `names()`.
 

@@ -16,6 +16,14 @@ LEAST: Final = 4 * MIB
 
 
 @dataclass(frozen=True)
+class Budget:
+    """What a suite may spend: bytes written, or seconds; the other is 0."""
+
+    bytes: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Scope:
     """What all suites understand.
 
@@ -24,12 +32,14 @@ class Scope:
         region: bytes of the drive to stay within, from and to; None: all of it.
         fill_first: percent of the drive, from its beginning, that is written before; the suite works behind it.
         idle_s: seconds for which the drive is left alone before the suite.
+        budget: what it may spend; None: as much as it needs.
     """
 
     quick: bool = False
     region: tuple[int, int] | None = None
     fill_first: int = 0
     idle_s: float = 0.0
+    budget: Budget | None = None
 
     def document(self) -> dict[str, Any]:
         """For run.json."""
@@ -39,7 +49,9 @@ class Scope:
     def of(cls, document: dict[str, Any]) -> Scope:
         """What `document` gave."""
         region = document["region"]
-        return cls(**(document | {"region": tuple(region) if region else None}))
+        budget = document.get("budget")
+        found = {"region": tuple(region) if region else None, "budget": Budget(**budget) if budget else None}
+        return cls(**(document | found))
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,7 @@ class Region:
     offset: int
     size: int
     quick: bool = False
+    budget: Budget | None = None
 
     def share(self, part: float) -> int:
         """That part of its bytes, in whole MiB."""
@@ -111,7 +124,7 @@ def find_region(target: Target, scope: Scope) -> Region:
                       "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
     if end - start < LEAST:
         raise refusal(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
-    return Region(target, start, end - start, scope.quick)
+    return Region(target, start, end - start, scope.quick, scope.budget)
 
 
 def preparation(region: Region, scope: Scope) -> str:

@@ -1,0 +1,218 @@
+"""How well twins answer: fits to simulated drives with hidden parameters, as Markdown: `make bench-fit N=300`.
+
+Each hidden drive has a build, a firmware and values of its own, none of which the fit is told: only capacity, link and
+bits a cell, as they are on the label. Given are `fill` and `recovery --quick`, with noise of 3 % in each bin; asked is
+what other suites would measure. With `--all` the rows of single drives follow, the worst first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import pslc
+from pslc.opened import analysed
+from pslc.recording import Recording
+from pslc.twin import answer, data, fit, known, predict
+from pslc.twin.model import PARAMETERS, Build, Firmware, Model, of_firmware
+
+NOISE = 0.03
+GIVEN = ("fill", "recovery")
+MIX = (
+    *(Firmware("dynamic-slc", "direct-then-fold", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
+    *(Firmware("dynamic-slc", "direct-while-folding", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
+    *(Firmware("dynamic-slc", "fold", "as-freed") for _ in range(2)),
+    Firmware("static-slc", "direct-then-fold", "after-idle"),
+    Firmware("static-slc", "direct-while-folding", "after-idle"),
+    Firmware("static-slc", "fold", "as-freed"),
+    Firmware("pure-xlc"),
+)
+
+
+@dataclass
+class Result:
+    """Of one hidden drive: relative errors and whether the interval held the truth, by figure."""
+
+    seed: int
+    truth: str
+    named: list[str]
+    policy: bool
+    error: float
+    seconds: float
+    figures: dict[tuple[str, str], tuple[float, bool]]
+    values: dict[str, tuple[float, bool]]
+
+
+def hidden(seed: int) -> tuple[Model, dict[str, float]]:
+    """A drive of 32 to 96 GB, scaled as a drive of 0.5 to 2 TB would be."""
+    rng = np.random.default_rng(seed)
+
+    def log(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    bits = int(rng.choice([3, 3, 3, 4]))
+    firmware = replace(MIX[seed % len(MIX)], bits_per_cell=bits)
+    dies = int(rng.choice([4, 8, 16]))
+    planes = int(rng.choice([2, 4]))
+    channels = min(int(rng.choice([4, 8])), dies)
+    capacity = int(log(32e9, 96e9)) // 10**9 * 10**9
+    superblocks = rng.uniform(350, 1000)
+    pages = max(round(capacity / superblocks / (dies * planes * 16384) / bits), 4) * bits
+    link = str(rng.choice(["sata600", "pcie3x4", "pcie4x4"]))
+    native = log(3e8, 1.6e9) if bits == 3 else log(8e7, 4e8)
+    slc = native * log(2.5, 9)
+    build = Build(
+        capacity, link, bits, channels, dies, planes, pages, bus_mts=max(800, int(1.5 * slc / channels / 1e6))
+    )
+    small = firmware.mode == "static-slc"
+    values = {
+        "slc_rate": slc, "native_rate": native, "dynamic": log(0.03, 0.9 / bits), "static": log(0.01, 0.03),
+        "least": float(rng.choice([1.0, rng.uniform(0.05, 0.9)])), "spare": log(0.04, 0.15),
+        "overhead": log(1.0, 3.0), "share": rng.uniform(0.3, 0.8), "threshold": log(0.05, 10.0),
+        "idle_rate": native * log(0.1, 0.7), "residue": float(rng.choice([0.0, rng.uniform(0.0, 0.2)])),
+        "erase": 4e-3 * pages / 1152 * log(0.5, 2), "buffer": log(8e6, 3.2e7), "command": log(1e-6, 4e-6),
+        "slc_read": log(2e-5, 4e-5), "native_read": log(4e-5, 9e-5),
+    }  # fmt: skip
+    if small:
+        values["spare"] = log(0.04, 0.1)
+    return Model(build, firmware), values
+
+
+def noisy(recording: Recording, seed: int) -> Recording:
+    """The time of each bin off by some per cent, as on real drives."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for part in recording.parts:
+        series = {}
+        for axis in ("time", "bytes"):
+            columns = dict(getattr(part, axis))
+            took = np.diff(columns["end_ns"].astype(float), prepend=float(part.start_ns))
+            # Idle time is what the suite says it is.
+            off = np.where(took < 60e9, rng.normal(0.0, NOISE, len(took)), 0.0)
+            moved = columns["write_bytes"].astype(float)
+            columns["write_bytes"] = np.round(moved * np.exp(off) * moved.sum() / max((moved * np.exp(off)).sum(), 1.0))
+            columns["write_bytes"] = columns["write_bytes"].astype(np.uint64)
+            series[axis] = columns
+        parts.append(replace(part, **series))
+    from pslc.recording import join
+
+    return analysed(join(parts)) if len(parts) > 1 else analysed(parts[0])
+
+
+def one(seed: int) -> Result | None:
+    """Fit one hidden drive; None where there is no such drive."""
+    model, values = hidden(seed)
+    if model.open(values) is None:
+        return None
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "hidden.toml"
+        path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
+        runs = [pslc.run(suite, on=f"sim:{path}", scope=pslc.Scope(quick=suite != "fill")) for suite in GIVEN]
+    begun = time.monotonic()
+    trials = [data.of_recording(noisy(run, seed)) for run in runs if run.findings.get("cache_bytes") or run is runs[0]]
+    bits = model.firmware.bits_per_cell
+    facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
+    fitted = fit.fit(trials, facts, workers=1)
+    found = answer.answer(fitted, "twin")
+    seconds = time.monotonic() - begun
+    truth = model.firmware
+    named = [other.problem.model.firmware for other in fitted.named]
+    figures = {}
+    asked = predict.figures(model.capacity_bytes) | predict.singles(model.capacity_bytes)
+    for (suite, name, _), steps in asked.items():
+        prediction = next((p for p in found.predictions if (p.suite, p.name) == (suite, name)), None)
+        real = predict.measure(model, values, steps) if prediction else None
+        if prediction and real:
+            inside = prediction.low <= real <= prediction.high
+            figures[suite, name] = (float(np.log(prediction.value / real)), inside)
+    told: dict[str, tuple[float, bool]] = {}
+    factor: dict[str, Any] = {"capacity": model.capacity_bytes}
+    for estimate in found.estimates:
+        if estimate.source == "fitted" and estimate.name in values and estimate.low and estimate.high:
+            unit = PARAMETERS[estimate.name].unit
+            if unit == "of the cache" or estimate.name not in of_firmware(truth):
+                continue
+            real = values[estimate.name] * factor.get(unit, 1.0)
+            told[estimate.name] = (float(np.log(estimate.value / real)), estimate.low <= real <= estimate.high)
+    right = any(
+        (n.when_full, n.mode) == (truth.when_full, truth.mode) or n.mode == truth.mode == "pure-xlc" for n in named
+    )
+    return Result(seed, truth.words, [n.words for n in named], right, fitted.best.error, seconds, figures, told)
+
+
+def _share(part: list[bool]) -> str:
+    return f"{100 * np.mean(part):.0f} %" if part else ""
+
+
+def _row(of: list[tuple[float, bool]]) -> str:
+    off = [100 * abs(error) for error, _ in of]
+    middle, most = np.median(off), np.quantile(off, 0.9)
+    return f"{len(of)} | {middle:.1f} % | {most:.1f} % | {_share([ok for _, ok in of])}"
+
+
+def table(results: list[Result]) -> str:
+    """The figures as Markdown."""
+    n = len(results)
+    right = [result.policy for result in results]
+    exact = [result.truth in result.named for result in results]
+    several = [len(result.named) for result in results]
+    errors = [abs(error) for result in results for error, _ in result.figures.values()]
+    inside = [ok for result in results for _, ok in result.figures.values()]
+    values = [ok for result in results for _, ok in result.values.values()]
+    took = [result.seconds for result in results]
+    lines = [
+        f"{n} hidden drives, fitted to `fill` and `recovery --quick` with {100 * NOISE:.0f} % of noise; only capacity, "
+        "link and bits a cell were told.", "",
+        f"- figures of suites that were not given: median error {100 * np.median(errors):.1f} %, 90th percentile "
+        f"{100 * np.quantile(errors, 0.9):.1f} % (n = {len(errors)})",
+        f"- policy right or among those named: {_share(right)}; with reuse and dead data too: {_share(exact)}; "
+        f"{np.mean(several):.1f} named on average",
+        f"- 90 % intervals hold the truth: {_share(inside)} of predictions, {_share(values)} of fitted values "
+        f"(n = {len(values)})",
+        f"- a fit with its predictions took {np.median(took):.0f} s (median), {np.quantile(took, 0.9):.0f} s (90th "
+        "percentile), on one core of a shared machine", "",
+        "| figure | n | median error | 90th percentile | interval holds it |", "|---|---:|---:|---:|---:|",
+    ]  # fmt: skip
+    for key in sorted({key for result in results for key in result.figures}):
+        of = [result.figures[key] for result in results if key in result.figures]
+        lines.append(f"| {key[0]}: {key[1]} | {_row(of)} |")
+    lines += ["", "| value | n | median error | 90th percentile | interval holds it |", "|---|---:|---:|---:|---:|"]
+    for name in PARAMETERS:
+        of = [result.values[name] for result in results if name in result.values]
+        if of:
+            lines.append(f"| {PARAMETERS[name].what} | {_row(of)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("n", type=int)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--first", type=int, default=0)
+    given = parser.parse_args()
+    results: list[Result] = []
+    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
+        for result in pool.map(one, range(given.first, given.first + given.n)):
+            if result is not None:
+                results.append(result)
+                print(f"{len(results)}: {result.truth}, {100 * result.error:.1f} %", file=sys.stderr, flush=True)
+    print(table(results))
+    if given.all:
+        for result in sorted(results, key=lambda r: -max((abs(e) for e, _ in r.figures.values()), default=0.0)):
+            print(result.seed, result.truth, "|", result.named, f"{result.error:.3f} {result.seconds:.0f}s")
+            print("   ", {key[1][:24]: (round(e, 2), ok) for key, (e, ok) in result.figures.items()})
+            print("   ", {key: (round(e, 2), ok) for key, (e, ok) in result.values.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""What is needed for a twin of this drive? The suites that tell most for the least writing, one after the other.
+
+Ours: single requests first, then a fill, pauses, a second pass, rewriting and random writes, each in its quick form,
+as far as the budget goes (--budget 400GB or 2h). Between them the drive forgets what it holds and rests. `pslc fit`
+makes a profile of the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pslc import suites, words
+from pslc.figures import curves
+from pslc.figures.picture import Picture, Table
+from pslc.figures.tables import of_rows
+from pslc.recording import Recording, join
+from pslc.runner.plan import cost
+from pslc.suites import Steps
+from pslc.targets.region import Region
+
+OF_SUITES = True
+QUICK = "fill and recovery only"
+ORDER: Final = ("qd-sweep", "fill", "recovery", "burst", "overwrite", "second-pass", "random-steady")
+"""What tells most first; docs/twin.md has the table."""
+QUICK_ORDER: Final = ("fill", "recovery")
+BEGIN: Final = "begin-"
+REST_S: Final = 60.0
+SLOW: Final = 300e6
+"""Bytes a second at which the time of a suite is estimated before anything was measured."""
+PART: Final = 0.6
+"""Of the budget that a fill of a part of the drive may take, where all of it is too much."""
+
+
+def steps(region: Region) -> Steps:
+    """Each suite behind a step that makes the drive forget; what would pass the budget is left out."""
+    budget = region.budget
+    spent_bytes = 0.0
+    spent_s = 0.0
+    speed = SLOW
+    for name in QUICK_ORDER if region.quick else ORDER:
+        inner = replace(region, quick=name != "fill", budget=None)
+        planned = _cost(inner, name)
+        left_bytes = budget.bytes - spent_bytes if budget and budget.bytes else float("inf")
+        left_s = budget.seconds - spent_s if budget and budget.seconds else float("inf")
+        if name == "fill" and (planned.write_bytes > left_bytes or planned.seconds(speed) > left_s):
+            most = PART * min(left_bytes, left_s * speed)
+            inner = replace(inner, size=int(min(inner.size, most)) // 2**20 * 2**20)
+            if inner.size < inner.target.capacity_bytes // 50:
+                continue
+        elif planned.write_bytes > left_bytes or planned.seconds(speed) > left_s:
+            continue
+        yield region.trim(f"{BEGIN}{name}") + region.write(f"{BEGIN}{name}-rest", 2**20, pause=REST_S)
+        walk = suites.load(name).steps(inner)
+        text = next(walk, None)
+        while text is not None:
+            part = yield text
+            if part is not None:
+                spent_bytes += part.written_bytes
+                spent_s += part.drive_time_s
+                speed = spent_bytes / max(spent_s, 1e-3) if name == "fill" else speed
+                if spent_bytes > left_bytes or spent_s > (
+                    budget.seconds if budget and budget.seconds else float("inf")
+                ):
+                    walk.close()
+                    break
+            else:
+                spent = cost([text], name, [], region.target.capacity_bytes)
+                spent_bytes += spent.write_bytes
+                spent_s += spent.seconds(speed)
+            text = _next(walk, part)
+
+
+def _next(walk: Generator[str, Recording | None, None], part: Recording | None) -> str | None:
+    try:
+        return walk.send(part)
+    except StopIteration:
+        return None
+
+
+def _cost(region: Region, name: str) -> Any:
+    return cost(suites.expected(name, region), name, [], region.target.capacity_bytes)
+
+
+def parts_by_suite(recording: Recording) -> dict[str, Recording]:
+    """The suites of a recording of this one, each as if it had been run alone, with its findings."""
+    groups: dict[str, list[Recording]] = {}
+    name = ""
+    for part in recording.parts:
+        first = part.jobs[0]["name"] if part.jobs else ""
+        if first.startswith(BEGIN):
+            name = first.removeprefix(BEGIN)
+        elif name:
+            groups.setdefault(name, []).append(part)
+    return {name: _alone(recording, name, parts) for name, parts in groups.items()}
+
+
+def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recording:
+    scope = recording.scope | {"quick": name != "fill"}
+    found = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
+    found.findings = type(recording.findings)(suites.load(name).findings(found))
+    return found
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
+    - `left_out`: those that the budget left out
+    """
+    quick = bool(recording.scope.get("quick"))
+    of = parts_by_suite(recording)
+    rows = [{"suite": name, "written_bytes": part.written_bytes, "seconds": part.drive_time_s,
+             "findings": dict(part.findings)} for name, part in of.items()]  # fmt: skip
+    left_out = [name for name in (QUICK_ORDER if quick else ORDER) if name not in of]
+    doubts = [f"the budget left out {', '.join(left_out)}: what they tell stays assumed"] if left_out else []
+    return {"suites": rows, "left_out": left_out, "doubts": doubts}
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """What was run, and what to do next."""
+    names = [row["suite"] for row in findings["suites"]]
+    written = sum(row["written_bytes"] for row in findings["suites"])
+    return [f"Measured {', '.join(names)}, writing {words.size(written)}.", "pslc fit makes a twin of it."]
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """A row a suite."""
+    columns: Any = [("suite", "suite", str), ("written", "written_bytes", words.size), ("took", "seconds", words.span)]
+    return [of_rows("Suites", findings["suites"], columns)]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """The fill, then all of it."""
+    found = parts_by_suite(recording)
+    first = [curves.speed_by_bytes(found["fill"], found["fill"].findings["phases"])] if "fill" in found else []
+    return [*first, *curves.of_any(recording)]

@@ -1,0 +1,258 @@
+"""What was measured, as a fit looks at it: the jobs of each run, and what came of each.
+
+The same is asked of a simulated run of the same jobs, so that measured and simulated differ only by the drive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc._native import SimDrive
+from pslc.analysis import Curve
+from pslc.recording import Recording
+from pslc.twin.model import MIB
+
+Floats = NDArray[np.float64]
+
+LARGE: Final = 65536
+"""Bytes of a request from which on a job is looked at as a curve over bytes."""
+FEWEST: Final = 24
+"""Requests of a job below which it tells nothing."""
+COARSEST: Final = 1
+BRANCH: Final = 4
+FINEST: Final = 64
+"""Bins of a curve: 1, 4, 16 and 64 of equal bytes; the wide ones tell in which direction a border is off."""
+COARSENESS: Final = 8
+"""Of a simulated recording: 256 bins of bytes are enough for 64."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What came of one job: logarithms of speeds, and of times of requests.
+
+    Attributes:
+        curves: log bytes/s in each bin, a row of 1, 4, 16... bins of equal bytes (of equal time where it ended by
+            time).
+        figures: log seconds or log requests/s, by name.
+    """
+
+    job: str
+    curves: Mapping[int, Floats]
+    figures: Mapping[str, float]
+    seconds: float = 1.0
+    """The job took."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run that was measured.
+
+    Attributes:
+        suite: whose steps they are; `fill` for a curve of other programs.
+        steps: job files, one after the other on a drive that was empty.
+        curve: the write curve where there is no recording.
+        look: at each job of each step, in order; None where it tells nothing.
+        rate_s: seconds of a sample, where the curve was sampled by time.
+    """
+
+    suite: str
+    steps: Sequence[str]
+    seed: int
+    looks: Sequence[Sequence[Look | None]]
+    depth: Sequence[Sequence[int]]
+    options: Sequence[tuple[str, str]] = ()
+    recording: Recording | None = None
+    curve: Curve | None = None
+    written_bytes: float = 0.0
+    seconds: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Series:
+    """Bytes against time, from both axes of a recording."""
+
+    at_ns: Floats
+    written: Floats
+    moved: Floats
+
+
+def _series(start_ns: int, time: Mapping[str, Any], size: Mapping[str, Any]) -> _Series:
+    at = np.concatenate([[float(start_ns)], time["end_ns"].astype(float), size["end_ns"].astype(float)])
+    columns = []
+    for names in (("write_bytes",), ("write_bytes", "read_bytes")):
+        sums = [np.cumsum(sum(axis[name].astype(float) for name in names)) for axis in (time, size)]
+        columns.append(np.concatenate([[0.0], *sums]))
+    order = np.argsort(at, kind="stable")
+    written, moved = (np.maximum.accumulate(column[order]) for column in columns)
+    return _Series(at[order], written, moved)
+
+
+def looks(start_ns: int, jobs: Sequence[dict[str, Any]], time: Mapping[str, Any], size: Mapping[str, Any],
+          most_bins: Sequence[int] | None = None) -> list[Look | None]:  # fmt: skip
+    """What came of each job of a step.
+
+    Args:
+        most_bins: bins of each job's curve at most; as many as its data can tell where it is not given.
+    """
+    series = _series(start_ns, time, size)
+    return [_look(job, series, most_bins[index] if most_bins else None) for index, job in enumerate(jobs)]
+
+
+def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look | None:
+    options = job["options"]
+    of = "write" if job["write"]["total_ios"] >= job["read"]["total_ios"] else "read"
+    count, moved = job[of]["total_ios"], job[of]["io_bytes"]
+    if count < 1 or job["elapsed_ns"] <= 0 or options.get("rw") == "trim":
+        return None
+    start, end = float(job["start_ns"]), float(job["start_ns"] + job["elapsed_ns"])
+    name = job["name"]
+    timed = "time_based" in options or (options.get("rw", "").startswith("rand") and count > 20000)
+    if moved / count < LARGE and not timed:
+        if count < FEWEST:
+            return None
+        figures = {"mean": np.log(job[of]["lat_ns"]["mean"])}
+        if job["sync"]["total_ios"]:
+            figures["sync"] = np.log(max(job["sync"]["lat_ns"]["mean"], 1.0))
+        return Look(name, {}, figures)
+    if count < FEWEST and moved / count < LARGE:
+        return None
+    finest = most_bins or _finest(series, start, end, count)
+    curves = {}
+    bins = COARSEST
+    while bins <= finest:
+        curve = _by_time(series, start, end, bins) if timed else _by_bytes(series, start, end, bins)
+        if curve is None:
+            break
+        curves[bins] = curve
+        bins *= BRANCH
+    return Look(name, curves, {}, (end - start) / 1e9) if curves else None
+
+
+def _finest(series: _Series, start: float, end: float, count: int) -> int:
+    inside = int(((series.at_ns > start) & (series.at_ns <= end)).sum())
+    return int(min(FINEST, max(inside / 6, 1), max(count / 64, 1)))
+
+
+def _by_bytes(series: _Series, start: float, end: float, bins: int) -> Floats | None:
+    at = np.clip(series.at_ns, start, end)
+    first, last = (float(np.interp(x, series.at_ns, series.moved)) for x in (start, end))
+    if last <= first:
+        return None
+    edges = np.linspace(first, last, bins + 1)
+    # A flat stretch of bytes has no inverse: the last time of it counts.
+    keep = np.r_[True, np.diff(series.moved) > 0]
+    times = np.interp(edges, series.moved[keep], at[keep])
+    times[0], times[-1] = start, end
+    took = np.maximum(np.diff(times), 1.0)
+    speeds: Floats = np.log((last - first) / bins / took * 1e9)
+    return speeds
+
+
+def _by_time(series: _Series, start: float, end: float, bins: int) -> Floats | None:
+    edges = np.linspace(start, end, bins + 1)
+    done = np.diff(np.interp(edges, series.at_ns, series.moved))
+    mean = done.sum() / bins
+    if mean <= 0:
+        return None
+    speeds: Floats = np.log(np.maximum(done, 1e-3 * mean) / (end - start) * bins * 1e9)
+    return speeds
+
+
+def of_recording(recording: Recording) -> Trial:
+    """A recording of pslc's, simulated or real: only what a tester sees of it."""
+    parts = [part for part in recording.parts if part.jobs and not part.interrupted]
+    found = [looks(part.start_ns, part.jobs, part.time, part.bytes) for part in parts]
+    seconds = sum(job["elapsed_ns"] for part in parts for job in part.jobs) / 1e9
+    return Trial(
+        recording.suite, [part.job_file for part in parts], recording.seed, found,
+        [[max(look.curves, default=0) if look else 0 for look in step] for step in found],
+        options=tuple((str(name), str(value)) for name, value in recording.overrides),
+        recording=recording, written_bytes=float(recording.written_bytes), seconds=seconds,
+    )  # fmt: skip
+
+
+def of_curve(curve: Curve, load: str) -> Trial:
+    """A write curve of anyone's, made by a sequential write over an empty drive; `load` is the job's words."""
+    total = int(curve.total_bytes) // MIB * MIB
+    start = curve.edges_bytes[0]
+    job = f"[fill]\nrw=write\noffset=0\nsize={total}\ndirect=1\n{load}\n"
+    edges = curve.edges_bytes - start
+    elapsed = np.r_[0.0, np.cumsum(curve.seconds)]
+    finest = min(FINEST, max(len(curve.seconds) // 2, 1))
+    curves: dict[int, Floats] = {}
+    bins = COARSEST
+    while bins <= finest:
+        took = np.diff(np.interp(np.linspace(0, edges[-1], bins + 1), edges, elapsed))
+        curves[bins] = np.log(edges[-1] / bins / np.maximum(took, 1e-9))
+        bins *= BRANCH
+    look = Look("fill", curves, {}, curve.total_seconds)
+    return Trial("fill", [job], 0, [[look]], [[max(curves)]], curve=curve, written_bytes=curve.total_bytes,
+                 seconds=curve.total_seconds)  # fmt: skip
+
+
+def first_curve(recording: Recording) -> Curve | None:
+    """Time against bytes of the first large sequential write of a recording; None when there is none."""
+    for part in recording.parts:
+        job = part.jobs[0] if part.jobs else None
+        if job and job["options"].get("rw") == "write" and job["write"]["total_ios"] > FEWEST:
+            series = _series(part.start_ns, part.time, part.bytes)
+            start, end = float(job["start_ns"]), float(job["start_ns"] + job["elapsed_ns"])
+            inside = (series.at_ns > start) & (series.at_ns <= end)
+            # A border of bins that is not one of bytes has none of its own.
+            at, written = series.at_ns[inside], series.written[inside]
+            keep = np.r_[np.diff(written) > 0, True] & (written > 0)
+            at, written = at[keep], written[keep]
+            if len(at) > 2 and written[0] < 0.2 * written[-1]:
+                return Curve(np.r_[0.0, written], np.maximum(np.diff(np.r_[start, at]), 1.0) / 1e9)
+    return None
+
+
+SIZES = re.compile(r"^(offset|size|io_size|copy_to)=(\d+)$", re.MULTILINE)
+TIMES = re.compile(r"^(startdelay|runtime)=(\d+)us$", re.MULTILINE)
+
+
+def scaled_step(text: str, scale: float) -> str:
+    """A step for a drive that is smaller by `scale`: sizes and times are smaller too, requests are not."""
+    if scale == 1.0:
+        return text
+
+    def size(match: re.Match[str]) -> str:
+        count = int(match[2])
+        least = 0 if match[1] in ("offset", "copy_to") else min(count, MIB)
+        return f"{match[1]}={max(int(count / scale) // MIB * MIB, least)}"
+
+    def time(match: re.Match[str]) -> str:
+        return f"{match[1]}={max(round(int(match[2]) / scale), 1)}us"
+
+    return TIMES.sub(time, SIZES.sub(size, text))
+
+
+def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | None]]:
+    """The same on a simulated drive: what comes of each step.
+
+    Raises:
+        PslcError: a step cannot be run on it.
+    """
+    for number, (text, bins) in enumerate(zip(trial.steps, trial.depth, strict=True)):
+        result = drive.run(
+            scaled_step(text, scale), "twin.fio", list(trial.options), trial.seed + number, None, None, COARSENESS
+        )
+        time, size = ({name: np.frombuffer(values, dtype="<u8") for name, values in result["series"][axis].items()}
+                      for axis in ("time", "bytes"))  # fmt: skip
+        yield looks(result["start_ns"], result["jobs"], time, size, bins)
+
+
+def split(recording: Recording) -> list[Recording]:
+    """The suites in a recording of `twin`; any other as it is."""
+    if recording.suite != "twin":
+        return [recording]
+    from pslc.suites.twin import parts_by_suite
+
+    return list(parts_by_suite(recording).values())

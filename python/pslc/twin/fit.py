@@ -1,0 +1,352 @@
+"""The fit: every firmware beside the others, the best of them and those that data cannot tell from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from typing import Any, Final
+
+import numpy as np
+
+from pslc.analysis import Curve, cache_end, find_phases
+from pslc.twin import laws, search
+from pslc.twin.data import Trial, first_curve
+from pslc.twin.laws import Steps
+from pslc.twin.model import PARAMETERS, Build, Firmware, Model, build_for, of_firmware
+from pslc.twin.search import Problem, Solution
+
+SCALES: Final = frozenset(
+    {"fill", "recovery", "second-pass", "fill-levels", "overwrite", "sustained", "random-steady", "hdtune"}
+)
+"""Suites of large writes, or of random ones for a time: a scaled drive does the same in them."""
+WHOLE: Final = frozenset({"burst", "qd-sweep", "range-sweep"})
+"""Suites of single requests, which only the whole drive answers."""
+TOLD: Final = {
+    "fill": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share"},
+    "sustained": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share"},
+    "hdtune": {"slc_rate", "dynamic", "static"},
+    "recovery": {"slc_rate", "native_rate", "dynamic", "static", "overhead", "share", "least", "erase",
+                 "threshold", "idle_rate", "residue"},
+    "second-pass": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share", "least", "erase"},
+    "fill-levels": {"dynamic", "static", "least", "native_rate", "slc_rate"},
+    "overwrite": {"dynamic", "static", "overhead", "native_rate", "slc_rate", "share"},
+    "random-steady": {"spare", "native_rate", "overhead", "command"},
+    "burst": {"buffer", "command"},
+    "qd-sweep": {"command", "slc_read"},
+    "range-sweep": {"native_read", "slc_read"},
+}  # fmt: skip
+"""What is free where a suite is given: docs/twin.md has the table that a command makes of it."""
+SINGLE: Final = frozenset({"buffer", "command", "slc_read", "native_read"})
+"""Values that single requests tell, and large writes do not."""
+TWICE: Final = 2.0
+"""Firmwares whose loss is within this factor of the best cannot be told from it."""
+VALLEY: Final = 2.5
+STARTS: Final = 3
+"""From which a firmware is searched: the laws are wrong by a few per cent, and a fit can stay in a wrong valley."""
+LUCK: Final = 0.012**2
+"""A loss below which all fits are as good: errors of the scaled drive."""
+GOES_ON: Final = 12.0
+"""Times the least loss on the first write, up to which a firmware is tried on all data."""
+MOST_ON: Final = 6
+FINAL: Final = 6.0
+"""Times the least loss of the starts on all data, up to which a firmware is fitted to them."""
+MOST_FINAL: Final = 3
+POOR: Final = 0.10
+"""Root mean square error from which on a fit is poor."""
+QLC_BYTES_PER_S: Final = 0.22e-3
+"""Bytes a second for each byte of capacity below which cells that nobody named are taken for QLC."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known besides the data.
+
+    Attributes:
+        link: as a profile writes it, `pcie4x4`.
+        link_bytes_per_s: what it lets through of writes.
+        bits_per_cell: None: not known.
+        build: of parts; None: assumed.
+        host_request_ns: what a request cost the host that wrote the data.
+        expected: values that parts tell, by name, with the standard deviation of their logarithm.
+    """
+
+    capacity_bytes: int
+    link: str
+    link_bytes_per_s: float
+    bits_per_cell: int | None = None
+    build: Build | None = None
+    host_request_ns: int = 0
+    expected: tuple[tuple[str, float, float], ...] = ()
+
+
+@dataclass
+class Fitted:
+    """What came of a fit.
+
+    Attributes:
+        best: with its covariance.
+        others: the best of every other firmware that was tried on all data, by loss.
+        dropped: firmwares that the first write ruled out, with their error on it.
+        seen: the first write as the laws see it.
+        notes: what to know, a sentence each.
+    """
+
+    best: Solution
+    others: list[Solution]
+    dropped: list[tuple[Firmware, float]]
+    seen: Steps
+    known: Known
+    trials: Sequence[Trial]
+    build: Build
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def named(self) -> list[Solution]:
+        """The best and all that the data cannot tell from it."""
+        limit = TWICE * max(self.best.loss, LUCK)
+        return [self.best, *(one for one in self.others if one.loss <= limit)]
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the twin is not like the drive."""
+        return self.best.error > POOR
+
+
+def first_write(trials: Sequence[Trial]) -> Curve | None:
+    """Time against bytes of the first sequential write over the empty drive."""
+    for trial in sorted(trials, key=lambda trial: (trial.suite != "fill", trial.suite not in SCALES)):
+        found = trial.curve or (first_curve(trial.recording) if trial.recording else None)
+        if found is not None:
+            return found
+    return None
+
+
+def firmwares(seen: Steps, bits: int) -> list[Firmware]:
+    """Those that could have made such a write."""
+    found = []
+    if seen.cache is None:
+        found.append(Firmware("pure-xlc", bits_per_cell=bits))
+        if seen.whole:
+            return found
+    size = (seen.cache or 0.0) / seen.capacity
+    # Set aside for good, it takes n times its size of the spare space.
+    modes = ["dynamic-slc"] if size > 0.004 else []
+    modes += ["static-slc"] if 0 < size * bits < 0.2 else []
+    for mode in modes:
+        found.append(Firmware(mode, "fold", "as-freed", bits_per_cell=bits))
+        for policy in ("direct-then-fold", "direct-while-folding"):
+            for reuse in ("after-idle", "when-empty", "as-freed"):
+                found.append(Firmware(mode, policy, reuse, bits_per_cell=bits))
+    return found
+
+
+def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | None = None,
+        workers: int | None = None) -> Fitted:  # fmt: skip
+    """The drive that does what was measured.
+
+    Raises:
+        ValueError: no trial has a sequential write to begin with.
+    """
+    curve = first_write(trials)
+    if curve is None:
+        raise ValueError("no write to begin with")
+    phases = find_phases(curve)
+    end = cache_end(curve, phases, capacity_bytes=known.capacity_bytes)
+    through = 1 / (1 / known.link_bytes_per_s + known.host_request_ns * 1e-9 / 2**20)
+    cache = end.bytes if end is not None and end.seen_end else None
+    seen = laws.steps(phases, cache, through, known.capacity_bytes)
+    slowest = min((speed for speed, _, _ in seen.slow), default=seen.fast)
+    bits = known.bits_per_cell or (4 if slowest < QLC_BYTES_PER_S * known.capacity_bytes else 3)
+    build = known.build or build_for(
+        known.capacity_bytes, known.link, bits, seen.fast, max((s for s, _, _ in seen.slow), default=seen.fast)
+    )
+    large = [trial for trial in trials if trial.suite in SCALES]
+    first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
+    found = firmwares(seen, bits)
+    groups: dict[tuple[str, str], list[Firmware]] = {}
+    for firmware in found:
+        groups.setdefault((firmware.mode, firmware.when_full), []).append(firmware)
+    tasks = [(build, group, first, seen, known) for group in groups.values()]
+    with _Pool(workers if len(tasks) > 1 else 1) as pool:
+        if tell:
+            tell(f"{len(found)} firmwares on {first[0].suite}")
+        begun = sorted((one for several in pool.map(_begin, tasks) for one in several), key=lambda one: one.loss)
+        best = max(begun[0].loss, LUCK)
+        going = [one for one in begun if one.loss <= GOES_ON * best][: MOST_ON if len(large) > 1 else None]
+        dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
+        if len(large) > 1:
+            if tell:
+                tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
+            started = sorted(pool.map(_start_on, [(one, large, known) for one in going]), key=lambda one: one.loss)
+            limit = FINAL * max(started[0].loss, LUCK)
+            dropped += [(one.problem.model.firmware, one.error) for one in started if one.loss > limit]
+            going = pool.map(_go_on, [one for one in started if one.loss <= limit][:MOST_FINAL])
+            going.sort(key=lambda one: one.loss)
+        if any(trial.suite in ("overwrite", "random-steady") for trial in large):
+            going += [other for other in pool.map(_kept_dead, going[:2]) if other is not None]
+            going.sort(key=lambda one: one.loss)
+        single = [trial for trial in trials if trial.suite in WHOLE]
+        chosen = going[0]
+        if single:
+            if tell:
+                tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
+            chosen = _single(chosen, single, build)
+            going = [chosen, *(_with(one, chosen) for one in going[1:])]
+    chosen = search.with_intervals(chosen)
+    return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
+
+
+class _Pool:
+    """Processes, or none of them where one worker is asked for."""
+
+    def __init__(self, workers: int | None) -> None:
+        self.workers = workers or min(os.cpu_count() or 1, 8)
+        self.pool = (
+            ProcessPoolExecutor(self.workers, mp_context=get_context("forkserver")) if self.workers > 1 else None
+        )
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool:
+            self.pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[..., object], tasks: Sequence[object]) -> list[Any]:
+        """In order."""
+        return list(self.pool.map(function, tasks)) if self.pool else [function(task) for task in tasks]
+
+
+def _priors(known: Known, seen: Steps, build: Build) -> dict[str, tuple[float, float]]:
+    found = {"erase": (float(np.log(build.erase_s)), 0.7)}
+    if seen.bound:
+        # The link hides the cells: only that they are faster is known.
+        found["slc_rate"] = (float(np.log(laws.BEYOND * seen.link)), 0.25)
+    for name, value, spread in known.expected:
+        found[name] = (float(np.log(value)), spread)
+    return found
+
+
+def _free(firmware: Firmware, trials: Sequence[Trial]) -> list[str]:
+    told: set[str] = set().union(*(TOLD[trial.suite] for trial in trials))
+    free = [name for name in of_firmware(firmware) if name in told]
+    if firmware.mode == "static-slc":
+        free = [name for name in free if name not in ("dynamic", "least")]
+    if firmware.when_full == "fold":
+        # Only the overhead over the native rate is told by a fill.
+        free = [name for name in free if name != "overhead" or any(t.suite != "fill" for t in trials)]
+    return free
+
+
+def _defaults(known: Known, firmware: Firmware) -> dict[str, float]:
+    # A cache that keeps its size while it is the only way in would show two speeds: such drives shrink it.
+    least = 0.0 if firmware.when_full == "fold" else 1.0
+    values = {name: one.prior for name, one in PARAMETERS.items()} | {"least": least}
+    return values | {name: value for name, value, _ in known.expected}
+
+
+def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> list[Solution]:
+    """Firmwares that differ only in reuse, on the first write; those that do the same share a fit."""
+    build, group, first, seen, known = task
+    done: list[Solution] = []
+    for firmware in group:
+        model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled()
+        problem = Problem(
+            model,
+            first,
+            _free(firmware, first),
+            _defaults(known, firmware) | {"erase": build.erase_s},
+            _priors(known, seen, build),
+        )
+        same = next((other for other in done if _same(problem, other)), None)
+        if same is not None:
+            done.append(Solution(problem, same.x, same.loss))
+            continue
+        starts = search.best_starts(problem, list(laws.starts(seen, firmware)), STARTS)
+        # Those that are much worse than the first are in another valley.
+        starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
+        begun = min((search.refine(start, 4) for start in starts), key=lambda one: one.loss)
+        done.append(search.refine(begun, 8))
+    return done
+
+
+def _same(problem: Problem, other: Solution) -> bool:
+    here, there = problem.residuals(other.x), other.problem.residuals(other.x)
+    return bool(np.array_equal(here, there))
+
+
+def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
+    """Where a search with all trials starts."""
+    found, trials, known = task
+    old = found.problem
+    values = found.values
+    starts = [dict(values)]
+    for trial in trials:
+        if trial.suite == "recovery" and trial.recording is not None:
+            starts = [start | more for start in starts for more in _of_recovery(trial, values, known)]
+    problem = Problem(old.model, trials, _free(old.model.firmware, trials), values, old.prior)
+    return search.best_starts(problem, starts)[0]
+
+
+def _go_on(start: Solution) -> Solution:
+    """The search with all trials."""
+    return search.refine(start, 5)
+
+
+def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> list[dict[str, float]]:
+    """Starts from what the suite found: threshold, rate, residue, and how the cache shrinks to the half-full drive."""
+    assert trial.recording is not None
+    found = trial.recording.findings
+    size = (values.get("dynamic", 0.0)) * known.capacity_bytes
+    start: dict[str, float] = {}
+    if found.get("idle_threshold_s"):
+        start["threshold"] = found["idle_threshold_s"]
+    if found.get("migration_bytes_per_s"):
+        start["idle_rate"] = found["migration_bytes_per_s"]
+    if found.get("residue_bytes") and size:
+        start["residue"] = min(found["residue_bytes"] / size, 0.8)
+    if found.get("cache_bytes") and size:
+        half = found["cache_bytes"] / size
+        start["least"] = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
+        return [start, start | {"least": 0.97}, start | {"least": 0.3}]
+    return [start]
+
+
+def _kept_dead(found: Solution) -> Solution | None:
+    """The same with dead data kept until the drive is idle; None where there is no cache, or no way past it."""
+    old = found.problem
+    if old.model.firmware.mode == "pure-xlc" or old.model.firmware.when_full == "fold":
+        return None
+    model = replace(old.model, firmware=replace(old.model.firmware, dead="until-idle"))
+    problem = replace(old, model=model)
+    return search.refine(search.best_starts(problem, [found.values])[0], 3)
+
+
+def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:
+    """What single requests tell, on the whole drive; the rest stays."""
+    old = found.problem
+    model = replace(old.model, build=whole, scale=1.0)
+    free = _free(model.firmware, trials)
+    free = [name for name in free if name in SINGLE]
+    if not free:
+        return found
+    problem = Problem(model, trials, free, found.values, old.prior)
+    best = search.refine(search.best_starts(problem, [found.values])[0], 4)
+    return _with(found, search.Solution(problem, best.x, best.loss, search.with_intervals(best).covariance))
+
+
+def _with(found: Solution, single: Solution) -> Solution:
+    """The values of one with those of single requests of another."""
+    extra = {name: single.values[name] for name in single.problem.free if name in SINGLE}
+    problem = replace(found.problem, values=found.problem.values | extra)
+    return replace(found, problem=problem, single=single.single or single)
+
+
+def cache_share(found: Solution) -> float:
+    """The cache of the empty drive over the capacity."""
+    mode = found.problem.model.firmware.mode
+    dynamic = found.values["dynamic"] if mode in ("dynamic-slc", "hybrid-slc") else 0.0
+    return dynamic + (found.values["static"] if mode in ("static-slc", "hybrid-slc") else 0.0)

@@ -1,0 +1,131 @@
+"""The laws of docs/model.md backwards: from the phases of a write over an empty drive to where a fit may start.
+
+With n bits per cell, cache S, raw space Raw, rates Rs and Rx, fold overhead k and the host's share h of die time:
+
+    the direct phase ends at S + Raw - nS - reserve    ->  spare
+    folding for space       R = Rx / (1 + k/(n-1))     ->  k, where Rx was seen
+    folding beside the host R = h Rx, and lasts until S is folded: S h k / (1-h) bytes   ->  h, k
+    recycling               1/R = 1/Rs + k/Rx          ->  k/Rx
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pslc.analysis import Phase
+from pslc.twin.model import PARAMETERS, RESERVE, SUPERBLOCKS, Firmware
+
+FULL = 0.93
+"""A first phase at this share of what the link carries is bounded by the link, and tells no rate of the cells."""
+BEYOND = 1.3
+"""Then the cells are assumed to be so much faster than it."""
+OVERHEADS = (1.0, 1.6, 3.0)
+SHARES = (0.3, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A write over an empty drive as the laws see it.
+
+    Attributes:
+        cache: bytes at full speed; None where there is no cliff.
+        fast: bytes/s in it.
+        slow: what came after it: bytes/s and the bytes at which it began and ended.
+        link: bytes/s that the link and the host let through.
+        capacity: bytes.
+        whole: it went to the end of the drive.
+    """
+
+    cache: float | None
+    fast: float
+    slow: tuple[tuple[float, float, float], ...]
+    link: float
+    capacity: float
+    whole: bool
+
+    @property
+    def bound(self) -> bool:
+        """The first phase is as fast as the link, so that the cells are faster by an unknown factor."""
+        return self.fast >= FULL * self.link
+
+
+def steps(phases: Sequence[Phase], cache: float | None, link: float, capacity: float) -> Steps:
+    """The phases of a write over an empty drive; `cache` is where the analysis sees its end."""
+    start = phases[0].from_bytes
+    inside = [p for p in phases if cache is not None and p.to_bytes - start <= 1.001 * cache]
+    after = [p for p in phases if p not in inside]
+    if inside:
+        seconds = sum((p.to_bytes - p.from_bytes) / p.bytes_per_s for p in inside)
+        fast = (inside[-1].to_bytes - inside[0].from_bytes) / seconds
+    else:
+        fast = max(p.bytes_per_s for p in phases)
+    slow = tuple((p.bytes_per_s, p.from_bytes - start, p.to_bytes - start) for p in after)
+    whole = phases[-1].to_bytes - start > 0.97 * capacity
+    return Steps(cache if inside else None, fast, slow, link, capacity, whole)
+
+
+def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
+    """Where a fit of this firmware may start, each a set of values; see `PARAMETERS`."""
+    base = {name: PARAMETERS[name].prior for name in PARAMETERS}
+    if firmware.mode == "pure-xlc":
+        rate = seen.fast if not seen.bound else BEYOND * seen.link
+        yield base | {"native_rate": rate}
+        return
+    n = firmware.bits_per_cell
+    base["slc_rate"] = max(BEYOND * seen.link, seen.fast) if seen.bound else seen.fast
+    size = seen.cache / seen.capacity if seen.cache else 0.3
+    base |= {"dynamic": size, "static": size}
+    if firmware.mode == "hybrid-slc":
+        base |= {"dynamic": 0.7 * size, "static": 0.3 * size}
+    if firmware.mode == "static-slc":
+        base["spare"] = 0.05
+    if not seen.slow:
+        for ratio in (0.15, 0.35):
+            yield base | {"native_rate": ratio * seen.fast}
+        return
+    for rates in _rates(seen, firmware, n):
+        yield base | rates
+        if firmware.when_full != "fold" and len(seen.slow) > 1:
+            yield base | rates | {"spare": 0.25}
+
+
+def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]]:
+    speeds = [speed for speed, _, _ in seen.slow]
+    first, last = seen.slow[0], seen.slow[-1]
+    slc, size = seen.fast, seen.cache or 0.0
+    if firmware.when_full == "fold":
+        # Only k/Rx is told.
+        for speed in dict.fromkeys((first[0], last[0])):
+            yield {"native_rate": 1.5 / max(1 / speed - 1 / (BEYOND * slc), 0.02 / speed), "overhead": 1.5}
+        return
+    spare = _spare(seen, n)
+    if firmware.when_full == "direct-then-fold":
+        yield {"native_rate": first[0], "overhead": _overhead(first[0], last[0], n), "spare": spare}
+        if len(speeds) > 1:
+            yield {"native_rate": max(speeds), "overhead": _overhead(max(speeds), min(speeds), n), "spare": spare}
+        for k in OVERHEADS[::2]:
+            yield {"native_rate": first[0] * (1 + k / (n - 1)), "overhead": k, "spare": 0.03}
+        return
+    # The host's share of the dies, and what the folding beside it costs.
+    for rate in dict.fromkeys(speed for speed in (max(speeds), last[0]) if speed > 1.1 * first[0]):
+        share = min(max(first[0] / rate, 0.05), 0.95)
+        length = first[2] - first[1]
+        k = length * (1 - share) / (size * share) if size else 1.5
+        yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
+    for k, share in product(OVERHEADS, SHARES):
+        yield {"native_rate": first[0] / share, "share": share, "overhead": k, "spare": 0.07}
+
+
+def _spare(seen: Steps, n: int) -> float:
+    """From the end of the direct phase: S + Raw - nS - reserve."""
+    if len(seen.slow) < 2 or seen.cache is None:
+        return 0.07
+    end = seen.slow[0][2]
+    raw = end + (n - 1) * seen.cache + seen.capacity * RESERVE / SUPERBLOCKS
+    return min(max(raw / seen.capacity - 1, 0.015), 1.0)
+
+
+def _overhead(direct: float, folding: float, n: int) -> float:
+    return min(max((direct / folding - 1) * (n - 1), 0.4), 15.0)

@@ -1,0 +1,305 @@
+"""A drive as a few numbers that data can tell: rates and sizes instead of times and counts of blocks.
+
+    Build      what the parts are: dies, planes, blocks; from a part, or assumed for the capacity
+    Firmware   what it decides to do: policy, reuse, what the cache is made of
+    values     natural coordinates by name, see `PARAMETERS`
+
+`profile` turns them into a profile. `scaled` makes a drive of it that behaves the same and is many times smaller: the
+same superblocks with fewer pages, and all sizes and times of the jobs smaller with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pslc._native import PslcError, SimDrive
+
+MIB: Final = 1 << 20
+SUPERBLOCKS: Final = 700
+"""Of a drive of unknown parts, without its spare ones: 512 Gb dies of 24 MiB blocks have about as many."""
+OPEN: Final = 4
+"""Superblocks that the check of a profile wants beside the reserve, and one to be on the safe side."""
+USUAL_PAGES: Final = 1152
+"""Of a block."""
+RESERVE: Final = 6
+KEEPS: Final = 0.995
+"""A cache of a full drive of this share of that of an empty one does not shrink."""
+LEAST_SLC_PAGES: Final = 8
+"""Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
+LEAST_DIES: Final = 8
+LEAST_BYTES: Final = 12 << 30
+"""Of a scaled drive: smaller ones feel the size of a request."""
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a drive is made of. `sources` tells of each key of the profile where it comes from."""
+
+    capacity_bytes: int
+    link: str
+    bits_per_cell: int
+    channels: int
+    dies: int
+    planes: int
+    pages_per_block: int
+    page_bytes: int = 16 << 10
+    bus_mts: int = 1200
+    erase_s: float = 4e-3
+    """Expected of a block in pSLC mode."""
+    cores: int = 4
+    faster: float = 1.0
+    """Times shorter that reads of cells take, on a scaled drive of fewer dies."""
+    fixed: tuple[tuple[str, str], ...] = ()
+    """Further keys of the profile, as TOML."""
+    sources: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def superblock_bytes(self) -> int:
+        """In native mode."""
+        return self.dies * self.planes * self.pages_per_block * self.page_bytes
+
+    @property
+    def program_bytes(self) -> int:
+        """What all dies program at once, a page of every plane."""
+        return self.dies * self.planes * self.page_bytes
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """What is chosen, not measured: `cache.mode`, `cache.when_full`, `cache.reuse`, `cache.dead`."""
+
+    mode: str
+    when_full: str = "direct-then-fold"
+    reuse: str = "after-idle"
+    dead: str = "free-at-once"
+    bits_per_cell: int = 3
+
+    @property
+    def words(self) -> str:
+        """`direct-then-fold, reuse after-idle, dynamic-slc`."""
+        if self.mode == "pure-xlc":
+            return "no cache"
+        reuse = "" if self.when_full == "fold" else f", reuse {self.reuse}"
+        dead = ", dead data kept until idle" if self.dead == "until-idle" else ""
+        return f"{self.when_full}{reuse}, {self.mode}{dead}"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that data can tell.
+
+    Attributes:
+        low, high: bounds.
+        scale: `log`, or `linear`.
+        prior, spread: what is expected without data, and its standard deviation, on the scale.
+        of: firmware for which it has a meaning.
+        keys: of the profile it decides.
+        unit: `B/s`, `B`, `s`, `share` or empty.
+        told_by: suites that tell it, the cheapest first; see docs/twin.md.
+    """
+
+    name: str
+    low: float
+    high: float
+    scale: str
+    prior: float
+    spread: float
+    keys: tuple[str, ...]
+    unit: str
+    told_by: tuple[str, ...]
+    what: str
+
+
+PARAMETERS: Final = {
+    one.name: one
+    for one in (
+        Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s", ("fill",),
+                  "what all dies program as pSLC"),
+        Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s", ("fill",),
+                  "what all dies program in native mode"),
+        Parameter("dynamic", 5e-4, 0.7, "log", 0.15, 2.0, ("cache.dynamic",), "capacity", ("fill",),
+                  "dynamic cache of the empty drive"),
+        Parameter("static", 5e-4, 0.2, "log", 0.02, 2.0, ("cache.static",), "capacity", ("fill", "second-pass"),
+                  "static cache"),
+        Parameter("least", 0.0, 1.0, "linear", 0.6, 0.45, ("cache.dynamic_least",), "of the cache",
+                  ("recovery", "fill-levels", "second-pass"), "dynamic cache of the full drive"),
+        Parameter("spare", 0.012, 1.5, "log", 0.07, 0.5, ("nand.blocks_per_plane",), "capacity",
+                  ("random-steady", "fill"), "native space beyond the capacity"),
+        Parameter("overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "", ("fill",),
+                  "die time of a folding program over that of a direct one"),
+        Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "", ("fill",),
+                  "die time that the host keeps while the drive folds"),
+        Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s", ("recovery",),
+                  "silence before the cache is emptied"),
+        Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s", ("recovery",),
+                  "how fast the cache is emptied in silence"),
+        Parameter("residue", 0.0, 0.9, "linear", 0.0, 0.1, ("cache.idle.residue",), "of the cache", ("recovery",),
+                  "data that stay in the cache"),
+        Parameter("erase", 1e-6, 5e-2, "log", 4e-3, 0.7, ("nand.slc.erase", "nand.native.erase"), "s", ("recovery",),
+                  "erase of a block in pSLC; native ones take half as long again"),
+        Parameter("buffer", 1e6, 1e9, "log", 1.6e7, 1.0, ("controller.write_buffer",), "B", ("burst",),
+                  "write buffer"),
+        Parameter("command", 2e-7, 1e-4, "log", 2e-6, 0.7, ("controller.command",), "s", ("burst", "qd-sweep"),
+                  "time of a core for a command"),
+        Parameter("slc_read", 5e-6, 2e-4, "log", 3e-5, 0.3, ("nand.slc.read",), "s", ("qd-sweep",),
+                  "read of a page in pSLC"),
+        Parameter("native_read", 1e-5, 4e-4, "log", 6e-5, 0.3, ("nand.native.read",), "s", ("range-sweep",),
+                  "read of a page in native mode"),
+    )
+}  # fmt: skip
+"""In the order in which a report tells them."""
+
+
+def of_firmware(firmware: Firmware) -> list[str]:
+    """Names of the parameters that have a meaning for it."""
+    names = ["native_rate", "spare", "erase", "buffer", "command", "slc_read", "native_read"]
+    if firmware.mode != "pure-xlc":
+        names += ["slc_rate", "threshold", "idle_rate", "residue", "overhead"]
+        names += ["dynamic", "least"] if firmware.mode in ("dynamic-slc", "hybrid-slc") else []
+        names += ["static"] if firmware.mode in ("static-slc", "hybrid-slc") else []
+        names += ["share"] if firmware.when_full == "direct-while-folding" else []
+    return [name for name in PARAMETERS if name in names]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A drive with a firmware; `scale` is how many times smaller it is than the one it stands for."""
+
+    build: Build
+    firmware: Firmware
+    scale: float = 1.0
+    host_request_ns: int = 0
+    """What a request costs the host that measured; not a part of the drive."""
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Of this one."""
+        whole = MIB if self.scale > 1.0 else 4096
+        return int(self.build.capacity_bytes / self.scale) // whole * whole
+
+    def scaled(self, least_bytes: int = LEAST_BYTES) -> Model:
+        """The smallest drive that behaves the same."""
+        build = self.build
+        bits = build.bits_per_cell
+        most = build.capacity_bytes / least_bytes
+        # Fewer channels at the same rates: what each, and its dies, do takes so much less.
+        fewer = math.gcd(build.channels, max(build.dies // LEAST_DIES, 1)) if most > 1 else 1
+        pages = max(build.pages_per_block * fewer / most, LEAST_SLC_PAGES * bits)
+        pages = min(-(-int(pages) // bits) * bits, build.pages_per_block)
+        small = replace(
+            build, pages_per_block=pages, dies=build.dies // fewer, channels=build.channels // fewer,
+            bus_mts=build.bus_mts * fewer, faster=build.faster * fewer,
+        )  # fmt: skip
+        return replace(self, build=small, scale=build.superblock_bytes / small.superblock_bytes * self.scale)
+
+    def keys(self, values: Values) -> dict[str, str]:
+        """The profile, as TOML values by dotted key."""
+        build, firmware, scale = self.build, self.firmware, self.scale
+        bits = build.bits_per_cell
+
+        def ns(time: float) -> str:
+            return f'"{max(round(time), 1)}ns"'
+
+        def size(count: float) -> str:
+            return f'"{max(round(count), 0)}B"'
+
+        capacity = self.capacity_bytes
+        dynamic, static = (values.get(name, 0.0) * capacity for name in ("dynamic", "static"))
+        needed = -(-capacity // build.superblock_bytes)
+        blocks = round(capacity * (1 + values["spare"]) / build.superblock_bytes)
+        slc = build.superblock_bytes / bits
+        set_aside = -(-static // slc) if "static" in firmware.mode or "hybrid" in firmware.mode else 0
+        blocks = max(int(blocks + set_aside), int(needed + set_aside + RESERVE + OPEN))
+        # What the check allows: the cache cannot be larger than the drive.
+        dynamic = min(dynamic, (blocks - set_aside - RESERVE - OPEN) * slc)
+        # The check wants two units; a scaled drive must keep all of its dies busy.
+        least = (2 if scale == 1 else 4 * build.dies) * build.planes * build.page_bytes * bits
+        found = {
+            "name": '"a twin"',
+            "capacity": size(capacity),
+            "link": f'"{build.link}"',
+            "nand.channels": str(build.channels),
+            "nand.dies": str(build.dies),
+            "nand.planes": str(build.planes),
+            "nand.pages_per_block": str(build.pages_per_block),
+            "nand.blocks_per_plane": str(blocks),
+            "nand.page": size(build.page_bytes),
+            "nand.bits_per_cell": str(bits),
+            "nand.bus": f'"{build.bus_mts}MT/s"',
+            "nand.slc.read": ns(values["slc_read"] * 1e9 / build.faster),
+            "nand.slc.program": ns(build.program_bytes / values.get("slc_rate", 1e12) * 1e9),
+            "nand.slc.erase": ns(values["erase"] / scale * 1e9),
+            "nand.native.read": ns(values["native_read"] * 1e9 / build.faster),
+            "nand.native.program": ns(build.program_bytes * bits / values["native_rate"] * 1e9),
+            "nand.native.erase": ns(1.5 * values["erase"] / scale * 1e9),
+            "nand.suspend.program": '"20us"',
+            "nand.suspend.erase": '"50us"',
+            "nand.suspend.limit": "8",
+            "controller.write_buffer": size(max(values["buffer"] / scale, least)),
+            "controller.cores": str(build.cores),
+            "controller.command": ns(values["command"] * 1e9),
+            "ftl.reserve_superblocks": str(RESERVE),
+            "cache.mode": f'"{firmware.mode}"',
+        }
+        found.update(build.fixed)
+        if firmware.mode != "pure-xlc":
+            found["cache.when_full"] = f'"{firmware.when_full}"'
+            found["cache.reuse"] = f'"{firmware.reuse}"'
+            found["cache.dead"] = f'"{firmware.dead}"'
+            found["cache.fold_overhead"] = f"{values['overhead']:.3f}"
+            if "dynamic" in values:
+                found["cache.dynamic"] = size(dynamic)
+                shrinks = values["least"] < KEEPS
+                found["cache.dynamic_least"] = size(values["least"] * dynamic if shrinks else 0.0)
+                found["cache.shrink_from"] = '"0%"' if shrinks else '"100%"'
+                found["cache.shrink_to"] = '"100%"'
+            if "static" in values:
+                found["cache.static"] = size(static)
+            if firmware.when_full == "direct-while-folding":
+                found["cache.host_share"] = f'"{100 * values["share"]:.1f}%"'
+            found["cache.idle.threshold"] = ns(values["threshold"] / scale * 1e9)
+            found["cache.idle.rate"] = f'"{round(values["idle_rate"] / 1e3)}kB/s"'
+            found["cache.idle.residue"] = size(values["residue"] * (dynamic + static))
+        if self.host_request_ns:
+            found["host.cores"], found["host.write"] = "1", ns(self.host_request_ns)
+            found["host.read"] = ns(self.host_request_ns)
+        return found
+
+    def open(self, values: Values) -> SimDrive | None:
+        """A fresh drive; None where the profile's check refuses it."""
+        text = "\n".join(f"{key} = {value}" for key, value in self.keys(values).items())
+        try:
+            return SimDrive("twin.toml", text, {}, [])
+        except PslcError:
+            return None
+
+
+def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float) -> Build:
+    """What a drive of that capacity may be made of, when no part is known: dies of 512 Gb (TLC) or 1 Tb (QLC), or as
+    many as the speeds need at usual program times."""
+    usual_slc, usual_native = (250e-6, {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}.get(bits_per_cell, 1.6e-3))
+    page, planes = 16 << 10, 4
+    channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
+    by_size = capacity_bytes / (64 * 2**30 * (1 if bits_per_cell <= 3 else 2))
+    by_speed = max(slc_rate * usual_slc, native_rate * usual_native / bits_per_cell) / (planes * page)
+    wanted = max(by_size, 0.5 * by_speed, 1.0)
+    dies = 1
+    while dies < wanted / 1.4:
+        dies *= 2
+    channels = min(channels, dies)
+    bus = max(1200, int(-(-1.3 * slc_rate // channels // 1e8)) * 100)
+    pages = capacity_bytes / (SUPERBLOCKS * dies * planes * page)
+    pages = max(round(pages / bits_per_cell), 4) * bits_per_cell
+    assumed = "assumed: no part was given; usual for the capacity and the speeds"
+    keys = ("nand.channels", "nand.dies", "nand.planes", "nand.pages_per_block", "nand.page", "nand.bus",
+            "nand.slc.erase", "nand.native.erase", "nand.suspend", "controller.cores", "ftl")  # fmt: skip
+    return Build(
+        capacity_bytes, link, bits_per_cell, channels, dies, planes, pages, bus_mts=bus,
+        erase_s=4e-3 * min(pages / USUAL_PAGES, 1.0),
+        sources=tuple((key, assumed) for key in keys),
+    )  # fmt: skip

@@ -1,0 +1,239 @@
+"""Least squares over simulated runs, of one firmware: the values whose drive does what was measured.
+
+Compared are logarithms of speed in bins of 1, 4, 16, 64 and 256 to a job: wide bins tell in which direction a border
+lies, narrow ones where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from pslc._native import PslcError
+from pslc.twin.data import Floats, Look, Trial, play
+from pslc.twin.model import PARAMETERS, Model, Parameter
+
+SIGMA: Final = 0.05
+"""Relative error of a bin that is nobody's fault: noise of real drives, and what the model leaves out."""
+WEIGHT: Final = 60.0
+"""Bins that a suite is worth, so that none drowns the others."""
+FAR: Final = 0.4
+"""Logarithm of a ratio from which on a residual grows slowly: a bin beyond a cliff is not worth ten."""
+SHORT: Final = 0.05
+"""Share of the longest job's time below which a job weighs less."""
+REFUSED: Final = 3.0
+"""Residual of a drive that cannot be."""
+STEP: Final = {"log": 0.02, "linear": 0.02}
+STEPS: Final = {"spare": 0.06, "least": 0.05, "threshold": 0.06, "idle_rate": 0.04, "residue": 0.03, "command": 0.1,
+                "buffer": 0.1}  # fmt: skip
+"""Of the derivatives: more than a superblock of what is counted in superblocks."""
+
+
+@dataclass
+class Problem:
+    """Trials to be explained by a model with `free` values, the others as they are in `values`."""
+
+    model: Model
+    trials: Sequence[Trial]
+    free: Sequence[str]
+    values: dict[str, float]
+    prior: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Centre and standard deviation on the parameter's scale, where they differ from `PARAMETERS`."""
+    runs: int = 0
+
+    def unpack(self, x: Floats) -> dict[str, float]:
+        """Values of a point of the search."""
+        free = {name: _natural(PARAMETERS[name], at) for name, at in zip(self.free, x, strict=True)}
+        return self.values | free
+
+    def pack(self, values: dict[str, float]) -> Floats:
+        """The point of values."""
+        low, high = self.bounds
+        found = np.array([_scaled(PARAMETERS[name], values[name]) for name in self.free])
+        clipped: Floats = np.clip(found, low + 1e-6, high - 1e-6)
+        return clipped
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lowest and highest points."""
+        ends = [[_scaled(PARAMETERS[name], getattr(PARAMETERS[name], end)) for name in self.free]
+                for end in ("low", "high")]  # fmt: skip
+        return np.array(ends[0]), np.array(ends[1])
+
+    def looks(self, values: dict[str, float]) -> list[list[list[Look | None]]] | None:
+        """What the simulated drive does in each trial; None when there is no such drive."""
+        found = []
+        for trial in self.trials:
+            drive = self.model.open(values)
+            if drive is None:
+                return None
+            try:
+                found.append(list(play(drive, trial, self.model.scale)))
+            except PslcError:
+                return None
+            self.runs += 1
+        return found
+
+    def residuals(self, x: Floats) -> Floats:
+        """Of the data, each divided by its error, then of the priors."""
+        values = self.unpack(x)
+        found = self.looks(values)
+        data = compare(self.trials, found)
+        return np.concatenate([data, self.prior_residuals(x)])
+
+    def prior_residuals(self, x: Floats) -> Floats:
+        """How far each free value is from what was expected of it."""
+        off = []
+        for name, at in zip(self.free, x, strict=True):
+            centre, spread = self.expected(name)
+            off.append((at - centre) / spread)
+        return np.array(off)
+
+    def expected(self, name: str) -> tuple[float, float]:
+        """Centre and standard deviation of a value on its scale, before the data."""
+        one = PARAMETERS[name]
+        return self.prior.get(name, (_scaled(one, one.prior), one.spread))
+
+    def jacobian(self, x: Floats, at: Floats | None = None) -> Floats:
+        """By differences, wide enough to see superblocks."""
+        here = self.residuals(x) if at is None else at
+        low, high = self.bounds
+        columns = []
+        for index, name in enumerate(self.free):
+            step = STEPS.get(name, STEP[PARAMETERS[name].scale])
+            step = -step if x[index] + step > high[index] else step
+            moved = x.copy()
+            moved[index] = np.clip(x[index] + step, low[index], high[index])
+            columns.append((self.residuals(moved) - here) / (moved[index] - x[index]))
+        return np.stack(columns, axis=1)
+
+
+def _natural(one: Parameter, at: float) -> float:
+    return float(np.exp(at)) if one.scale == "log" else float(at)
+
+
+def _scaled(one: Parameter, value: float) -> float:
+    return float(np.log(max(value, 1e-12))) if one.scale == "log" else float(value)
+
+
+def compare(trials: Sequence[Trial], found: Sequence[Sequence[Sequence[Look | None]]] | None) -> Floats:
+    """Residuals of all trials: measured over simulated, in units of `SIGMA`, weighted."""
+    parts = []
+    for index, trial in enumerate(trials):
+        seen = [look for step in trial.looks for look in step]
+        made = [look for step in found[index] for look in step] if found is not None else [None] * len(seen)
+        longest = max((look.seconds for look in seen if look is not None), default=1.0)
+        telling = sum(weight(look, longest) for look in seen if look is not None)
+        for one, other in zip(seen, made, strict=True):
+            if one is not None:
+                share = WEIGHT * weight(one, longest) / telling
+                parts.append(_residuals(one, other) * np.sqrt(share) / SIGMA)
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def weight(look: Look, longest_s: float) -> float:
+    """Of a job among those of its run: short ones tell of a few superblocks only."""
+    return min(float(np.sqrt(look.seconds / (SHORT * longest_s))), 1.0) if look.curves else 1.0
+
+
+def _residuals(seen: Look, made: Look | None) -> Floats:
+    """Of one job; the sum of squares is the mean square of the logarithms."""
+    rows = len(seen.curves) + len(seen.figures)
+    parts = []
+    for bins, curve in seen.curves.items():
+        other = made.curves.get(bins) if made else None
+        off = curve - other if other is not None else np.full(bins, REFUSED)
+        parts.append(FAR * np.arcsinh(off / FAR) / np.sqrt(bins * rows))
+    for name, figure in seen.figures.items():
+        other_figure = made.figures.get(name) if made else None
+        off = np.array([figure - other_figure if other_figure is not None else REFUSED])
+        parts.append(FAR * np.arcsinh(off / FAR) / np.sqrt(rows))
+    return np.concatenate(parts)
+
+
+@dataclass
+class Solution:
+    """The best drive of a firmware.
+
+    Attributes:
+        loss: mean square of the logarithms of measured over simulated, over suites; `sqrt` is a relative error.
+        covariance: of the free values on their scales.
+    """
+
+    problem: Problem
+    x: Floats
+    loss: float
+    covariance: Floats | None = None
+    single: Solution | None = None
+    """What single requests told, where they were measured."""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """By name, natural."""
+        return self.problem.unpack(self.x)
+
+    @property
+    def error(self) -> float:
+        """Relative, root mean square."""
+        return float(np.sqrt(self.loss))
+
+
+def loss_of(residuals: Floats, trials: Sequence[Trial], priors: int) -> float:
+    """Mean square logarithm over the trials."""
+    data = residuals[: len(residuals) - priors] if priors else residuals
+    return float((data**2).sum() * SIGMA**2 / (WEIGHT * max(len(trials), 1)))
+
+
+def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: int = 1) -> list[Solution]:
+    """The starts whose drives are nearest, without any search."""
+    found: list[tuple[float, Solution]] = []
+    for values in candidates:
+        x = problem.pack(problem.values | values)
+        residuals = problem.residuals(x)
+        solution = Solution(problem, x, loss_of(residuals, problem.trials, len(problem.free)))
+        found.append((float((residuals**2).sum()), solution))
+    found.sort(key=lambda pair: pair[0])
+    return [solution for _, solution in found[:most]]
+
+
+def refine(start: Solution, evaluations: int = 10) -> Solution:
+    """Least squares from a start."""
+    problem = start.problem
+    cache: dict[bytes, Floats] = {}
+
+    def residuals(x: Floats) -> Floats:
+        key = x.tobytes()
+        if key not in cache:
+            cache[key] = problem.residuals(x)
+        return cache[key]
+
+    low, high = problem.bounds
+    found = least_squares(
+        residuals, start.x, jac=lambda x: problem.jacobian(x, residuals(x)), bounds=(low, high), method="trf",
+        x_scale=np.array([problem.expected(name)[1] for name in problem.free]), max_nfev=evaluations, ftol=2e-3,
+        xtol=1e-3,
+    )  # fmt: skip
+    loss = loss_of(found.fun, problem.trials, len(problem.free))
+    return Solution(problem, found.x, loss)
+
+
+def with_intervals(found: Solution) -> Solution:
+    """The covariance of the values, from the Jacobian and what is left over."""
+    problem = found.problem
+    here = problem.residuals(found.x)
+    jacobian = problem.jacobian(found.x, here)
+    data = len(here) - len(problem.free)
+    information = jacobian[:data].T @ jacobian[:data]
+    # Where the data scatter more than assumed, they tell less.
+    left = float((here[:data] ** 2).sum()) / max(WEIGHT * len(problem.trials), 1.0)
+    priors = np.diag([1 / problem.expected(name)[1] ** 2 for name in problem.free])
+    covariance = np.linalg.pinv(information / max(left, LEAST_LEFT) + priors).astype(np.float64)
+    return replace(found, covariance=covariance)
+
+
+LEAST_LEFT: Final = 0.15
+"""Data that fit better than this share of `SIGMA` squared do so by luck."""
