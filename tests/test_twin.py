@@ -196,6 +196,7 @@ def test_a_poor_fit_is_said_to_be_poor_and_strict_ends_with_1(fitting, tmp_path:
     done = fitting("odd.csv", "--capacity", "8GB", "--strict", "-o", "twin.toml")
     assert done.exit_code == 1, done.output
     assert "A poor fit" in done.output
+    assert "tells no firmware" in done.output
     assert "Worst: job fill" in done.output
 
 

@@ -44,7 +44,9 @@ class Answer:
             said[0] = f"A poor fit: the twin is off by {_percent(fitted.best.error)} (root mean square)."
         said += [f"Worst: {self.worst}."] if self.worst else []
         named = [one.problem.model.firmware.words for one in fitted.named]
-        if len(named) == 1:
+        if fitted.is_poor:
+            said.append("So poor a fit tells no firmware, and its values are no more than a start.")
+        elif len(named) == 1:
             said.append(f"Its firmware: {named[0]}.")
         else:
             said.append(f"Its firmware: {' or '.join(named)}.")
@@ -54,7 +56,7 @@ class Answer:
                     f"Run {cheapest.suite} to tell them apart: it writes about {words.size(cheapest.write_bytes)}."
                 )
             else:
-                said.append("They do the same in every suite, so it does not matter which it is.")
+                said.append("None of the short forms of the suites that were tried tells them apart.")
         unknown = self.unknown
         if unknown:
             said.append(f"Assumed: {'; '.join(unknown)}.")
