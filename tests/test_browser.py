@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import struct
+from datetime import datetime
 
 import pytest
 
@@ -14,7 +16,7 @@ from tests.conftest import fill
 CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"none of {', '.join(export.BROWSERS)} is installed")
 TARGET = "sim:aldrin-pro-2tb"
-SIZES = {"desk": (1280, 900), "phone": (390, 844)}
+SIZES = {"desk": (1280, 900), "phone": (400, 844)}
 
 
 @pytest.fixture(scope="module")
@@ -122,15 +124,55 @@ def test_a_click_on_a_legend_hides_its_line(shown):
     assert complaints == []
 
 
-def test_each_picture_is_exported(tmp_path):
-    pictures = view.of_recording(fill(TARGET)).pictures
+def test_each_picture_is_exported_with_drive_conditions_and_date_on_white(tmp_path):
+    shown = view.of_recording(fill(TARGET), "My drive")
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
-        files = export.write(pictures, tmp_path / kind, kind)
-        assert sorted(file.stem for file in files) == sorted(picture.name for picture in pictures if picture.lines)
+        files = export.write(shown.pictures, page.About.of(shown), tmp_path / kind, kind)
+        assert sorted(file.stem for file in files) == sorted(
+            picture.name for picture in shown.pictures if picture.lines
+        )
         assert all(file.read_bytes().startswith(begins) for file in files)
     drawn = (tmp_path / "svg" / "speed-bytes.svg").read_text()
-    assert "GB written" in drawn
-    assert "direct 2158" in drawn
+    for said in ("GB written", "direct 2158", "My drive: Speed against GB written", f"simulated as {TARGET}"):
+        assert said in drawn
+    assert f"{datetime.fromtimestamp(fill(TARGET).began_unix_ns / 1e9):%Y-%m-%d}" in drawn
+    assert size_of((tmp_path / "png" / "speed-bytes.png").read_bytes()) == (1600, 900)
+
+
+def size_of(png):
+    """Width and height, of its first chunk."""
+    return struct.unpack(">II", png[16:24])
+
+
+def test_no_button_leaves_the_page_and_two_save_a_picture(shown, tmp_path):
+    opened, complaints = shown("run.html", colours="dark")
+    buttons = {button.get_attribute("data-title") for button in opened.query_selector_all(".modebar-btn")}
+    assert buttons == {"Zoom", "Pan", "Reset axes"}
+    for kind in ("png", "svg"):
+        for white in (False, True):
+            files = opened.locator("figure", has=opened.locator("#speed-bytes")).locator(".files")
+            files.locator("input").set_checked(white)
+            with opened.expect_download() as saved:
+                files.locator(f"button[data-format={kind}]").click()
+            path = tmp_path / f"{white}.{kind}"
+            saved.value.save_as(path)
+            assert saved.value.suggested_filename == f"speed-bytes.{kind}"
+            if kind == "png":
+                assert size_of(path.read_bytes()) == (1600, 900)
+            else:
+                assert ("rgb(255, 255, 255)" in path.read_text()) == white
+    assert complaints == []
+
+
+def test_a_table_that_goes_on_says_so_on_a_phone(shown):
+    opened, _ = shown("run.html", "phone")
+    wide = opened.locator(".wide.on").first
+    assert opened.locator(".wide.on + .more").first.is_visible()
+    wide.evaluate("box => box.scrollLeft = 1000")
+    assert wide.evaluate("box => box.scrollLeft") > 0
+    opened, _ = shown("run.html")
+    assert opened.locator(".wide.on").count() == 0
+    assert not opened.locator(".more").first.is_visible()
 
 
 def test_without_a_browser_the_export_says_what_to_install(command, tmp_path):

@@ -182,3 +182,34 @@ def test_what_a_profile_shows_is_a_profile(command, tmp_path):
     (tmp_path / "copy.toml").write_text(command("drives", "show", "sn850-1tb,cache.mode=pure-xlc").stdout)
     document = json.loads(command("drives", "show", "./copy.toml", "--json").stdout)
     assert document["drive"] == "WD Black SN850 1TB"
+    shown = command("drives", "show", "./copy.toml")
+    assert "\nNone" not in shown.stdout
+    (tmp_path / "again.toml").write_text(shown.stdout)
+    assert command("drives", "show", "./again.toml").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        (["drives", "sn850-1tb"], "pslc drives show sn850-1tb"),
+        (["drives", "shw", "sn850-1tb"], "pslc drives show sn850-1tb"),
+        (["suites", "fill"], "pslc suites show fill; pslc run fill --on"),
+        (["suites", "show", "fil"], "did you mean fill?"),
+        (["run", "fill", "--on", "sn850-1tb"], "did you mean sim:sn850-1tb?"),
+        (["run", "fill", "--on", "sn850-1tb,link=pcie3x4"], "did you mean sim:sn850-1tb,link=pcie3x4?"),
+        (["run", "fill", "--on", "sn85-1tb"], "did you mean sim:sn850-1tb?"),
+        (["run", "fill", "--quik", "--on", "sim:sn850-1tb"], "did you mean --quick?"),
+        (["run", "fill", "--fill_first=50%", "--on", "sim:sn850-1tb"], "did you mean --fill-first?"),
+        (["run", "fil", "--on", "sim:sn850-1tb"], "did you mean fill?"),
+    ],
+)
+def test_what_is_nearly_right_gets_the_command_that_is(said, hint, command):
+    done = command(*said)
+    assert done.returncode == 2
+    assert f"hint: {hint}" in done.stderr
+
+
+def test_no_option_of_fios_is_taken_for_one_of_ours_misspelt(command):
+    options = {"io_size": "1m", "randrepeat": "1", "rate": "100m", "offset": "0", "ramp_time": "1ms", "name": "fill"}
+    done = command("run", "fill", "--on", SMALL, "--json", *(f"--{name}={value}" for name, value in options.items()))
+    assert done.returncode == 0, done.stderr

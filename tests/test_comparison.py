@@ -28,7 +28,7 @@ def test_recordings_are_compared_figure_by_figure(command, tmp_path):
     assert "MB/s against GB written" in shown.stdout
     page = (tmp_path / "page.html").read_text()
     assert 'id="speed-bytes"' in page
-    assert "Figures in another colour" in page
+    assert "* differs from the first by more than the noise." in page
 
 
 def test_other_programs_data_are_compared_with_ours_and_with_each_other(command, tmp_path):
@@ -61,7 +61,10 @@ def test_repeats_are_pooled_with_their_spread(command, tmp_path):
     pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "other")
     done = command("compare", "seed1", "other", "seed2", "--pool", "--json")
     document = json.loads(done.stdout)
-    assert document["sides"] == [{"name": "seed1", "repeats": 2}, {"name": "other", "repeats": 1}]
+    assert document["sides"] == [
+        {"name": "Samsung PM871b 128GB", "repeats": 2},
+        {"name": "Samsung PM871b 128GB, cache.static=6GB", "repeats": 1},
+    ]
     cache = next(row for row in document["figures"] if row["name"] == "cache")
     assert cache["values"][0] == pytest.approx(np.mean(cache["samples"][0]))
     assert cache["low"][0] <= min(cache["samples"][0])
@@ -130,3 +133,53 @@ def test_what_is_shown_of_many_figures_fits_a_screen_and_says_what_is_left_out(c
     (left,) = (int(line[1:].split()[0]) for line in lines if "more figures" in line)
     shown = sum(" /s " in line or " us " in line or " ms " in line for line in lines)
     assert left + shown == figures
+
+
+def names(command, *runs):
+    done = command("compare", *runs, "--json")
+    assert done.returncode == 0, done.stderr
+    return [side["name"] for side in json.loads(done.stdout)["sides"]]
+
+
+def test_recordings_are_called_by_their_drive_and_by_as_little_more_as_tells_them_apart(command, tmp_path):
+    for at in ("a/fill", "b/fill"):
+        fill("sim:pm871b-128gb").save(tmp_path / at)
+    fill("sim:su630-480gb").save(tmp_path / "c" / "fill")
+    pslc.run("fill", on="sim:pm871b-128gb,cache.static=6GB").save(tmp_path / "big")
+    drive = "Samsung PM871b 128GB"
+    assert names(command, "a/fill", "c/fill") == [drive, "ADATA SU630 480GB"]
+    assert names(command, "a/fill", "big") == [drive, f"{drive}, cache.static=6GB"]
+    assert names(command, "a/fill", "b/fill") == [f"{drive}, a/fill", f"{drive}, b/fill"]
+    assert names(command, "a/fill", "a/fill") == [f"{drive}, 1", f"{drive}, 2"]
+    assert names(command, "a/fill", "b/fill", "--label", "25 C", "--label", "40 C") == ["25 C", "40 C"]
+    done = command("compare", "a/fill", "b/fill", "--label", "25 C")
+    assert done.returncode == 2
+    assert "1 labels for 2 recordings" in done.stderr
+
+
+def test_catalogues_are_compared_suite_by_suite(command, tmp_path):
+    for catalogue, drive in (("a", "sim:pm871b-128gb"), ("b", "sim:pm871b-128gb,cache.static=6GB")):
+        for suite in ("fill", "burst"):
+            pslc.run(suite, on=drive, scope=Scope(quick=True)).save(tmp_path / catalogue / suite)
+    done = command("compare", "a", "b", "-o", "page.html", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["fill: cache"]["ratios"] == pytest.approx([1, 2], rel=0.03)
+    assert "burst: buffer_bytes" in rows
+    assert "2 suites on Samsung PM871b 128GB" in command("compare", "a", "b").stdout
+    assert "fill: cache" in (tmp_path / "page.html").read_text()
+    # One suite of a catalogue beside a run of it.
+    rows = {row["name"] for row in json.loads(command("compare", "a", "b/burst", "--json").stdout)["figures"]}
+    assert "burst: buffer_bytes" in rows
+    assert not any(name.startswith("fill") for name in rows)
+
+
+def test_what_cannot_be_compared_is_named_without_errno(command, tmp_path):
+    fill("sim:pm871b-128gb").save(tmp_path / "a" / "fill")
+    (tmp_path / "empty").mkdir()
+    for other, said in (("nothing", "no such folder or file"), ("empty", "has no series.parquet")):
+        done = command("compare", "a/fill", other)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Errno" not in done.stderr
+    done = command("analyze", "a")
+    assert "a holds 1 recordings" in done.stderr

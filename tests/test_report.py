@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pslc
 from pslc import view, words
+from pslc.figures.picture import Line, Picture
 from pslc.report import fio, page
 from tests.conftest import fill
 
@@ -27,7 +29,7 @@ def test_the_page_needs_no_network_and_has_every_picture():
 
 def test_the_pictures_hold_finite_numbers_of_one_length():
     for picture in view.of_recording(fill(TARGET)).pictures:
-        figure = page.figure(picture)
+        figure = page.figure(picture, page.About("a drive", "a run"))
         for line in figure["data"]:
             assert len(line["x"]) == len(line["y"]) > 1
         json.dumps(figure, allow_nan=False)
@@ -133,7 +135,83 @@ def test_pslc_report_makes_a_page_of_one_run_of_several_and_of_a_catalogue(comma
     assert done.returncode == 2
     assert "hint: say where: -o page.html" in done.stderr
     assert command("report", "a", "b", "-o", "both.html").returncode == 0
-    assert '<th class="number">b</th>' in (tmp_path / "both.html").read_text()
+    assert '<th scope="col" class="number">Samsung PM871b 128GB, b</th>' in (tmp_path / "both.html").read_text()
+    assert command("report", "a", "b", "-o", "both.html", "--label", "WD SN850, 25 C", "--label", "b").returncode == 0
+    assert '<th scope="col" class="number">WD SN850, 25 C</th>' in (tmp_path / "both.html").read_text()
+    assert command("report", "a", "--label", "one", "--label", "two").returncode == 2
     assert command("report", "all").returncode == 0
-    assert "every test" in (tmp_path / "all" / "report.html").read_text()
+    html = (tmp_path / "all" / "report.html").read_text()
+    assert "every test" in html
+    assert html.index('id="summary"') < html.index('<section id="fill"')
+    assert len(html) < page.LARGEST
     assert command("report", "nothing").returncode == 2
+
+
+def drawn(*lines, **of):
+    return page.figure(Picture("p", "A picture", "minutes", "MB/s", lines, **of).in_fitting_units(), page.About("", ""))
+
+
+def test_a_logarithmic_axis_has_whole_decades_and_marks_each():
+    axis = drawn(Line("a", [1, 2], [3.0, 450.0]), log_y=True)["layout"]["yaxis"]
+    assert axis["range"] == [0, 3]
+    assert axis["dtick"] == 1
+    # A decade at least, and one that is just reached is not left empty.
+    assert drawn(Line("a", [1, 2], [12.0, 100.0]), log_y=True)["layout"]["yaxis"]["range"] == [1, 2]
+
+
+def test_bars_stand_on_zero_and_a_logarithmic_axis_has_points_instead():
+    line = Line("read", [0, 1], [5.0, 500.0])
+    (bar,), (point,) = (drawn(line, rows=["a", "b"], log_y=log)["data"] for log in (False, True))
+    assert (bar["type"], point["type"], point["mode"]) == ("bar", "scatter", "markers")
+    assert drawn(line, rows=["a", "b"])["layout"]["yaxis"]["rangemode"] == "tozero"
+
+
+def test_a_legend_names_ten_lines_and_the_others_are_named_when_pointed_at():
+    figure = drawn(*(Line(f"line {n}", [0, 1], [n, n]) for n in range(14)))
+    assert sum(line["showlegend"] for line in figure["data"]) == page.LEGEND
+    assert figure["more"] == 4
+    assert figure["layout"]["hovermode"] == "closest"
+
+
+def test_lines_points_and_bars_differ_by_more_than_their_colour():
+    lines = [Line(name, [0, 1], [1, 2]) for name in "abc"]
+    assert len({line["line"]["dash"] for line in drawn(*lines)["data"]}) == 3
+    points = [Line(name, [0, 1], [1, 2], "points") for name in "abc"]
+    assert len({line["marker"]["symbol"] for line in drawn(*points)["data"]}) == 3
+    bars = drawn(*lines, rows=["x", "y"])["data"]
+    assert len({bar["marker"]["pattern"]["shape"] for bar in bars}) == 3
+
+
+@pytest.mark.parametrize(
+    ("minutes", "unit", "shown"),
+    [(100e-6 / 60, "us", 100), (0.5 / 60, "ms", 500), (1.5, "seconds", 90), (25, "minutes", 25)],
+)
+def test_an_axis_of_time_has_the_unit_that_suits_it(minutes, unit, shown):
+    figure = drawn(Line("write", [0.0, minutes], [1, 1]))
+    assert figure["layout"]["xaxis"]["title"]["text"] == unit
+    assert figure["data"][0]["x"][-1] == pytest.approx(shown)
+
+
+def test_a_page_stays_below_its_limit_whatever_its_lines():
+    lines = [Line(f"line {n}", np.arange(3000.0), np.random.default_rng(n).random(3000)) for n in range(100)]
+    shown = view.of_recording(fill(TARGET))
+    many = replace(shown, pictures=[Picture("p", "Many", "minutes", "MB/s", lines)])
+    assert len(page.render(many)) < page.LARGEST
+
+
+def test_the_tables_of_a_page_name_their_rows_and_columns():
+    html = page.render(view.of_recording(fill(TARGET)))
+    for table in re.findall(r"<table>.*?</table>", html, flags=re.S):
+        assert "<caption" in table
+        assert 'scope="col"' in table
+        assert 'scope="row"' in table
+        assert not re.search(r"<th(?![^>]*scope=)(?!ead)", table)
+    assert len(re.findall(r'role="img" aria-label="[^"]+: [^"]+"', html)) == html.count('class="plot"')
+
+
+def test_a_label_stands_for_the_drive(command, tmp_path):
+    fill(TARGET).save(tmp_path / "a")
+    assert command("report", "a", "--label", "WD SN850, 25 C").returncode == 0
+    html = (tmp_path / "a" / "report.html").read_text()
+    assert "<h1>fill on WD SN850, 25 C</h1>" in html
+    assert '"drive": "WD SN850, 25 C"' in html

@@ -1,9 +1,12 @@
 """Recordings with their findings, whenever and by whichever version they were made."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pslc import formats, suites
 from pslc._native import version
+from pslc.errors import refusal
 from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
 from pslc.findings.writes import of_writes
@@ -34,9 +37,35 @@ def read_side(folder: Path) -> Side:
     """
     if folder.is_file():
         data, findings = imported.analyzed([folder], formats.Hints())
-        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows))
+        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows), folder)
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
-    return Side(folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))))
+    return Side(
+        folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))), path=folder.resolve()
+    )
+
+
+def catalogue(folder: Path) -> list[Path]:
+    """The run folders in a folder that is none itself, as `pslc run all` makes it."""
+    if (folder / "run.json").exists():
+        return []
+    return sorted(path.parent for path in folder.glob("*/run.json"))
+
+
+def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
+    """Catalogues, and recordings of single suites beside them: the sides of each suite that all of them have.
+
+    Raises:
+        PslcError: there is none, or a recording cannot be read.
+    """
+    found = []
+    for folder in folders:
+        sides = [read_side(run) for run in catalogue(folder) or [folder]]
+        found.append({side.recording.suite: replace(side, path=folder.resolve()) for side in sides})
+    shared = [suite for suite in found[0] if all(suite in other for other in found)]
+    if not shared:
+        has = "; ".join(f"{folder} has {', '.join(of)}" for folder, of in zip(folders, found, strict=True))
+        raise refusal("these recordings have no suite in common", has)
+    return {suite: [of[suite] for of in found] for suite in shared}
 
 
 def analysed(recording: Recording) -> Recording:

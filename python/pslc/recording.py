@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -150,6 +152,21 @@ class Recording:
         )
 
     @property
+    def conditions(self) -> str:
+        """What was run under which conditions and when: `fill, simulated as sim:pm871b-128gb, 2026-05-04, pslc 0.1`."""
+        said = [self.suite, f"simulated as {self.target}" if self.is_simulated else self.target]
+        said += [f"--{name}={value}" for name, value in self.overrides]
+        said += ["--quick"] if self.scope.get("quick") else []
+        said += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
+        heat = tomllib.loads(self.profile).get("heat", {}) if self.is_simulated else {}
+        celsius = (self.facts.get("before") or {}).get("temperature_c")
+        said += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
+        said += [f"{celsius:.0f} C at the start"] if celsius is not None else []
+        if self.began_unix_ns:
+            said.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
+        return ", ".join([*said, f"pslc {self.version}"])
+
+    @property
     def parts(self) -> list[Recording]:
         """The steps of the run, each as a recording; the run itself where there was but one."""
         if len(self.steps) < 2:
@@ -255,9 +272,12 @@ class Recording:
             written = (folder / "series.parquet").read_bytes()
             document = _document(folder, hashlib.sha256(written).hexdigest())
             table = read_parquet(io.BytesIO(written)).read_all()
+        except FileNotFoundError as error:
+            raise refusal(*_nothing_in(folder, Path(error.filename or folder / "run.json"))) from None
         except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
             raise refusal(
-                f"{folder} holds no recording: {error}", "a run folder has a run.json and a series.parquet"
+                f"{folder} holds no recording: {why}", "a run folder has a run.json and a series.parquet"
             ) from None
         try:
             axes = np.array(table["axis"].to_pylist(), dtype=str)
@@ -280,6 +300,18 @@ def _column(chunks: Any) -> NDArray[np.uint64]:
     return chunks.to_numpy().astype(np.uint64) if len(chunks) else np.zeros(0, dtype=np.uint64)
 
 
+def _nothing_in(folder: Path, missing: Path) -> tuple[str, str]:
+    """What to say, and to do, where there is no recording."""
+    if not folder.exists():
+        return f"{folder}: there is no such folder or file", "pslc run ... names the folder of its recording"
+    if not folder.is_dir():
+        return f"{folder} is a file, not a run folder", "a run folder has a run.json and a series.parquet"
+    runs = sorted(path.parent for path in folder.glob("*/run.json"))
+    if runs:
+        return f"{folder} holds {len(runs)} recordings", f"name one of them, such as {runs[0]}"
+    return f"{folder} holds no recording: it has no {missing.name}", "a run folder has a run.json and a series.parquet"
+
+
 def _document(folder: Path, sha256: str) -> dict[str, Any]:
     """run.json; or the one that was to take its place when `save` was killed after it had replaced the series.
 
@@ -294,7 +326,7 @@ def _document(folder: Path, sha256: str) -> dict[str, Any]:
             if found.get("series_sha256", sha256) == sha256:
                 return found
     if not (folder / "run.json").exists():
-        raise FileNotFoundError(f"there is no {folder / 'run.json'}")
+        raise FileNotFoundError(None, None, str(folder / "run.json"))
     raise ValueError("series.parquet is not the one that run.json was written with")
 
 

@@ -13,8 +13,9 @@ from pslc.formats import Foreign
 from pslc.recording import Recording
 
 
-def of_recording(recording: Recording) -> View:
-    """A recording as its suite shows it; that of a job file by its writes."""
+def of_recording(recording: Recording, label: str = "") -> View:
+    """A recording as its suite shows it; that of a job file by its writes. `label` is what to call the drive."""
+    drive = label or recording.drive
     took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
     if recording.is_simulated:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
@@ -35,7 +36,9 @@ def of_recording(recording: Recording) -> View:
     if recording.scope.get("quick"):
         notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
     return View(
-        title=f"{recording.suite} on {recording.drive}",
+        title=f"{recording.suite} on {drive}",
+        drive=drive,
+        conditions=recording.conditions,
         took=took,
         sentences=said,
         tables=shown,
@@ -53,6 +56,8 @@ def of_foreign(foreign: Foreign, findings: dict[str, Any]) -> View:
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     return View(
         title=foreign.name,
+        drive=foreign.name,
+        conditions="",
         took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
         sentences=words.sentences(findings),
         tables=[

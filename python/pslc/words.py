@@ -49,7 +49,7 @@ def span(seconds: float) -> str:
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{_three(seconds / scale)} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
+    return f"{seconds * 1e9:.0f} ns" if seconds else "0 s"
 
 
 def quantity(value: float, unit: str) -> str:

@@ -17,8 +17,13 @@ class Align(StrEnum):
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders, or files of other programs; the first is the measure.")
+        list[Path],
+        typer.Argument(help="Run folders, folders of catalogues, or other programs' files; the first is the baseline."),
     ],
+    label: Annotated[
+        list[str] | None,
+        typer.Option(help="What to call each, in order; without it the drive.", metavar="TEXT"),
+    ] = None,
     tolerance: Annotated[
         Path | None,
         typer.Option(help="TOML of allowed differences; beyond one, exit 1.", metavar="FILE"),
@@ -37,25 +42,32 @@ def command(
     """
     from pslc.errors import refusal
     from pslc.findings import comparison
-    from pslc.opened import read_side
+    from pslc.opened import catalogue, read_side, read_suites
     from pslc.report import terminal
 
     if len(runs) < 2:
         raise refusal("one recording alone", "give two or more: pslc compare runs/a runs/b")
-    sides = [read_side(run) for run in runs]
-    if pool:
-        sides = comparison.pooled(sides)
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
-    rows = comparison.compare(sides, limits, align)
+    if any(catalogue(run) for run in runs):
+        if pool or align is not None:
+            raise refusal("--pool and --align are for single suites", "name them: pslc compare a/fill b/fill")
+        suites = read_suites(runs)
+        sides = comparison.named(next(iter(suites.values())), label or [])
+        rows = comparison.compare_suites(suites, limits)
+    else:
+        suites = {}
+        read = [read_side(run) for run in runs]
+        sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
+        rows = comparison.compare(sides, limits, align)
     if output is not None:
         from pslc.report import page
 
-        page.write_comparison(sides, rows, output)
+        page.write_comparison(sides, rows, output, list(suites))
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]
         print(json.dumps({"runs": [str(run) for run in runs], "sides": names, "figures": figures}, indent=1))
     else:
-        terminal.show_comparison(sides, rows)
+        terminal.show_comparison(sides, rows, list(suites))
     if any(row.out_of_tolerance for row in rows):
         raise typer.Exit(1)

@@ -59,8 +59,18 @@ def command(
     elif action == Action.NEW:
         _new(name, nand, controller, capacity, cache, as_json)
     else:
-        hint = "pslc drives lists, pslc drives show NAME prints one, pslc drives parts, pslc drives new FILE.toml"
-        raise refusal(f'"{action}" is not understood' if name or action != Action.SHOW else "which drive?", hint)
+        raise refusal(*_misread(action, name))
+
+
+def _misread(action: str, name: str | None) -> tuple[str, str]:
+    """What to say, and the command that was probably meant."""
+    from pslc.targets.profiles import library
+
+    if action == Action.SHOW:
+        return "which drive?", f"pslc drives show {next(iter(library()))}; pslc drives lists them all"
+    meant = action if action in library() or "/" in action or action.endswith(".toml") else name
+    hint = f"pslc drives show {meant}" if meant else "pslc drives lists them; others are show, parts and new"
+    return f"{action} is not an action of pslc drives", hint
 
 
 # ---- list and show

@@ -102,7 +102,7 @@ def command(
     from pslc.targets.region import Scope
     from pslc.targets.target import RealOptions
 
-    options = _overrides(context.args)
+    options = _overrides(context.args, [name.lstrip("-") for of in context.command.params for name in of.opts])
     if as_json:
         output_format = OutputFormat.JSON
     real = RealOptions(
@@ -268,15 +268,18 @@ def _budget(text: str, what: str | None) -> "Budget":
     return Budget(seconds=units.seconds(text, "--budget"))
 
 
-def _overrides(extra: list[str]) -> list[tuple[str, str]]:
-    """fio options given as `--name=value`, or as `--name` for a flag."""
-    from pslc.errors import refusal
+def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
+    """fio options given as `--name=value`, or as `--name` for a flag; what is nearly one of our `own` is a slip."""
+    from pslc.errors import near, refusal
 
     pairs = []
     for word in extra:
         name, _, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or not name:
             raise refusal(f'"{word}" is one argument too many', "fio options are given as --bs=4k")
+        meant = near(name, own)
+        if meant is not None:
+            raise refusal(f"unknown option --{name}", f"did you mean --{meant}? pslc run --help lists them all")
         pairs.append((name, value))
     return pairs
 

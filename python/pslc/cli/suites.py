@@ -22,7 +22,7 @@ def command(
     Steps that follow from measurements are shown as they are if everything comes as expected.
     """
     from pslc import suites, units
-    from pslc.errors import refusal
+    from pslc.errors import near, refusal
     from pslc.targets.region import Scope, find_region
     from pslc.targets.target import RealOptions, find_target
 
@@ -34,9 +34,14 @@ def command(
         else:
             _table(rows)
         return
-    if action != "show" or name not in suites.names():
-        hint = f"pslc suites show NAME, one of {', '.join(suites.names())}"
-        raise refusal(f'"{action} {name or ""}" is not understood', hint)
+    if action != "show":
+        known = action if action in suites.names() else name
+        hint = f"pslc suites show {known}; pslc run {known} --on {DEFAULT}" if known else "pslc suites lists them all"
+        raise refusal(f"{action} is not an action of pslc suites", hint)
+    if name not in suites.names():
+        meant = near(name or "", suites.names())
+        hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(suites.names())}"
+        raise refusal(f"unknown suite {name}" if name else "which suite?", hint)
     region = find_region(
         find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
     )

@@ -13,6 +13,8 @@ from pslc.recording import Columns, Recording
 
 Floats = NDArray[np.float64]
 
+MOST_LINES = 60
+"""Lines of a picture with one for each job; of more jobs the slowest are shown."""
 SMOOTH = 24
 """Bins over which write amplification is taken: one superblock is many bins."""
 
@@ -143,14 +145,20 @@ def _latency(recording: Recording) -> Picture:
     return Picture("latency", "Latency of requests over time", "minutes", "ms", lines, log_y=True)
 
 
+def _slowest_jobs(recording: Recording) -> list[tuple[dict[str, Any], str]]:
+    """Each job and kind of request that it made, in order; of very many those with the longest mean latencies."""
+    found = [(job, kind) for job in recording.jobs for kind in ("read", "write") if job[kind]["total_ios"]]
+    means = sorted((job[kind]["lat_ns"]["mean"] for job, kind in found), reverse=True)
+    least = means[MOST_LINES - 1] if len(found) > MOST_LINES else 0.0
+    return [(job, kind) for job, kind in found if job[kind]["lat_ns"]["mean"] >= least][:MOST_LINES]
+
+
 def _histogram(recording: Recording) -> Picture:
     """How the latencies of each job are spread: the share of its requests in each eighth of an octave."""
     lines = []
-    for job in recording.jobs:
-        for kind in ("read", "write"):
-            rows = job[kind]["lat_ns"].get("histogram")
-            if not rows:
-                continue
+    for job, kind in _slowest_jobs(recording):
+        rows = job[kind]["lat_ns"].get("histogram")
+        if rows:
             begin, end, count = np.array(rows, dtype=np.float64).T
             begin = np.maximum(begin, 0.5)
             # A jump down to nothing where neighbours are empty.
@@ -165,12 +173,11 @@ def _histogram(recording: Recording) -> Picture:
 def _slowest(recording: Recording) -> Picture:
     """The percentiles of each job's latency, the rare ones drawn apart: one request in 1000 is the 99.9th."""
     lines = []
-    for job in recording.jobs:
-        for kind in ("read", "write"):
-            at = sorted((float(p), ns / 1e6) for p, ns in job[kind]["lat_ns"]["percentile"].items() if float(p) < 100)
-            if job[kind]["total_ios"] and at:
-                one_in = [100 / (100 - percent) for percent, _ in at]
-                lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in at], "points"))
+    for job, kind in _slowest_jobs(recording):
+        at = sorted((float(p), ns / 1e6) for p, ns in job[kind]["lat_ns"]["percentile"].items() if float(p) < 100)
+        if at:
+            one_in = [100 / (100 - percent) for percent, _ in at]
+            lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in at], "points"))
     title, x = "Latency of the slowest requests", "one request in so many takes longer"
     return Picture("slowest", title, x, "ms", lines, log_x=True, log_y=True)
 

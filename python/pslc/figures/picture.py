@@ -1,10 +1,16 @@
 """Pictures and tables as plain data, which the terminal and the page draw, each in its way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+UNITS = {
+    "minutes": ((2e-3 / 60, 60e6, "us"), (2 / 60, 60e3, "ms"), (3.0, 60.0, "seconds")),
+    "GB": ((1e-3, 1e6, "kB"), (1.0, 1e3, "MB")),
+}
+"""Of an axis' unit the smaller ones: below which value to take one, how many go into the unit, its name."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,26 @@ class Picture:
     log_y: bool = False
     bands: Sequence[Band] = ()
     rows: Sequence[str] = ()
+
+    def in_fitting_units(self) -> "Picture":
+        """The same with axes in units that suit their numbers: `100 us`, not a millionth of a minute."""
+        (by_x, x), (by_y, y) = (self._unit(axis) for axis in (0, 1))
+        if by_x == by_y == 1.0:
+            return self
+        lines = [replace(line, x=line.points[0] * by_x, y=line.points[1] * by_y) for line in self.lines]
+        bands = [replace(band, start=band.start * by_x, end=band.end * by_x, y=band.y * by_y) for band in self.bands]
+        return replace(self, x=x, y=y, lines=lines, bands=bands)
+
+    def _unit(self, axis: int) -> tuple[float, str]:
+        """By how much to multiply the values of an axis, and what it shows then."""
+        title = (self.x, self.y)[axis]
+        unit, space, rest = title.partition(" ")
+        values = [line.points[axis] for line in self.lines]
+        most = max((float(np.nanmax(some)) for some in values if some.size), default=0.0)
+        for below, by, smaller in UNITS.get(unit, ()) if most > 0 and not (self.rows and axis == 0) else ():
+            if most < below:
+                return by, f"{smaller}{space}{rest}"
+        return 1.0, title
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,16 @@ class View:
     """A recording, ours or another program's, in words and pictures; the first picture is the one that matters most.
 
     Attributes:
+        drive: what it is called.
+        conditions: under which it was measured, and when, in a line; for pictures that leave their page.
         took: how much was moved in which time.
         recording: what is shown, where it is one of ours.
         question: what its suite asks; empty where there is none.
     """
 
     title: str
+    drive: str
+    conditions: str
     took: str
     sentences: list[str]
     tables: list[Table]

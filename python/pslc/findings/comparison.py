@@ -5,8 +5,8 @@ A side is one recording, or several of the same job on the same target: repeats,
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,7 @@ STRETCHES: Final = 10
 """Parts of what all sides have in common, in which their speeds are compared."""
 UNITS: Final = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_s", "s"))
 """Units of findings, by the ends of their names."""
-OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean"}
+OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean", "throttled_s": "throttled"}
 NOISE: Final = 0.02
 """Relative difference below which two rates without an interval are the same."""
 
@@ -38,6 +38,10 @@ class Figure:
     low: float
     high: float
     samples: tuple[float, ...] = ()
+
+
+Figures = dict[str, tuple[str, Figure]]
+"""Unit and figure by name."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +96,61 @@ class Side:
     """What is compared: a recording with its repeats, the first of which is the one that is shown.
 
     Attributes:
-        name: of the folder, or the file.
+        name: what it is called; see `named`.
         rows: results that another program told instead of a series.
+        path: of the folder, or the file.
     """
 
     name: str
     repeats: tuple[Recording, ...]
     rows: tuple[formats.Row, ...] = ()
+    path: Path = Path()
 
     @property
     def recording(self) -> Recording:
         """The one that is shown."""
         return self.repeats[0]
+
+    def said(self, suites: Sequence[str] = ()) -> str:
+        """What was run on what: its suite, or those of a catalogue."""
+        one, count = self.recording, len(self.repeats)
+        what = f"{len(suites)} suites" if len(suites) > 1 else one.suite
+        where = f" on {one.drive}" if one.drive != one.suite else ""
+        return f"{what}{where}, {one.target}" + (f" (n = {count})" if count > 1 else "")
+
+
+def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
+    """Sides called by their labels. Without any, by the drive, and by as little more as tells them apart: what was
+    changed in the profile, the suite, fio's options, the folder.
+
+    Raises:
+        PslcError: there are labels, but not one for each.
+    """
+    if labels and len(labels) != len(sides):
+        raise refusal(f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order")
+    shown = [side.recording for side in sides]
+    names = list(labels) or [one.drive if one.drive else side.path.name for one, side in zip(shown, sides, strict=True)]
+    features = [
+        [one.target.partition(",")[2] if one.is_simulated else "" for one in shown],
+        [one.suite for one in shown],
+        [" ".join(f"--{name}={value}" for name, value in one.overrides) for one in shown],
+        _tails([side.path for side in sides]),
+        [str(number) for number in range(1, len(sides) + 1)],
+    ]
+    for feature in features:
+        for name in {name for name in names if names.count(name) > 1}:
+            alike = [at for at, other in enumerate(names) if other == name]
+            if len({feature[at] for at in alike}) > 1:
+                for at in alike:
+                    names[at] = f"{name}, {feature[at]}" if feature[at] else name
+    return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
+
+
+def _tails(paths: Sequence[Path]) -> list[str]:
+    """The ends of paths, as short as tells them apart."""
+    deepest = max((len(path.parts) for path in paths), default=0)
+    tails = [["/".join(path.parts[-depth:]) for path in paths] for depth in range(1, deepest + 1)]
+    return next((found for found in tails if len(set(found)) == len(found)), tails[-1] if tails else [])
 
 
 def pooled(sides: Sequence[Side]) -> list[Side]:
@@ -113,7 +160,7 @@ def pooled(sides: Sequence[Side]) -> list[Side]:
         one = side.recording
         key = (one.target, one.job_file, repr(one.overrides))
         before = found.get(key)
-        found[key] = Side(before.name, before.repeats + side.repeats) if before else side
+        found[key] = replace(before, repeats=before.repeats + side.repeats) if before else side
     return list(found.values())
 
 
@@ -127,10 +174,31 @@ def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None =
     Raises:
         PslcError: a tolerance names a figure that there is not, or there is nothing to align.
     """
+    return _rows(_found(sides, align), limits)
+
+
+def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, float]) -> list[Row]:
+    """The figures of several suites, each with the same sides, in order: `fill: cache`.
+
+    Raises:
+        PslcError: a tolerance names a figure that there is not.
+    """
+    found: list[Figures] = [{} for _ in next(iter(catalogues.values()))]
+    for suite, sides in catalogues.items():
+        for figures, more in zip(found, _found(sides, None), strict=True):
+            figures.update({f"{suite}: {name}": figure for name, figure in more.items()})
+    return _rows(found, limits)
+
+
+def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
     found = [_pooled([_figures(recording) for recording in side.repeats]) | _results(side.rows) for side in sides]
     if align is not None:
         for figures, more in zip(found, _aligned(sides, align), strict=True):
             figures.update(more)
+    return found
+
+
+def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Row]:
     names = list(dict.fromkeys(name for figures in found for name in figures))
     unknown = [name for name in limits if name != "*" and name not in names]
     if unknown:
@@ -147,10 +215,6 @@ def _apart(one: Figure | None, other: Figure | None) -> bool:
     if one is None or other is None:
         return one is not other
     return one.high < other.low or other.high < one.low
-
-
-Figures = dict[str, tuple[str, Figure]]
-"""Unit and figure by name."""
 
 
 def _pooled(repeats: Sequence[Figures]) -> Figures:

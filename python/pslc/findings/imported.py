@@ -39,7 +39,7 @@ def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Reco
     columns = _columns(foreign.curve)
     seconds = foreign.curve.total_seconds if foreign.curve else 0.0
     return Recording(
-        suite=foreign.name, target=str(path), drive="an unknown drive", seed=0, version=version(), wall_s=seconds,
+        suite=foreign.name, target=str(path), drive=foreign.name, seed=0, version=version(), wall_s=seconds,
         drive_time_s=seconds, capacity_bytes=0, interrupted=False, error=None, job_file=str(path), overrides=[],
         profile="", start_ns=0, facts={"device": None}, provenance=[], jobs=foreign.jobs, before={}, totals={},
         time=columns, bytes=columns, findings=Findings(findings),

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from pslc.errors import refusal
 from pslc.figures.picture import Picture
-from pslc.report.page import environment, figure, plotly
+from pslc.report.page import About, environment, figure, plotly
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 LONGEST_S = 120
@@ -35,8 +35,8 @@ def browser() -> str:
     return found
 
 
-def write(pictures: Sequence[Picture], folder: Path, kind: str) -> list[Path]:
-    """Write each picture into `folder` as `NAME.png` (2000 x 1120) or `NAME.svg`, and say which files these are.
+def write(pictures: Sequence[Picture], about: About, folder: Path, kind: str) -> list[Path]:
+    """Write each picture into `folder` as `NAME.png` or `NAME.svg`, 1600 x 900 on white, and say which files these are.
 
     Args:
         kind: `png` or `svg`.
@@ -45,7 +45,7 @@ def write(pictures: Sequence[Picture], folder: Path, kind: str) -> list[Path]:
         PslcError: there is no browser, it failed, or the files cannot be written.
     """
     program = browser()
-    figures = [figure(picture) for picture in pictures if picture.lines]
+    figures = [figure(picture.in_fitting_units(), about) for picture in pictures if picture.lines]
     page = environment().get_template("export.html.jinja").render(figures=figures, kind=kind, plotly=plotly())
     drawn = _draw(program, page)
     try:

@@ -1,11 +1,13 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, doubts."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 
 from pslc import words
 from pslc.figures import curves, tables
@@ -16,7 +18,27 @@ from pslc.recording import Recording
 from pslc.twin.answer import Answer
 
 Figure = dict[str, Any]
-"""A figure of Plotly: `id`, `title`, `data`, `layout`."""
+"""A figure of Plotly: `id`, `title`, `data`, `layout`, `about`; and `more`, how many lines its legend leaves out."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a picture that leaves its page says of itself: the drive, and under which conditions and when."""
+
+    drive: str
+    conditions: str
+
+    @classmethod
+    def of(cls, view: View) -> "About":
+        """Of a recording."""
+        return cls(view.drive, view.conditions)
+
+    @classmethod
+    def of_sides(cls, sides: Sequence[Side]) -> "About":
+        """Of a comparison, what is said of all of them once."""
+        said = dict.fromkeys(side.recording.conditions for side in sides)
+        return cls(" / ".join(side.name for side in sides), " / ".join(said))
+
 
 STYLES: dict[str, dict[str, Any]] = {
     "line": {"mode": "lines"},
@@ -24,10 +46,22 @@ STYLES: dict[str, dict[str, Any]] = {
     "filled": {"mode": "lines", "fill": "tozeroy"},
     "points": {"mode": "lines+markers"},
 }
+DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
+SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
+PATTERNS = ("", "/", ".", "x")
+"""So that lines, points and bars differ by more than their colour."""
 KEY_PICTURES = 2
 """Of each suite on the page of a catalogue."""
+LEGEND = 10
+"""Entries of a legend; other lines tell their names when pointed at."""
 MOST = 2500
 """Points of a line."""
+LARGEST = 1_500_000
+"""Bytes of a page, most of which are Plotly's script; lines get as many points as there is room for."""
+MOST_JOBS, MOST_LETTERS = 200, 30_000
+"""Jobs in the table of a page, and letters of its job file; run.json has all of them."""
+PAGE_POINTS, FEWEST = 16_000, 1_000
+"""Points of all lines of a page: where it begins, and where it ends."""
 WIDE = 0.05
 """The share of a picture's width from which on there is room for the word of a band."""
 
@@ -40,18 +74,17 @@ def write(view: View, path: Path) -> None:
 def render(view: View) -> str:
     """The page of a recording."""
     recording = _recording(view)
-    return (
-        environment()
-        .get_template("run.html.jinja")
-        .render(
-            title=view.title,
-            recording=recording,
-            view=view,
-            jobs=tables.of_jobs(recording.jobs),
-            figures=[figure(picture) for picture in view.pictures if picture.lines],
-            provenance=dict(recording.provenance),
-            plotly=plotly(),
-        )
+    return _page(
+        "run.html.jinja",
+        [(picture, About.of(view)) for picture in view.pictures],
+        title=view.title,
+        recording=recording,
+        view=view,
+        jobs=tables.of_jobs(recording.jobs[:MOST_JOBS]),
+        more_jobs=max(len(recording.jobs) - MOST_JOBS, 0),
+        job_file=recording.job_file[:MOST_LETTERS],
+        cut=len(recording.job_file) > MOST_LETTERS,
+        provenance=dict(recording.provenance),
     )
 
 
@@ -60,26 +93,52 @@ def _recording(view: View) -> Recording:
     return view.recording
 
 
+def _page(template: str, pictures: Sequence[tuple[Picture, About]], **shown: Any) -> str:
+    """A page with pictures, of `LARGEST` bytes at most if fewer points can do it."""
+    some = [(picture.in_fitting_units(), about) for picture, about in pictures if picture.lines]
+    lengths = [len(line.points[0]) for picture, _ in some for line in picture.lines]
+    page = environment().get_template(template)
+    points = PAGE_POINTS
+    while True:
+        most = _share(lengths, points)
+        figures = [figure(picture, about, most) for picture, about in some]
+        text = page.render(figures=figures, plotly=plotly(), **shown)
+        if points <= FEWEST or len(text.encode()) <= LARGEST:
+            return text
+        points = points * 2 // 3
+
+
+def _share(lengths: Sequence[int], points: int) -> int:
+    """The most points of a line with which all of them together have no more than `points`."""
+    most = MOST
+    while most > 2 and sum(min(length, most) for length in lengths) > points:
+        most = int(most / 1.1)
+    return most
+
+
 def write_all(views: list[View], path: Path) -> None:
-    """Write a page of a whole catalogue to `path`: a section a suite, its pictures and tables below its findings."""
+    """Write a page of a whole catalogue to `path`: what each suite found, then a section a suite with its pictures and
+    tables."""
     recordings = [_recording(view) for view in views]
-    drawn = [
-        [figure(replace(picture, name=f"{recording.suite}-{picture.name}")) for picture in view.pictures[:KEY_PICTURES]]
+    named = [
+        [replace(picture, name=f"{recording.suite}-{picture.name}") for picture in _key(view)]
         for recording, view in zip(recordings, views, strict=True)
     ]
-    first = recordings[0]
-    text = (
-        environment()
-        .get_template("catalogue.html.jinja")
-        .render(
-            title=f"{first.drive}: every test",
-            first=first,
-            sections=list(zip(recordings, views, drawn, strict=True)),
-            figures=[one for several in drawn for one in several],
-            plotly=plotly(),
-        )
+    text = _page(
+        "catalogue.html.jinja",
+        [(picture, About.of(view)) for view, own in zip(views, named, strict=True) for picture in own],
+        title=f"{views[0].drive}: every test",
+        first=recordings[0],
+        sections=list(zip(recordings, views, named, strict=True)),
     )
     path.write_text(text, encoding="utf-8")
+
+
+def _key(view: View) -> list[Picture]:
+    """The pictures that answer the question of a suite: those before the ones that any run has, or the first."""
+    some = [picture for picture in view.pictures if picture.lines]
+    own = takewhile(lambda picture: picture.name != "speed-time", some)
+    return list(own)[:KEY_PICTURES] or some[:1]
 
 
 def environment() -> jinja2.Environment:
@@ -94,65 +153,113 @@ def plotly() -> str:
     return (Path(__file__).parent / "plotly" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
-def write_comparison(sides: list[Side], rows: list[Row], path: Path) -> None:
-    """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture."""
-    text = (
-        environment()
-        .get_template("comparison.html.jinja")
-        .render(
-            sides=sides,
-            rows=rows,
-            figures=[figure(picture) for picture in curves.of_sides(sides) if picture.lines],
-            plotly=plotly(),
-            title="Comparison",
-        )
+def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Sequence[str] = ()) -> None:
+    """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture.
+
+    Args:
+        suites: those that are compared, where it is more than the one of `sides`.
+    """
+    about = About.of_sides(sides)
+    pictures = [] if len(suites) > 1 else curves.of_sides(sides)
+    title = f"Comparison of {', '.join(side.name for side in sides[:-1])} and {sides[-1].name}"
+    text = _page(
+        "comparison.html.jinja", [(p, about) for p in pictures], sides=sides, rows=rows, suites=suites, title=title
     )
     path.write_text(text, encoding="utf-8")
 
 
 def write_fit(found: Answer, path: Path) -> None:
     """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
-    pictures = [picture for picture in found.pictures if picture.lines]
-    text = (
-        environment()
-        .get_template("fit.html.jinja")
-        .render(title=found.name, found=found, figures=[figure(picture) for picture in pictures], plotly=plotly())
-    )
+    about = About(found.name, "measured and fitted twin")
+    text = _page("fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found)
     path.write_text(text, encoding="utf-8")
 
 
-def figure(picture: Picture) -> Figure:
-    """A picture as Plotly draws it."""
-    lines = [_bars(line, picture.rows) if picture.rows else _line(line) for line in picture.lines]
+def figure(picture: Picture, about: About, most: int = MOST) -> Figure:
+    """A picture as Plotly draws it, with at most so many points a line."""
+    many = len(picture.lines) > 1
+    drawn = [
+        (_bars(line, picture, number) if picture.rows else _line(line, number, many, most))
+        | {"showlegend": many and number < LEGEND}
+        for number, line in enumerate(picture.lines)
+    ]
     end = max((band.end for band in picture.bands), default=0.0)
     shapes = [_shade(band) for band in picture.bands[1::2]]
     notes = [_note(band) for band in picture.bands if band.end - band.start > WIDE * end]
-    layout: dict[str, Any] = {"xaxis": _axis(picture.x, picture.log_x), "yaxis": _axis(picture.y, picture.log_y)}
+    layout: dict[str, Any] = {
+        "xaxis": _axis(picture.x, picture.log_x, [line.points[0] for line in picture.lines]),
+        "yaxis": _axis(picture.y, picture.log_y, [line.points[1] for line in picture.lines]),
+        "showlegend": many,
+        "shapes": shapes,
+        "annotations": notes,
+        # Where there are many lines only the one that is pointed at can be read.
+        "hovermode": "x unified" if len(picture.lines) <= LEGEND and not picture.rows else "closest",
+    }
     if picture.rows:
         layout["xaxis"] = {"type": "category", "categoryarray": list(picture.rows), "categoryorder": "array"}
-    layout |= {"showlegend": len(lines) > 1, "shapes": shapes, "annotations": notes}
-    return {"id": picture.name, "title": picture.title, "data": lines, "layout": layout}
+    return {
+        "id": picture.name,
+        "title": picture.title,
+        "said": _said(picture),
+        "more": max(len(picture.lines) - LEGEND, 0),
+        "data": drawn,
+        "layout": layout,
+        "about": {"drive": about.drive, "conditions": about.conditions},
+    }
 
 
-def _axis(title: str, log: bool) -> dict[str, Any]:
-    if log:
-        return {"title": {"text": title}, "type": "log", "exponentformat": "power"}
-    return {"title": {"text": title}, "rangemode": "tozero"}
+def _said(picture: Picture) -> str:
+    """The picture for who cannot see it: its axes, its lines and their extremes."""
+    across = picture.x or f"{len(picture.rows)} tests"
+    said = []
+    for line in picture.lines[:LEGEND]:
+        y = line.points[1]
+        y = y[np.isfinite(y)]
+        if y.size:
+            said.append(f"{line.name} {y.min():.4g} to {y.max():.4g}")
+    return f"{picture.title}: {picture.y} against {across}. {'; '.join(said)}."
 
 
-def _line(line: Line) -> dict[str, Any]:
-    x, y = line.thinned(MOST)
-    return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **STYLES[line.style]}
+def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> dict[str, Any]:
+    axis: dict[str, Any] = {"title": {"text": title}, "exponentformat": "none", "separatethousands": True}
+    if not log:
+        return axis | {"rangemode": "tozero"}
+    every = np.concatenate([some[np.isfinite(some) & (some > 0)] for some in values] or [np.ones(1)])
+    if not every.size:
+        every = np.ones(1)
+    low, high = float(np.floor(np.log10(every.min()) + 0.02)), float(np.ceil(np.log10(every.max()) - 0.02))
+    # Whole decades, each of them marked.
+    return axis | {
+        "type": "log",
+        "dtick": 1,
+        "range": [low, max(high, low + 1)],
+        "minor": {"dtick": "L1" if high - low < 1 else "D1", "showgrid": high - low <= 4},
+    }
 
 
-def _bars(line: Line, rows: Sequence[str]) -> dict[str, Any]:
+def _line(line: Line, number: int, many: bool, most: int) -> dict[str, Any]:
+    x, y = line.thinned(most)
+    style = {name: dict(value) if isinstance(value, dict) else value for name, value in STYLES[line.style].items()}
+    if many and line.style == "points":
+        style["marker"] = {"symbol": SYMBOLS[number % len(SYMBOLS)]}
+    elif many and line.style == "line":
+        style["line"] = {"dash": DASHES[number % len(DASHES)]}
+    return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **style}
+
+
+def _bars(line: Line, picture: Picture, number: int) -> dict[str, Any]:
+    """Bars from zero; where there is no zero, points."""
     x, y = line.points
-    return {"type": "bar", "name": line.name, "x": [rows[int(place)] for place in x], "y": _short(y)}
+    drawn = {"name": line.name, "x": [picture.rows[int(place)] for place in x], "y": _short(y)}
+    if picture.log_y:
+        marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 11}
+        return {"type": "scatter", "mode": "markers", "marker": marker, **drawn}
+    return {"type": "bar", "marker": {"pattern": {"shape": PATTERNS[number % len(PATTERNS)]}}, **drawn}
 
 
 def _short(values: curves.Floats) -> list[float]:
     """Five digits: what a screen shows, in a third of the bytes."""
-    return [float(f"{value:.5g}") for value in values]
+    return [int(short) if short.is_integer() else short for short in (float(f"{value:.5g}") for value in values)]
 
 
 def _shade(band: Band) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import plotext
@@ -103,15 +104,17 @@ def _grid(table: Table, count: int) -> Grid:
     return grid
 
 
-def show_comparison(sides: list[Side], rows: list[Row]) -> None:
+def show_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = ()) -> None:
     """Print curves and figures beside each other. Those that differ from the first by more than the noise stand out,
-    and are shown first where there is no room for all."""
+    and are shown first where there is no room for all.
+
+    Args:
+        suites: those that are compared, where it is more than the one of `sides`.
+    """
     out = console()
     head: list[RenderableType] = []
     for side in sides:
-        one, count = side.recording, len(side.repeats)
-        repeats = f" (n = {count})" if count > 1 else ""
-        head.append(Text.assemble((side.name, "bold"), f": {one.suite} on {one.drive}, {one.target}{repeats}"))
+        head.append(Text.assemble((side.name, "bold"), f": {side.said(suites)}"))
     picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
     if picture is not None:
         head += _plot(picture, out.width)
@@ -147,6 +150,7 @@ def show_comparison(sides: list[Side], rows: list[Row]) -> None:
 
 def _plot(picture: Picture, width: int) -> list[Text]:
     """The picture; nothing where it has no points."""
+    picture = picture.in_fitting_units()
     drawn = [(line.name, *_thinned(line, picture)) for line in picture.lines]
     drawn = [(name, x, y) for name, x, y in drawn if len(x)]
     if not drawn:
@@ -171,14 +175,13 @@ def _plot(picture: Picture, width: int) -> list[Text]:
 
 
 def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:
-    """Ends of an axis and its ticks: round numbers from 0, or powers of ten where the values are logarithms."""
+    """Ends of an axis and its ticks: round numbers from 0, or whole decades where the values are logarithms."""
     if not log:
         top = max(float(values.max()), 1e-9)
         return min(float(values.min()), 0.0), top, {tick: f"{tick:g}" for tick in _ticks(1.05 * top)}
-    low, high = float(values.min()), max(float(values.max()), float(values.min()) + 0.1)
-    powers = [float(n) for n in range(math.ceil(low - 0.05), math.floor(high + 0.05) + 1)]
-    at = powers if len(powers) > 1 else [low, high]
-    return low, high, {n: f"{10**n:.3g}" for n in at}
+    low, high = math.floor(float(values.min()) + 0.02), math.ceil(float(values.max()) - 0.02)
+    high = max(high, low + 1)
+    return low, high, {float(n): f"{10.0**n:.15g}" for n in range(low, high + 1)}
 
 
 def _thinned(line: Line, picture: Picture) -> tuple[Floats, Floats]:

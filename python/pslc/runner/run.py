@@ -238,6 +238,6 @@ def _job_file(what: str | Path) -> str:
     if not path.suffix and not path.exists():
         near = get_close_matches(str(what), suites.names(), n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        hint += f"The suites are {', '.join(suites.names())}; a job file is named with its ending, such as my.fio"
+        hint += f"The suites are {', '.join(suites.names())}; a job file is given with its extension, such as my.fio"
         raise refusal(f"unknown suite {what}", hint)
     return files.text(path, "give the path of an fio job file, or a suite: pslc suites")

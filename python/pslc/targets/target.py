@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file
-from pslc.errors import refusal
+from pslc.errors import near, refusal
 from pslc.targets import hosts
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
@@ -92,8 +92,12 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         return _simulated(spec, host)
     path = Path(spec)
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
-        hint = "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file is named with a / or an ending"
-        raise refusal(f'"{spec}" is no target', hint)
+        name, comma, keys = spec.partition(",")
+        meant = name if name in library() else near(name, library())
+        hint = (
+            "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
+        )
+        raise refusal(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 

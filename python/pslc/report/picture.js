@@ -1,0 +1,42 @@
+// The pictures of a page, and of files made of them. A palette is { ink, line, paper, wash, lines }.
+const LIGHT = { ink: "#1c2024", line: "#d9dde1", paper: "#ffffff", wash: "#f5f6f8",
+  lines: ["#0068a8", "#c04a00", "#00755a", "#a8437f", "#7a5c00", "#5b50b5", "#40484f", "#a01c1c", "#2f7d1f", "#0d7c8c"] };
+const DARK = { ink: "#e6e8ea", line: "#343a40", paper: "#14171a", wash: "#1d2125",
+  lines: ["#56b4e9", "#ff9a5c", "#3ddbb0", "#e8a3cd", "#f0d24c", "#b3a9ff", "#c3cad1", "#ff8a8a", "#9fe08a", "#6fd6e4"] };
+const FILE = { width: 1600, height: 900 };
+
+function laidOut(figure, palette) {
+  const axis = given => Object.assign(
+    { gridcolor: palette.line, zerolinecolor: palette.line, linecolor: palette.line, automargin: true }, given);
+  return Object.assign({}, figure.layout, {
+    colorway: palette.lines, font: { color: palette.ink, size: 13 }, paper_bgcolor: palette.paper,
+    plot_bgcolor: palette.paper, hoverlabel: { bgcolor: palette.wash, namelength: -1 },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, margin: { l: 60, r: 15, t: 30, b: 45 },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.ink, activecolor: palette.ink },
+    xaxis: axis(figure.layout.xaxis), yaxis: axis(figure.layout.yaxis),
+  });
+}
+
+// For a file: the drive, the conditions and the date are on it, and its letters fit its size.
+function published(figure, palette) {
+  const layout = laidOut(figure, palette);
+  const long = figure.about.conditions.length > 150 ? figure.about.conditions.slice(0, 149) + "\u2026" : figure.about.conditions;
+  const title = figure.about.drive ? figure.about.drive + ": " + figure.title : figure.title;
+  return Object.assign(layout, FILE, {
+    font: { color: palette.ink, size: 22 },
+    title: { text: escaped(title), font: { size: 30 }, x: 0.01, xanchor: "left", y: 0.975, yanchor: "top",
+      subtitle: { text: escaped(long), font: { size: 19 } } },
+    margin: { l: 110, r: 30, t: figure.layout.showlegend ? 175 : 125, b: 90 },
+  });
+}
+
+// Plotly reads titles as HTML.
+function escaped(text) {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+function pictureFile(figure, format, palette) {
+  const data = figure.data.map(line => Object.assign({}, line,
+    line.mode ? { line: Object.assign({ width: 3 }, line.line) } : {}));
+  return Plotly.toImage({ data, layout: published(figure, palette) }, Object.assign({ format, scale: 1 }, FILE));
+}
