@@ -70,7 +70,7 @@ def test_a_malformed_line_is_named_and_can_be_left_out(command, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     done = command("analyze", str(path))
     assert done.returncode == 2
-    assert 'a_bw.1.log:42: "4200, oops" is no line of an fio log' in done.stderr
+    assert 'a_bw.1.log:42: "4200, oops" is not a line of an fio log' in done.stderr
     assert "--skip-bad" in done.stderr
     done = command("analyze", str(path), "--skip-bad", "--json")
     assert json.loads(done.stdout)["bad_lines"] == 1

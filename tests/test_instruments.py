@@ -163,7 +163,7 @@ def test_a_real_drive_is_asked_for_its_temperature_by_the_suite_that_never_leave
     assert found["temperature_known"]
     write, read = found["thermal"]
     assert 40 < write["start_c"] < write["most_c"] < read["most_c"] < 40 + len(asked)
-    assert "does not tell when it throttles" in found["doubts"][-1]
+    assert "does not say when it throttles" in found["doubts"][-1]
     asked.clear()
     pslc.run("fill", on="./other.bin", real=RealOptions(size=64_000_000))
     assert len(asked) == 2, "before and after the run, and never during it"

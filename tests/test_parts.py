@@ -321,7 +321,7 @@ def test_new_drives_ask_for_what_was_not_said(tmp_path):
     [
         (("mine.toml", "--capacity", "1TB"), ["needs --nand, --controller", "hint: pslc drives new"]),
         (("mine.toml", "--cache", "dynamic=9TB"), ["cache.dynamic is 9000GB but the drive can hold"]),
-        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is no key=value']),
+        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is not key=value']),
         (("mine.toml", "--cache", "size=9GB"), ["mine.toml:6: unknown key cache.size"]),
         (("mine",), ["does not end in .toml"]),
     ],

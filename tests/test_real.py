@@ -78,7 +78,7 @@ ERRORS = {
     "too large": (["--on", "./scratch.bin", "--size", "4000TB"], "are free beyond what is kept"),
     "a folder": (["--on", "./", "--size", "1GB"], "is a folder"),
     "no folder": (["--on", "./none/scratch.bin", "--size", "1GB"], "there is no folder"),
-    "nothing to reuse": (["--on", "./scratch.bin", "--reuse"], "is no file"),
+    "nothing to reuse": (["--on", "./scratch.bin", "--reuse"], "is not a file"),
     "a serial for a file": (["--on", "./scratch.bin", "--size", "1GB", "--destroy-data", "X"], "is no block device"),
     "small requests": (["--on", "./scratch.bin", "--size", "64MB", "--bs=512"], "a multiple of 4096"),
 }

@@ -96,13 +96,14 @@ def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     findings = fill("sim:sn850-1tb").findings
     said = " ".join(words.sentences(findings))
     speeds = [words.speed(phase.bytes_per_s) for phase in findings.phases]
-    assert f"It writes {speeds[0]}, into the pSLC cache; then {speeds[1]}, while the cache is folded" in said
-    assert f"; then {speeds[2]}, " in said
-    assert "Heat played no part." in said
-    assert "It throttled for heat for 12.0 s." in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
-    assert "heat" not in " ".join(words.sentences(findings | {"throttled_s": None})).lower()
+    assert f"SLC cache {speeds[0]}; then folding {speeds[1]}; then " in said
+    assert f" {speeds[2]}. " in said
+    assert f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}." in said
+    assert "No thermal throttling." in said
+    assert "Thermal throttling: 12.0 s." in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
+    assert "throttling" not in " ".join(words.sentences(findings | {"throttled_s": None}))
     many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
-    assert f"At its slowest {speeds[1]}" in many
+    assert f"Slowest: {speeds[1]} (folding), " in many
 
 
 def test_fios_json_has_the_figures_of_the_run(tmp_path):

@@ -230,8 +230,8 @@ def test_power_of_a_drive_without_a_meter_is_unknown_and_not_none(small):
     found = small("power", QUICK)
     assert found["most_watts"] is None
     assert {row["watts"] for row in found["power"]} == {None}
-    assert suites.load("power").sentences(found) == ["What it draws is unknown."]
-    assert "no meter" in found["doubts"][0]
+    assert suites.load("power").sentences(found) == ["Power draw: unknown."]
+    assert "no power meter" in found["doubts"][0]
 
 
 def test_the_classic_tables_have_their_rows(small):
@@ -338,4 +338,4 @@ def test_a_profile_without_heat_tells_no_temperature(small):
     found = small("thermal", QUICK)
     assert not found["temperature_known"]
     assert [row["most_c"] for row in found["thermal"]] == [None, None]
-    assert "no temperature is known" in found["doubts"][0]
+    assert "the temperature is unknown" in found["doubts"][0]

@@ -3,23 +3,23 @@
 from typing import Any
 
 CAUSE = {
-    "pslc": "into the pSLC cache",
-    "direct": "past the full cache, straight to native cells",
-    "fold": "while the cache is folded into native cells",
-    "native": "at the speed of the native cells, no cache left",
-    "gc": "while garbage is collected",
-    "map": "while the map is looked up in the cells",
-    "link": "as fast as the link carries",
-    "host": "as fast as the host asks",
-    "cpu": "as fast as the processor asks",
-    "page-cache": "into the memory of the host",
-    "dram": "into the memory of the drive",
-    "flush": "as fast as flushes reach the cells",
-    "thermal": "throttled by heat",
-    "power": "after the drive woke up",
-    "other": "while others used the drive",
+    "pslc": "SLC cache",
+    "direct": "direct to native cells",
+    "fold": "folding",
+    "native": "native cells, no cache left",
+    "gc": "garbage collection",
+    "map": "map misses",
+    "link": "limited by the link",
+    "host": "limited by the host",
+    "cpu": "limited by the processor",
+    "page-cache": "memory of the host",
+    "dram": "memory of the drive",
+    "flush": "waiting for flushes",
+    "thermal": "thermal throttling",
+    "power": "waking up",
+    "other": "beside other load",
 }
-"""What each cause means, to follow a speed."""
+"""What each cause is called beside a speed."""
 
 
 IN_A_ROW = 4
@@ -80,7 +80,13 @@ def _three(number: float) -> str:
 
 
 def _why(phase: dict[str, Any]) -> str:
-    return "" if phase["cause"] == "unknown" else f", {CAUSE[phase['cause']]}"
+    return "" if phase["cause"] == "unknown" else f" ({CAUSE[phase['cause']]})"
+
+
+def _step(phase: dict[str, Any]) -> str:
+    """`SLC cache 6632 MB/s`."""
+    cause = "" if phase["cause"] == "unknown" else f"{CAUSE[phase['cause']]} "
+    return f"{cause}{speed(phase['bytes_per_s'])}"
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
@@ -92,21 +98,21 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         interval = f" ({size(low)} to {size(high)}, 90 % interval)" if size(low) != size(high) else ""
         said.append(f"The write cache ends after {size(cache)}{interval}.")
     elif low is not None:
-        said.append(f"The write cache holds {size(low)} or more: the run ended before it did.")
+        said.append(f"The write cache holds {size(low)} or more: the run ended before it was full.")
     elif phases:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= IN_A_ROW:
-        steps = [f"{speed(phase['bytes_per_s'])}{_why(phase)}" for phase in phases]
-        said.append(f"It writes {'; then '.join(steps)}.")
+        steps = "; then ".join(_step(phase) for phase in phases)
+        said.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
         slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
-        said.append(f"At its fastest it writes {speed(fastest['bytes_per_s'])}{_why(fastest)}.")
+        said.append(f"Fastest: {speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
-            said.append(f"At its slowest {speed(slowest['bytes_per_s'])}{_why(slowest)}: {times:.1f} times slower.")
+            said.append(f"Slowest: {speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
     throttled = findings.get("throttled_s")
     if throttled is not None:
-        said.append(f"It throttled for heat for {span(throttled)}." if throttled else "Heat played no part.")
+        said.append(f"Thermal throttling: {span(throttled)}." if throttled else "No thermal throttling.")
     if findings["fill_mean_bytes_per_s"]:
-        said.append(f"All of it together was written at {speed(findings['fill_mean_bytes_per_s'])} on average.")
+        said.append(f"Average: {speed(findings['fill_mean_bytes_per_s'])}.")
     return said

@@ -212,7 +212,7 @@ def _new(
     for pair in (cache or "").split(",") if cache else []:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise refusal(f'--cache: "{pair}" is no key=value', "--cache dynamic=150GB,when_full=fold")
+            raise refusal(f'--cache: "{pair}" is not key=value', "--cache dynamic=150GB,when_full=fold")
         keys[key.strip()] = value.strip()
     derived = parts.profile(
         nand=answers["nand"], controller=answers["controller"], capacity=answers["capacity"], cache=keys

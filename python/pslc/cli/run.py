@@ -124,7 +124,7 @@ def command(
     else:
         order = campaign.Order(what, on, seed, options, scope, real, repeat, meter)
     if meter is not None and not meter.is_file():
-        raise refusal(f"{meter} is no file", "start the meter's log before the run")
+        raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     folder = resume or save
     if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
         slug = f"{Path(order.what).stem}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
@@ -292,7 +292,7 @@ def _check(folder: Path) -> None:
         raise refusal(f"{folder} exists and is not an empty folder", "give --save another folder, or remove that one")
     parent = next(p for p in folder.absolute().parents if p.exists())
     if not parent.is_dir():
-        raise refusal(f"{parent} is no folder", "give --save a folder that can be made")
+        raise refusal(f"{parent} is not a folder", "give --save a folder that can be made")
 
 
 def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat) -> None:

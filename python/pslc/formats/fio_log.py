@@ -63,7 +63,7 @@ def _cumulative(path: Path, skip_bad: bool) -> tuple[Written | None, int]:
             good.append(tuple(int(word) for word in line.split(",")[:4]))
         elif not skip_bad:
             hint = "ms, value, direction (0 to 2), bs, ... is expected; --skip-bad leaves such lines out"
-            raise refusal(f'{path}:{number}: "{line[:60]}" is no line of an fio log', hint)
+            raise refusal(f'{path}:{number}: "{line[:60]}" is not a line of an fio log', hint)
         else:
             bad += 1
     columns = np.array(good, dtype=np.int64).reshape(-1, 4)

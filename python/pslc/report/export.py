@@ -29,7 +29,7 @@ def browser() -> str:
     wanted = os.environ.get("CHROME")
     found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        what = f"CHROME is {wanted}, which is no program" if wanted else "no browser to draw pictures with"
+        what = f"CHROME is {wanted}, which is not a program" if wanted else "no browser to draw pictures with"
         hint = "install Chromium or Chrome (apt install chromium), or name one: CHROME=/path/to/it; the page needs none"
         raise refusal(what, hint)
     return found

@@ -87,8 +87,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["mean_bytes_per_s"] is None:
         return []
     mean = words.speed(findings["mean_bytes_per_s"])
-    said = f"A look-alike of everyday work moves {mean} and waits {words.span(findings['mean_access_s'])} a request."
-    return [said, "Its requests are ours, not a vendor's traces, so no vendor's score follows from it."]
+    said = f"Everyday work, imitated: {mean}, {words.span(findings['mean_access_s'])} per request."
+    return [said, "The requests are our own, not a vendor's trace, so there is no vendor's score."]
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

@@ -92,7 +92,7 @@ def findings(recording: Recording) -> dict[str, Any]:
 def sentences(findings: dict[str, Any]) -> list[str]:
     """The scores."""
     scores = [findings[f"{name}_score"] for name in ("read", "write", "total")]
-    return ["AS-SSD-compatible scores: {} read, {} write, {} in all.".format(*scores)]
+    return ["AS-SSD-compatible scores: {} read, {} write, {} total.".format(*scores)]
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

@@ -1,6 +1,6 @@
 """What would ATTO show? Speed against the size of a request, from 512 bytes to 64 MB.
 
-ATTO-compatible: a file of 256 MB, written then read in sequence at each size, four requests under way, past the page
+ATTO-compatible: a file of 256 MB, written then read in sequence at each size, queue depth 4, past the page
 cache. Sizes below 4 KiB are left out where the target takes none.
 """
 
@@ -57,7 +57,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if some:
             most = max(row[f"{kind}_bytes_per_s"] for row in some)
             enough = next(row["test"] for row in some if row[f"{kind}_bytes_per_s"] >= 0.9 * most)
-            said.append(f"ATTO-compatible {kind}: {words.speed(most)} at most, 90 % of it from {enough} on.")
+            said.append(f"ATTO-compatible {kind}: up to {words.speed(most)}, 90 % of that from {enough} on.")
     return said
 
 

@@ -126,11 +126,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["ack_s"] is not None and findings["flushed_s"] is not None:
         flushed = words.span(findings["flushed_s"])
         said.append(
-            f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, and is in the cells after {flushed}."
+            f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, with a flush after {flushed}."
         )
     if findings["buffer_bytes"] is not None:
         low, high = words.size(findings["buffer_bytes_low"]), words.size(findings["buffer_bytes_high"])
-        said.append(f"The write buffer takes {words.size(findings['buffer_bytes'])} ({low} to {high}).")
+        said.append(f"Write buffer: {words.size(findings['buffer_bytes'])} ({low} to {high}).")
     return said
 
 

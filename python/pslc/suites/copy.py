@@ -69,7 +69,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
             one, two = by[files, "write"], by[files, "copy"]
             size = words.size(one["bytes"])
             takes = [words.span(row["seconds"]) for row in (one, two)]
-            said.append(f"{files}, {size}: from memory in {takes[0]}, to itself in {takes[1]}.")
+            said.append(f"{files} ({size}): {takes[0]} from memory, {takes[1]} from the drive to itself.")
     return said
 
 

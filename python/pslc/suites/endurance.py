@@ -98,10 +98,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     first = "the static cache" if findings["wear_static"] > findings["wear_main"] else "the main area"
     years = f"{findings['life_years']:.0f} years at 50 GB a day"
     return [
-        f"Written like this it lives for {findings['life_bytes'] / 1e12:,.0f} TB, {findings['life_fills']:,.0f} times "
-        f"its capacity, {years}; {first} wears out first.",
-        f"For each byte of the host {findings['waf']:.2f} are programmed: {findings['slc_per_host']:.2f} as pSLC, "
-        f"{findings['folded_per_host']:.2f} folded, {findings['collected_per_host']:.2f} collected.",
+        f"Life under this load: {findings['life_bytes'] / 1e12:,.0f} TB, {findings['life_fills']:,.0f} times the "
+        f"capacity, {years}; {first} wears out first.",
+        f"Write amplification {findings['waf']:.2f}: {findings['slc_per_host']:.2f} as pSLC, "
+        f"{findings['folded_per_host']:.2f} folded, {findings['collected_per_host']:.2f} by garbage collection.",
     ]
 
 

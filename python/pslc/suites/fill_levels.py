@@ -101,13 +101,17 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         return ["There is no cliff at any level."]
     held = [row for row in known if row["cache_bytes"]]
     said = [
-        f"The cache holds {words.size(row['cache_bytes'])} when the drive is {100 * row['full']:.0f} % full."
+        f"The cache holds {words.size(row['cache_bytes'])} when the drive is {_full(row['full'])}."
         for row in (held[0], *held[-1:])
     ][: len(held)]
     if held and held[-1] is not known[-1]:
         gone = next(row for row in known if row["full"] > held[-1]["full"])
         said.append(f"At {100 * gone['full']:.0f} % none of it is left.")
     return said
+
+
+def _full(share: float) -> str:
+    return f"{100 * share:.0f} % full" if share else "empty"
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

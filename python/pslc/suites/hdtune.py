@@ -68,7 +68,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         f"{words.speed(row['least_bytes_per_s'])} to {words.speed(row['most_bytes_per_s'])}."
         for row in findings["hdtune"]
     ]
-    return [*said, f"A read anywhere takes {words.span(findings['access_s'])}."] if findings["access_s"] else said
+    return [*said, f"Random access: {words.span(findings['access_s'])}."] if findings["access_s"] else said
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

@@ -1,4 +1,4 @@
-"""Is rewriting a region smaller than the cache accelerated, when what is written in all exceeds the cache?
+"""Is rewriting a region smaller than the cache accelerated, when the total written exceeds the cache?
 
 The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache are written round and round until four
 times the cache was written to each; before each the drive is trimmed and rests.

@@ -20,9 +20,9 @@ from pslc.targets.region import Region
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
 IDLE_S = 300.0
-UNMETERED = "there is no meter, so only speeds are told: give --meter LOG.csv, or a profile with a table power"
+UNMETERED = "there is no power meter, so only speeds are known: give --meter LOG.csv, or a profile with [power]"
 STATES = {
-    "idle": "left alone",
+    "idle": "idle",
     "write-cache": "writing into the cache",
     "write-past": "writing past the cache",
     "read": "reading in sequence",
@@ -86,14 +86,14 @@ def findings(recording: Recording) -> dict[str, Any]:
 def sentences(findings: dict[str, Any]) -> list[str]:
     """Idle, most, and what a GB costs."""
     if findings["most_watts"] is None:
-        return ["What it draws is unknown."]
+        return ["Power draw: unknown."]
     most = max(findings["power"], key=lambda row: row["watts"])
     idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
-    said = [f"It draws {idle} when left alone and {highest} at most, {STATES[most['state']]}."]
+    said = [f"Draws {idle} idle and at most {highest}, {STATES[most['state']]}."]
     for row in findings["power"]:
         if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
             cost, per = row["joules_per_byte"] * 1e9, words.speed(row["bytes_per_s_per_watt"])
-            said.append(f"{STATES[row['state']].capitalize()} costs {cost:.2f} J a GB: {per} for a watt.")
+            said.append(f"{STATES[row['state']].capitalize()} costs {cost:.2f} J per GB: {per} per watt.")
     return said
 
 
@@ -107,8 +107,8 @@ def tables(findings: dict[str, Any]) -> list[Table]:
     """A row a state."""
     columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
     columns += [
-        ("for a watt", "bytes_per_s_per_watt", words.speed),
-        ("a GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J"),
+        ("per watt", "bytes_per_s_per_watt", words.speed),
+        ("per GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J"),
     ]
     return [of_rows("Power", findings["power"], columns)]
 

@@ -1,4 +1,4 @@
-"""How many requests under way does the drive need? Reads and writes, random and sequential, at depths from 1 to 512.
+"""How deep a queue does the drive need? Reads and writes, random and sequential, at queue depths from 1 to 512.
 
 Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before.
 """
@@ -60,7 +60,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     doubts = []
     if worst is not None and abs(worst - 1) > 0.1:
         doubts = [
-            f"requests under way and depth differ by {words.share(abs(worst - 1))}: measure each depth for longer"
+            f"the queue was not as deep as asked, by {words.share(abs(worst - 1))}: measure each depth for longer"
         ]
     return found | {"little_worst": worst, "doubts": doubts}
 
@@ -69,15 +69,15 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """The most of each kind, and where."""
     name = {"randread": "4 KiB random reads", "randwrite": "4 KiB random writes"}
     said = [
-        f"At most {words.count(findings[f'{kind}_most_iops'])} {of} a second; "
-        f"depth {findings[f'{kind}_knee_depth']} is enough."
+        f"{of}: up to {words.count(findings[f'{kind}_most_iops'])} IOPS; "
+        f"queue depth {findings[f'{kind}_knee_depth']} is enough."
         for kind, of in name.items()
         if findings[f"{kind}_most_iops"]
     ]
     for kind in ("read", "write"):
         if findings[f"{kind}_most_iops"]:
             most = words.speed(findings[f"{kind}_most_iops"] * 128 * 1024)
-            said.append(f"Sequential {kind}s reach {most}; depth {findings[f'{kind}_knee_depth']} is enough.")
+            said.append(f"Sequential {kind}s: up to {most}; queue depth {findings[f'{kind}_knee_depth']} is enough.")
     return said
 
 
@@ -97,7 +97,7 @@ def pictures(recording: Recording) -> list[Picture]:
     rows = recording.findings["qd_sweep"]
     found = []
     for name, title, key, scale, unit in (
-        ("iops", "Random requests a second", "iops", 1e-3, "thousand IOPS"),
+        ("iops", "Random IOPS", "iops", 1e-3, "thousand IOPS"),
         ("latency-depth", "Mean latency of random requests", "mean_s", 1e6, "us"),
     ):
         lines = [
@@ -105,5 +105,5 @@ def pictures(recording: Recording) -> list[Picture]:
                  [r[key] * scale for r in rows if r["kind"] == kind], "points")
             for kind in ("randread", "randwrite")
         ]  # fmt: skip
-        found.append(Picture(name, title, "requests under way", unit, lines, log_x=True, log_y=key == "mean_s"))
+        found.append(Picture(name, title, "queue depth", unit, lines, log_x=True, log_y=key == "mean_s"))
     return found + curves.of_any(recording)

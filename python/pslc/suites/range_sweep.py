@@ -130,12 +130,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["hit_s"] is None:
         return []
     if findings["mapped_bytes"] is None:
-        return [
-            f"A random read takes {words.span(findings['hit_s'])} however wide the span: all of the map is at hand."
-        ]
+        return [f"A random read takes {words.span(findings['hit_s'])} over any span: the whole map is held."]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
     return [
-        f"The map of {held} is at hand, where a read takes {words.span(findings['hit_s'])}; beyond, up to {miss} more."
+        f"The map of {held} is held: a read takes {words.span(findings['hit_s'])} there, and up to {miss} more beyond."
     ]
 
 

@@ -241,23 +241,22 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         return []
     if findings["idle_threshold_s"] is None:
         least = words.span(findings["idle_threshold_s_low"])
-        return [f"Leaving the drive alone for {least} does not bring its cache back."]
+        return [f"Does not free its cache within {least} idle."]
     low, high = (words.span(findings[f"idle_threshold_s_{end}"]) for end in ("low", "high"))
-    said = [f"The cache comes back after {words.span(findings['idle_threshold_s'])} of silence ({low} to {high})."]
+    first = f"Frees its cache after {words.span(findings['idle_threshold_s'])} idle ({low} to {high})"
+    said = [f"{first}."]
     rate = findings["migration_bytes_per_s"]
     if rate is not None:
         low, high = (words.speed(findings[f"migration_bytes_per_s_{end}"]) for end in ("low", "high"))
         whole = findings["idle_threshold_s"] + (findings["cache_bytes"] - (findings["residue_bytes"] or 0.0)) / rate
-        said.append(
-            f"From then on {words.speed(rate)} come back ({low} to {high}); all of it takes {words.span(whole)}."
-        )
+        said = [f"{first}, at {words.speed(rate)} ({low} to {high}).", f"All of it takes {words.span(whole)}."]
     elif findings["migration_bytes_per_s_low"] is not None:
-        said.append(f"From then on {words.speed(findings['migration_bytes_per_s_low'])} or more come back.")
+        said = [f"{first}, at {words.speed(findings['migration_bytes_per_s_low'])} or more."]
     if findings["residue_bytes"] is not None:
         share = findings["residue_bytes"] / findings["cache_bytes"]
         whole = words.size(findings["cache_bytes"])
-        left = f"{words.size(findings['residue_bytes'])} of {whole} are never given back."
-        said.append(f"All of the {whole} come back." if share < 0.02 else left)
+        left = f"{words.size(findings['residue_bytes'])} of {whole} are never freed."
+        said.append(f"All {whole} of it are freed." if share < 0.02 else left)
     return said
 
 

@@ -52,16 +52,14 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     said = []
     if findings["cache_share"] is not None:
         first, second = (words.size(pass_["cache_bytes"]) for pass_ in (one, findings))
-        said.append(f"On the full drive the cache holds {second}, on the empty one {first}.")
+        said.append(f"The cache holds {second} on the full drive, {first} on the empty one.")
     elif one["cache_bytes"] is not None:
         said.append(
             f"On the full drive there is no cliff; on the empty one the cache holds {words.size(one['cache_bytes'])}."
         )
     mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
     if mean and before:
-        said.append(
-            f"The second pass was written at {words.speed(mean)} on average, the first at {words.speed(before)}."
-        )
+        said.append(f"Average: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
     return said
 
 

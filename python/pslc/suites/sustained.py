@@ -1,6 +1,6 @@
 """What is left after half an hour of writing without a pause? Sequential writes round the drive.
 
-Iometer's sustained write: 1 MiB, all of it sequential, 32 under way, as long as reviewers let it run.
+Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as long as reviewers let it run.
 """
 
 from typing import Any
@@ -54,8 +54,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """What is left, then what was before."""
     if findings["steady_bytes_per_s"] is None:
         return words.sentences(findings)
-    steady = f"At the end {words.speed(findings['steady_bytes_per_s'])} are left"
-    return [f"{steady}, within {100 * findings['steady_spread']:.0f} %.", *words.sentences(findings)]
+    steady = f"Sustained: {words.speed(findings['steady_bytes_per_s'])}"
+    return [f"{steady} (varies by {100 * findings['steady_spread']:.0f} %).", *words.sentences(findings)]
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

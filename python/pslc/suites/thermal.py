@@ -69,9 +69,9 @@ def findings(recording: Recording) -> dict[str, Any]:
     constants = _constants(cooled[-1]) if known and cooled else []
     doubts = []
     if not known:
-        doubts.append("no temperature is known: Linux shows none of this drive, or its profile has no table heat")
+        doubts.append("the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]")
     elif not told:
-        doubts.append("a real drive does not tell when it throttles: that follows from its reading speed here")
+        doubts.append("a real drive does not say when it throttles: it is inferred from the read speed")
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
 
 
@@ -159,18 +159,18 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
         speed = words.speed(row["bytes_per_s"])
         if row["most_c"] is None:
-            said.append(f"{doing} begins with {speed}.")
+            said.append(f"{doing} starts at {speed}.")
         elif row["throttled_after_s"] is None:
             said.append(
-                f"{doing} {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C; it does not throttle."
+                f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C. No throttling."
             )
         else:
             after, left = words.span(row["throttled_after_s"]), row["throttled_bytes_per_s"]
-            said.append(f"{doing} {speed} throttles it after {after}, at {row['throttled_at_c']:.0f} C; "
-                        f"{words.speed(left) if left else 'nothing'} is left.")  # fmt: skip
+            said.append(f"{doing} at {speed} throttles after {after}, at {row['throttled_at_c']:.0f} C, "
+                        f"to {words.speed(left) if left else 'nothing'}.")  # fmt: skip
     if findings["cooling_s"]:
         fast, slow = (words.span(constant) for constant in findings["cooling_s"])
-        said.append(f"It cools with time constants of {fast} and {slow}.")
+        said.append(f"Cools with time constants of {fast} and {slow}.")
     return said
 
 

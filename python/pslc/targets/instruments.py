@@ -108,7 +108,7 @@ class Meter:
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
         if time is None or (power is None and (voltage is None or current is None)):
             hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
-            raise refusal(f"{path} is no meter's log: its columns are {', '.join(names) or 'none'}", hint)
+            raise refusal(f"{path} is not a meter's log: its columns are {', '.join(names) or 'none'}", hint)
         times, watts = [], []
         for line, row in enumerate(rows[1:], 2):
             if not any(cell.strip() for cell in row):

@@ -115,7 +115,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise refusal(f'"{pair}" in {spec} is no key=value', "a key of the profile, such as cache.mode=pure-xlc")
+            raise refusal(f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc")
         overrides.append((key.strip(), value.strip()))
     bare = ("host", hosts.NONE) in overrides
     overrides = [pair for pair in overrides if pair != ("host", hosts.NONE)]
@@ -177,7 +177,7 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.targets import probe
 
     if not path.exists():
-        raise refusal(f"{spec} is no file", "--reuse measures on a file that is there; without it one is made")
+        raise refusal(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
     found = inspect_file(spec)
     if real.overwrite_file not in (None, path.name):
         raise refusal(
