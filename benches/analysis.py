@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.analysis import simulated, synthetic
 
+from benches.curves import simulated, synthetic
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.causes import WAITING
 from pslc.analysis.outside import LINK_FULL
@@ -52,13 +52,13 @@ class Verdict:
 
 
 def synthetic_case(seed: int) -> Case:
-    """A made-up trace; see `tests/analysis/synthetic.py`."""
+    """A made-up trace; see `benches/curves/synthetic.py`."""
     trace = synthetic.hard_trace(seed)
     return Case(trace.curve(), trace.capacity_bytes, (trace.cache_bytes,), trace.phases)
 
 
 def simulated_case(seed: int) -> Case:
-    """A fill of a random simulated drive; see `tests/analysis/simulated.py`."""
+    """A fill of a random simulated drive; see `benches/curves/simulated.py`."""
     fill = simulated.filled(seed)
     curve = simulated.measured(fill, np.random.default_rng(seed))
     return Case(curve, fill.capacity_bytes, simulated.cache_bytes(fill))

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benches.analysis import Case, judge, shares, simulated_case, synthetic_case
+from benches.curves.synthetic import GB, Trace
 
 from pslc.analysis import CacheEnd, Curve, cache_end, find_phases
-
-from .synthetic import GB, Trace
 
 MB = 1e6
 SHALLOW = Trace(speeds=(5000 * MB, 3500 * MB), ends=(300 * GB, 1000 * GB))

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from pslc.analysis import Curve, Doubt, cache_end, doubts, find_phases
+from benches.curves.synthetic import GB, Trace
 
-from .synthetic import GB, Trace
+from pslc.analysis import Curve, Doubt, cache_end, doubts, find_phases
 
 MB = 1e6
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))

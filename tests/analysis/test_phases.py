@@ -5,13 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from benches.curves.synthetic import GB, Trace, random_trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pslc.analysis import Curve, find_phases
 from pslc.analysis.segment import MAX_PHASES
-
-from .synthetic import GB, Trace, random_trace
 
 MB = 1e6
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))

@@ -24,6 +24,10 @@ REACH: Final = 0.02
 """How far from the first answer the border is looked for, as a share of the bins."""
 LEVEL_REACH: Final = 0.05
 """How far from the border a side's level is taken, as a share of the bins."""
+GUARD: Final = 0.005
+"""Share of the bins beside a rough border that its sides' levels are not taken from."""
+MOST_BINS: Final = 400
+"""The border is looked for within so many bins on each side at the most, or four cells of the rough answer."""
 RESOLUTION: Final = 0.25
 """Bins within which no border is known: a drive takes in what its queue and its buffer hold before it slows down."""
 LEAST_SCATTER: Final = 0.005
@@ -60,11 +64,12 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
     if last - first < 4:
         return Border(about, after, before)
-    reach = max(12, round(REACH * level.size))
+    reach = max(12, min(round(REACH * level.size), max(MOST_BINS, level.size // 512)))
     start = max(centre - reach, first if first == 0 else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
-    guard = max(1, round(0.005 * level.size))
-    for guard_now in (guard, 1):
+    for share in (GUARD, 0.0):
+        # In logs sampled by time a fast phase has few bins of many: the guard leaves three quarters of each side.
+        guard_now = max(1, min(round(share * level.size), (centre - first) // 4, (last - centre) // 4))
         left, right = _sides(level, first, centre, last, guard_now)
         place = float(_places(level[None, start:stop], left, right)[0])
         centre = min(max(start + round(place), first + 1), last - 1)
@@ -84,7 +89,7 @@ def _position(window: Floats, place: float) -> float:
 
 def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tuple[_Side, _Side]:
     """The levels beside the border, without the `guard` bins nearest to it while enough are left."""
-    reach = max(20, round(LEVEL_REACH * level.size))
+    reach = max(20, min(round(LEVEL_REACH * level.size), 5 * MOST_BINS))
     left = level[max(first, centre - reach) : max(centre - guard, first + min(3, centre - first))]
     right = level[min(centre + guard, last - min(3, last - centre)) : min(last, centre + reach)]
     return _side(left), _side(right)

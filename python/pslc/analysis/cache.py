@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-import numpy as np
-
 from pslc.analysis.borders import locate
+from pslc.analysis.causes import Evidence
+from pslc.analysis.levels import most_cache
 from pslc.analysis.phases import Phase
 from pslc.analysis.series import Curve
 
@@ -33,21 +33,36 @@ class CacheEnd:
 
 
 def cache_end(
-    curve: Curve, phases: Sequence[Phase], *, seed: int = 0, capacity_bytes: float | None = None
+    curve: Curve,
+    phases: Sequence[Phase],
+    causes: Sequence[Evidence] | None = None,
+    *,
+    seed: int = 0,
+    capacity_bytes: float | None = None,
 ) -> CacheEnd | None:
-    """Where the cache ended; None when the curve has no cliff.
+    """Where the cache ended; None when the curve does not show an end.
 
-    The cliff is the first border where the speed falls by 20 % or more; a slow start before it belongs to the cache.
+    It ends where the speed falls by 20 % or more because the cells no longer write into it alone. A fall that comes
+    from outside of the cells (memory, heat, the host, the link, others) is not its end, and a first phase that did not
+    go into it bounds nothing.
 
     Args:
         phases: of this curve, from `find_phases`.
+        causes: of the phases; None: every fall is the cells', and a slow start before it belongs to the cache.
         seed: of the stationary bootstrap behind the interval.
         capacity_bytes: of the drive. Only with it can a trace that ended before the cliff be told from a drive
             without one: a curve that never falls gives `seen_end=False` when less than 98 % was written.
     """
     start = float(curve.edges_bytes[0])
-    for phase, following in pairwise(phases):
-        if _usual_speed(curve, following) <= (1.0 - CLIFF) * _usual_speed(curve, phase):
+    for index, (phase, following) in enumerate(pairwise(phases)):
+        if causes is not None and causes[index].cells in BEHIND:
+            return None
+        if causes is not None and not _leaves_the_cache(causes[index], causes[index + 1]):
+            continue
+        known = causes is None or causes[index].cells
+        if not known and capacity_bytes is not None and phase.to_bytes - start > most_cache(capacity_bytes):
+            return None
+        if following.usual_bytes_per_s <= (1.0 - CLIFF) * phase.usual_bytes_per_s:
             border = locate(
                 curve, phase.to_bytes, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES
             )
@@ -55,12 +70,34 @@ def cache_end(
             low, high = phase.to_bytes - (border.bytes - border.low), phase.to_bytes + (border.high - border.bytes)
             low, high = max(low, phase.from_bytes), min(high, following.to_bytes)
             return CacheEnd(phase.to_bytes - start, low - start, high - start, seen_end=True)
-    if capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes:
-        return CacheEnd(curve.total_bytes, curve.total_bytes, capacity_bytes, seen_end=False)
-    return None
+    if capacity_bytes is None or curve.total_bytes >= WHOLE * capacity_bytes:
+        return None
+    least = curve.total_bytes if causes is None else _known_to_hold(phases, causes) - start
+    return CacheEnd(least, least, capacity_bytes, seen_end=False) if least > 0.0 else None
 
 
-def _usual_speed(curve: Curve, phase: Phase) -> float:
-    """Median speed of a phase's bins: a slow start weighs on the mean, and is no part of the cliff."""
-    inside = (curve.edges_bytes[:-1] >= phase.from_bytes) & (curve.edges_bytes[1:] <= phase.to_bytes)
-    return float(np.median(curve.bytes_per_s[inside])) if inside.any() else phase.bytes_per_s
+BEHIND: Final = ("direct", "fold", "native", "gc")
+"""What the cells do when they no longer write into the cache alone."""
+TAKEN_IN: Final = ("page-cache", "dram", "power")
+"""Causes of a phase whose end is not one of the cells'."""
+
+
+def _leaves_the_cache(one: Evidence, following: Evidence) -> bool:
+    """Whether the cells may have filled the cache where one phase gives way to the next."""
+    if following.cells not in (*BEHIND, "") or one.cells in BEHIND:
+        return False
+    if one.cells == "pslc":
+        return following.cells in BEHIND or following.cause in ("unknown", "map")
+    # What the cells did is not known: only what took the data in by itself ends by itself.
+    return following.cells in BEHIND and one.cause not in (*TAKEN_IN, "unknown")
+
+
+def _known_to_hold(phases: Sequence[Phase], causes: Sequence[Evidence]) -> float:
+    """Bytes until which the cells are known to have written into the cache."""
+    held = 0.0
+    for phase, why in zip(phases, causes, strict=True):
+        if why.cells == "pslc":
+            held = phase.to_bytes
+        elif why.cells or why.cause not in (*TAKEN_IN, "unknown"):
+            break
+    return held

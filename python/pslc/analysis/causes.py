@@ -8,7 +8,7 @@ itself), then what the cells were busy with.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 CAUSES: Final = (
@@ -16,6 +16,9 @@ CAUSES: Final = (
     "power", "other", "unknown",
 )  # fmt: skip
 """Every cause there is."""
+
+CELLS: Final = ("pslc", "direct", "fold", "native", "gc")
+"""Those that lie in the cells."""
 
 NEEDED: Final = (
     "host_write_bytes_total",
@@ -62,6 +65,8 @@ THROTTLED: Final = 0.1
 """Share of the time throttled from which heat matters."""
 ALWAYS: Final = 0.8
 """Share of the time throttled that is nearly all of it."""
+NEAR_CEILING: Final = 0.85
+"""A drive slower than this share of what it carries while throttled is slow for another reason."""
 WAKING: Final = 0.3
 """Share of the time spent waiting for the first request after a silence, from which the idle state matters."""
 FLUSHING: Final = 0.5
@@ -76,11 +81,24 @@ AHEAD: Final = 2.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """A cause (one of `CAUSES`), how sure (0 to 1: how far the numbers are from another answer), and why."""
+    """Why a phase has its speed.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        confidence: from 0 to 1, how often such a conclusion is right.
+        because: the numbers, a sentence.
+        cells: what the cells did meanwhile, one of `CELLS`; empty where that is not known. It is the cause, where that
+            is theirs.
+    """
 
     cause: str
     confidence: float
     because: str
+    cells: str = ""
+
+    def __post_init__(self) -> None:
+        if self.cause in CELLS:
+            object.__setattr__(self, "cells", self.cause)
 
 
 @dataclass(frozen=True)
@@ -120,7 +138,8 @@ def phase_cause(
             `SimDrive.columns`; beside these `buffer_rise_bytes`, what `buffer_bytes` changed by, and `other_bytes`,
             what the drive moved for others. A real drive has none: the answer is `unknown`.
         seconds: how long the phase took.
-        facts: of the drive; `dies` is needed, and `host_cores` where the host is simulated too; `link_bytes_per_s` and
+        facts: of the drive; `dies` is needed, `host_cores` where the host is simulated too, and where it throttles
+            `throttled_bytes_per_s`, what its link carries then; `link_bytes_per_s` and
             the raw NAND speeds (`slc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are known.
         written: bytes that programs wrote meanwhile, where a page cache may hold some; None: those the drive got.
     """
@@ -136,7 +155,9 @@ def phase_cause(
     shares = _shares(deltas, seconds, facts)
     if isinstance(shares, str):
         return _unknown(shares)
-    return _limit_outside(shares, seconds, facts) or _work_inside(shares, seconds, facts)
+    inside = _work_inside(shares, seconds, facts)
+    outside = _limit_outside(shares, seconds, facts)
+    return replace(outside, cells=inside.cells) if outside else inside
 
 
 def _unknown(because: str) -> Evidence:
@@ -224,7 +245,9 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     if s.buffered >= BUFFERED:
         because = f"{_pc(s.buffered)} of what the host wrote is still in the drive's buffer at the end"
         return Evidence("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
-    if s.throttled >= THROTTLED and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
+    limit = float(facts.get("throttled_bytes_per_s") or 0.0)
+    slowed = s.throttled >= THROTTLED and s.host / seconds >= NEAR_CEILING * limit
+    if slowed and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
         because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
         return Evidence("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
     if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:

@@ -12,16 +12,15 @@ tells; folding takes n - 1 bytes moved for each of the host's, and ends; a full 
 garbage; and a controller that does not have the whole map at hand reads it from the cells for each request far off.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 from pslc.analysis.causes import Evidence, gb
+from pslc.analysis.levels import LEAST_BITS, LEAST_SPARE, MOST_BITS, MOST_SPARE, WHOLE, most_cache
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Place, Seen
 
-LEAST_BITS, MOST_BITS = 3, 4
-LEAST_SPARE, MOST_SPARE = 1.0, 1.2
-"""Raw capacity over what the host sees."""
 TRICKLE: Final = 0.2
 """Below this share of the cache's speed it is rather folding than native cells: those are a quarter as fast or more."""
 CRAWL: Final = 0.08
@@ -32,9 +31,10 @@ CACHE_AGAIN: Final = 0.68
 """A rise to this share of the fastest speed is the cache again."""
 SAME: Final = 0.12
 """Relative difference within which two phases run at one speed."""
-WHOLE: Final = 0.98
 UNSTEADY: Final = 0.25
 """Spread of the speed above which something comes and goes: native cells alone are steady."""
+DRIFT_SPREADS: Final = 0.34
+"""Of a drift, in log speed, so much is spread: half of the middle 68 %."""
 STARTED: Final = 0.1
 """Share of a phase within which what it is about has begun."""
 NATIVE_LIKE: Final = 0.28
@@ -132,7 +132,7 @@ def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
     rate = mb(phase.bytes_per_s)
     if capacity is not None and phase.to_bytes >= WHOLE * capacity:
         return Evidence("native", LIKELY, f"no cliff over the whole drive: {rate}")
-    too_much = capacity is not None and phase.to_bytes > MOST_SPARE / LEAST_BITS * capacity
+    too_much = capacity is not None and phase.to_bytes > most_cache(capacity)
     if len(phases) == 1:
         if capacity is None:
             return Evidence("unknown", 0.0, f"no cliff, and the capacity is not known: {rate}")
@@ -200,7 +200,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
     size = cache.to_bytes
     rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
     if capacity is not None:
-        if cache.to_bytes > MOST_SPARE / LEAST_BITS * capacity:
+        if cache.to_bytes > most_cache(capacity):
             return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
         following = phases[index + 1] if index + 1 < len(phases) else None
         if following is not None and phase.to_bytes < WHOLE * capacity:
@@ -219,7 +219,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
                     "direct", UNSURE, f"fast for folding, so a part of the cache has room of its own: {rate}"
                 )
             return Evidence("fold", SURE, because)
-    if phase.spread > UNSTEADY:
+    if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
         return Evidence("fold", LIKELY, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
         return Evidence("fold", LIKELY, f"slower than native cells should be: {rate}")

@@ -93,9 +93,7 @@ def find(
     """
     phases = find_phases(curve)
     causes = explain(phases)
-    # What the drive's buffer took in, or its waking up, is no cache.
-    cells = phases[1:] if causes[0].cause in ("dram", "power") else phases
-    end = cache_end(curve, cells, seed=seed, capacity_bytes=capacity_bytes)
+    end = cache_end(curve, phases, causes, seed=seed, capacity_bytes=capacity_bytes)
     return Found(
         curve.total_bytes / curve.total_seconds,
         tuple(

@@ -5,17 +5,19 @@ others who use it, and its DRAM, which takes in the first of a burst. What remai
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pslc.analysis.causes import BUSY_CPU, OTHERS, WAKING, Evidence, gb
 from pslc.analysis.cells import LIKELY, SURE, UNSURE, mb, of_the_cells
+from pslc.analysis.levels import BEYOND, Kind, kinds, levels
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 
 LINK_FULL: Final = 0.965
 """Share of the link's ceiling at which the link is what limits."""
-LINK_BEYOND: Final = 1.12
-"""Share of it at which no drive was measured: packets and encoding take less than this."""
+SPARE, FALLEN = 0.03, 0.88
+"""A drive written at random may collect from this share of its capacity on, and is then slower than this."""
 AS_LONG: Final = 0.05
 """Relative difference within which a phase lasted as long as the drive throttled."""
 TO_THE_END: Final = 0.005
@@ -38,22 +40,68 @@ def causes_from_outside(phases: Sequence[Phase], seen: Seen) -> list[Evidence]:
     Args:
         phases: from `find_phases`; the write began on an empty drive.
     """
+    if seen.random and not seen.places:
+        return [_around(phases, index, seen) or _at_random(phases, index, seen) for index in range(len(phases))]
     hot, lasted = _throttled(phases, seen.throttled_s) if seen.throttled_s else (None, 0.0)
     # What the cells did is read off the other phases.
     cool = [index for index in range(len(phases)) if index != hot]
+    # A slow start weighs on the mean of the first phase, and tells nothing of the cells.
+    usual = [replace(phases[0], bytes_per_s=phases[0].usual_bytes_per_s or phases[0].bytes_per_s), *phases[1:]]
+    usual = [usual[index] for index in cool]
+    what = kinds(usual, seen)
+    work = levels(usual, what)
     drive: list[Evidence] = []
-    found: list[Evidence] = []
-    for index, phase in enumerate(phases):
-        outside = _around(phases, index, seen)
-        if index == hot and outside is None:
-            because = f"the drive throttled for {seen.throttled_s:.0f} s, and from there it lasted {lasted:.0f} s"
-            found.append(Evidence("thermal", UNSURE, f"{because}: {mb(phase.bytes_per_s)}"))
-            continue
-        why = outside or of_the_cells([phases[i] for i in cool], len(drive), seen, drive)
-        found.append(why)
-        if index != hot:
-            drive.append(why)
-    return found
+    found: dict[int, Evidence] = {}
+    for number, level in enumerate(work):
+        own = [part for part in level.parts if what[part] == "cells"] or list(level.parts)
+        index = cool[max(own, key=lambda part: usual[part].to_bytes - usual[part].from_bytes)]
+        why = _around(phases, index, seen) or of_the_cells([one.phase for one in work], number, seen, drive)
+        drive.append(why)
+        for part in level.parts:
+            said = _around(phases, cool[part], seen) or _part(usual, part, what[part], why)
+            found[cool[part]] = replace(said, cells=said.cells or ("" if what[part] == "memory" else why.cells))
+    if hot is not None:
+        because = f"the drive throttled for {seen.throttled_s:.0f} s, and from there it lasted {lasted:.0f} s"
+        thermal = Evidence("thermal", UNSURE, f"{because}: {mb(phases[hot].bytes_per_s)}")
+        found[hot] = _around(phases, hot, seen) or thermal
+    return [found[index] for index in range(len(phases))]
+
+
+def _at_random(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence:
+    """Written at random places nobody knows: a fall once the spare area may be used up is collection."""
+    phase = phases[index]
+    rate = mb(phase.bytes_per_s)
+    fastest = max(one.bytes_per_s for one in phases[: index + 1])
+    full = seen.prefilled or (seen.capacity_bytes is not None and phase.from_bytes >= SPARE * seen.capacity_bytes)
+    if full and phase.bytes_per_s < FALLEN * fastest:
+        share = f"{100 * phase.bytes_per_s / fastest:.0f} % of the fastest"
+        return Evidence("gc", LIKELY, f"random writes, and slower when the spare area is used up: {rate}, {share}")
+    return Evidence("unknown", 0.0, f"written at random places, so the curve does not tell of a cache: {rate}")
+
+
+def _part(phases: Sequence[Phase], index: int, kind: Kind, cells: Evidence) -> Evidence:
+    """The cause of a phase that is a part of what the cells did."""
+    phase = phases[index]
+    rate = mb(phase.bytes_per_s)
+    if kind == "start":
+        return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
+    if kind == "dip" and cells.cause in ("native", "gc"):
+        return Evidence("gc", UNSURE, f"for a moment, as native cells are collected: {rate}")
+    if kind == "dip":
+        return Evidence("thermal", UNSURE, f"for a moment, too short to have emptied a cache, as heat does: {rate}")
+    if kind == "heat":
+        because = f"slower than before, but too early for a cache to be full, as when heat throttles: {rate}"
+        return Evidence("thermal", UNSURE, because)
+    if kind == "memory":
+        behind = mb(phases[index + 1].bytes_per_s)
+        return Evidence(
+            "page-cache", UNSURE, f"far faster than what follows, {behind}, and no cache ends so soon: {rate}"
+        )
+    if kind == "tier" and cells.cause == "pslc":
+        return Evidence(
+            "pslc", UNSURE, f"the faster part of a cache that goes on at {mb(phases[index + 1].bytes_per_s)}: {rate}"
+        )
+    return cells
 
 
 def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
@@ -67,7 +115,7 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
         because = f"{100 * seen.others[index]:.0f} % of what the drive moved was for others"
         return Evidence("other", LIKELY, f"{because}: {mb(speed)}")
     carried = "" if most is None else f"{mb(speed)} is {100 * speed / most:.0f} % of what the link carries"
-    if most is not None and speed > LINK_BEYOND * most:
+    if most is not None and speed > BEYOND * most:
         return Evidence("page-cache", SURE, f"memory took it in: {carried}")
     if index == 0 and not seen.buffered:
         taken = _buffered_by_the_drive(phases, seen)

@@ -1,6 +1,6 @@
 """The phases of a write: stretches of bytes at one speed, told apart by where the speed changes for good."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,6 +8,8 @@ from pslc.analysis.borders import Border, locate
 from pslc.analysis.segment import change_bytes
 from pslc.analysis.series import Curve
 
+STRADDLED = 2
+"""Bins that a border between two speeds may touch."""
 STEEPEST = 20.0
 """The logarithm of the largest drift that is told; a line through bins of very unequal width may be steeper."""
 
@@ -20,8 +22,9 @@ class Phase:
         from_bytes, to_bytes: cumulative bytes at its borders.
         bytes_per_s: its bytes over its time.
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
-        spread: half the range of the middle 68 % of its bins' speeds, over their median.
+        spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
+        usual_bytes_per_s: the speed that half of its bytes were slower than; a slow start weighs on the mean.
     """
 
     from_bytes: float
@@ -31,6 +34,7 @@ class Phase:
     from_high: float
     spread: float
     drift: float
+    usual_bytes_per_s: float = field(default=0.0, kw_only=True)
 
 
 def find_phases(curve: Curve) -> list[Phase]:
@@ -40,7 +44,7 @@ def find_phases(curve: Curve) -> list[Phase]:
     0.5 % of the trace or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
     """
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
-    rough = [start, *change_bytes(curve), end]
+    rough = [start, *_without_straddling(curve, change_bytes(curve)), end]
     borders = [Border(start, start, start)]
     for i in range(1, len(rough) - 1):
         found = locate(curve, rough[i], borders[-1].bytes, rough[i + 1], seed=i)
@@ -50,32 +54,56 @@ def find_phases(curve: Curve) -> list[Phase]:
     return [_phase(curve, border, to) for border, to in zip(borders, ends, strict=True)]
 
 
+def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
+    """One border for two that enclose hardly more than the bin which lies across it: that is of a speed in between."""
+    found: list[float] = []
+    ends = [*borders, float(curve.edges_bytes[-1])]
+    for i, border in enumerate(borders):
+        before = found[-1] if found else float(curve.edges_bytes[0])
+        bins = np.searchsorted(curve.edges_bytes, [before, border])
+        if found and bins[1] - bins[0] <= STRADDLED:
+            earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
+            at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
+            speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
+            if min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
+                found[-1] = 0.5 * (before + border)
+                continue
+        found.append(border)
+    return found
+
+
 def _phase(curve: Curve, start: Border, to: float) -> Phase:
     seconds = curve.seconds_at(np.array([start.bytes, to]))
-    spread, drift = _shape(curve, start.bytes, to)
+    mean = (to - start.bytes) / float(seconds[1] - seconds[0])
+    spread, usual, drift = _shape(curve, start.bytes, to)
     return Phase(
         from_bytes=start.bytes,
         to_bytes=to,
-        bytes_per_s=(to - start.bytes) / float(seconds[1] - seconds[0]),
+        bytes_per_s=mean,
         from_low=start.low,
         from_high=start.high,
         spread=spread,
         drift=drift,
+        usual_bytes_per_s=usual or mean,
     )
 
 
-def _shape(curve: Curve, start: float, to: float) -> tuple[float, float]:
-    """Spread and drift over the bins wholly inside the phase; (0, 0) when fewer than 4 are."""
-    inside = (curve.edges_bytes[:-1] >= start) & (curve.edges_bytes[1:] <= to)
-    speed = curve.bytes_per_s[inside]
+def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float]:
+    """Spread, median and drift over the bins wholly inside the phase; zeros when fewer than 4 are."""
+    inside = slice(
+        int(np.searchsorted(curve.edges_bytes, start, side="left")),
+        int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
+    )
+    speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
     if speed.size < 4:
-        return 0.0, 0.0
-    low, middle, high = np.quantile(speed, (0.16, 0.5, 0.84))
+        return 0.0, 0.0, 0.0
+    order = np.argsort(speed)
+    share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()
+    low, middle, high = np.interp((0.16, 0.5, 0.84), share, speed[order])
     centres = ((curve.edges_bytes[:-1] + curve.edges_bytes[1:]) / 2.0)[inside]
     # The medians of the first and the last third lie two thirds of the phase apart (Tukey's resistant line).
     third = max(1, speed.size // 3)
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
-    return float((high - low) / (2.0 * middle)), float(
-        np.expm1(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
-    )
+    drift = float(np.expm1(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST)))
+    return float((high - low) / (2.0 * middle)), float(middle), drift

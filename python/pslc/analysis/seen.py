@@ -2,6 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pslc.analysis.series import Floats
+
+NEAR_K: Final = 3.0
+"""A drive that is throttled stays as near as this to its highest temperature."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ class Seen:
         buffered: the host wrote through its page cache.
         throttled_s: how long the drive throttled for heat, by its own counters.
         others: share of what the drive moved that was for others, by phase.
+        random: the host wrote at random places; `places` tells more where they are known. None: nobody says.
+        prefilled: the drive was full of other data before.
+        celsius: bytes written and the drive's temperature then, in order.
     """
 
     capacity_bytes: float | None = None
@@ -53,10 +64,20 @@ class Seen:
     buffered: bool = False
     throttled_s: float | None = None
     others: Sequence[float] | None = None
+    random: bool | None = None
+    prefilled: bool = False
+    celsius: tuple[Floats, Floats] | None = None
 
     def place(self, at_bytes: float) -> Place | None:
         """Where the host wrote when it had written so much."""
         return next((place for place in reversed(self.places) if place.from_bytes <= at_bytes), None)
+
+    def is_hot(self, from_bytes: float, to_bytes: float) -> bool | None:
+        """Whether the drive was about as hot as ever within a stretch of bytes; None where that is not known."""
+        if self.celsius is None:
+            return None
+        at = np.linspace(from_bytes, to_bytes, 9)
+        return bool(np.median(np.interp(at, *self.celsius)) >= np.quantile(self.celsius[1], 0.99) - NEAR_K)
 
     def unevenness(self, index: int) -> float | None:
         """The usual longest request over the mean one, within a phase."""

@@ -172,14 +172,23 @@ def _short_first_phase(level: Floats, until: int) -> int:
     shortest = max(2, math.ceil(BUFFER * level.size))
     longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
     best, found = 2 * MATERIAL, 0
-    for count in range(shortest, longest + 1):
-        after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
-        if after.size < 8:
-            break
-        gap = float(level[:count].min() - np.quantile(after, 0.95))
-        if gap > best:
-            best, found = gap, count
+    for begin in {0, _begin(level[: max(longest, 0)])}:
+        for count in range(begin + shortest, longest + 1):
+            after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
+            if after.size < 8:
+                break
+            gap = float(level[begin:count].min() - np.quantile(after, 0.95))
+            if gap > best:
+                best, found = gap, count
     return found
+
+
+def _begin(level: Floats) -> int:
+    """Where a slow start ends: at the largest rise, if that is of a fifth or more."""
+    if level.size < 4:
+        return 0
+    rises = np.diff(level)
+    return int(np.argmax(rises)) + 1 if rises.max() > 2 * MATERIAL else 0
 
 
 def _without_slow_start(calm: Floats, borders: list[int]) -> list[int]:

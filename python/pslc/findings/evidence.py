@@ -1,5 +1,6 @@
 """What a recording tells besides its curve: the drive's counters within a phase, and what is seen from outside."""
 
+import math
 import tomllib
 from collections.abc import Sequence
 from typing import Any
@@ -108,6 +109,17 @@ def throttled(recording: Recording) -> float | None:
         edges = np.concatenate([[recording.start_ns], recording.time["end_ns"]]).astype(np.float64)
         return float(np.diff(edges)[recording.time["throttle_level"] > 0].sum()) / 1e9
     return throttled_s(recording.facts)
+
+
+def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
+    """What the link of a simulated drive carries at a step of throttling, the deepest that was reached if `level` is a
+    mean; None where it does not throttle."""
+    heat: dict[str, Any] = tomllib.loads(recording.profile).get("heat", {})
+    steps = [heat[name] for name in ("throttle1", "throttle2", "throttle3") if name in heat]
+    if not level or not steps:
+        return None
+    share = float(steps[min(math.ceil(level), len(steps)) - 1]["speed"].rstrip("%")) / 100
+    return share * float(recording.facts["link_bytes_per_s"])
 
 
 def _buffered(recording: Recording) -> bool:

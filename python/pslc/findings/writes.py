@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.findings.evidence import began, changes_within, host, inside, seen, throttled
+from pslc.findings.evidence import began, changes_within, host, inside, seen, throttled, throttled_bytes_per_s
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -133,4 +133,5 @@ def _evidence(recording: Recording, phase: Phase) -> Evidence:
     changes |= inside(recording, phase)
     written = phase.to_bytes - phase.from_bytes
     facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
+    facts["throttled_bytes_per_s"] = throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0))
     return phase_cause(changes, seconds=seconds, facts=facts, written=written)

@@ -1,0 +1,129 @@
+"""How often the analysis of a log is right, by what makes the log hard to read: the tables of `make bench-analysis`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benches.curves import shapes
+from benches.curves.shapes import SHAPES, Log
+from pslc.analysis import Found, Seen, causes_from_outside, find
+
+CLOSE = 0.01
+"""Error of the border, as a share of the capacity."""
+ANSWERS = {"unknown": ("unknown", "power")}
+"""Which causes are right for one of a log; of a slow start it may be that the drive slept."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one log went.
+
+    Attributes:
+        error: of the cache's end, as a share of the capacity; infinite where the answer is of another kind.
+        false, missed: a cliff was stated where there is none, or none where there is one.
+        covered: whether the interval holds the truth; None where there is nothing to hold.
+        causes: of each phase the true cause, the answer, and how sure it was.
+    """
+
+    seed: int
+    error: float
+    false: bool
+    missed: bool
+    covered: bool | None
+    causes: tuple[tuple[str, str, float], ...]
+
+
+def found(log: Log, seed: int = 0) -> Found:
+    """What is said of a log."""
+    seen = Seen(capacity_bytes=log.capacity_bytes, **log.known)
+    return find(
+        log.curve, lambda phases: causes_from_outside(phases, seen), capacity_bytes=log.capacity_bytes, seed=seed
+    )
+
+
+def judged(log: Log, said: Found, seed: int = 0) -> Verdict:
+    """Whether it is right."""
+    end, true = said.cache, log.cache_bytes
+    stated = end is not None and end.seen_end
+    if true is None:
+        error = float("inf") if stated or (end is None) == log.truncated else 0.0
+    else:
+        error = abs(end.bytes - true) / log.capacity_bytes if end is not None and stated else float("inf")
+    causes = tuple(
+        (log.cause(phase.from_bytes, phase.to_bytes), phase.cause, phase.confidence) for phase in said.phases
+    )
+    covered = end.low <= true <= end.high if end is not None and stated and true is not None else None
+    return Verdict(seed, error, stated and true is None, not stated and true is not None, covered, causes)
+
+
+def verdicts(shape: str, seeds: Iterable[int]) -> list[Verdict]:
+    """Of the logs of a shape."""
+    logs = ((seed, shapes.log(shape, seed)) for seed in seeds)
+    return [judged(log, found(log, seed), seed) for seed, log in logs]
+
+
+def right(truth: str, answer: str) -> bool:
+    """Whether a cause is."""
+    return answer in ANSWERS.get(truth, (truth,))
+
+
+def table(by_shape: dict[str, list[Verdict]]) -> str:
+    """A row a shape, as Markdown."""
+    rows = [
+        "| logs | border within 1 % | false cliffs | missed | 90 % interval holds | causes right | worst seeds |",
+        "|---|---:|---:|---:|---:|---:|---|",
+    ]
+    rows += [_row(f"{len(found)} {shape}", found) for shape, found in by_shape.items()]
+    rows.append(_row("all", [one for found in by_shape.values() for one in found], worst=False))
+    return "\n".join(rows)
+
+
+def _row(name: str, found: list[Verdict], *, worst: bool = True) -> str:
+    covered = [one.covered for one in found if one.covered is not None]
+    causes = [right(truth, answer) for one in found for truth, answer, _ in one.causes]
+    off = sorted((one for one in found if one.error > CLOSE), key=lambda one: -one.error)[:10] if worst else []
+    close, false, missed = (
+        f"{np.mean(share):.1%}"
+        for share in (
+            [one.error <= CLOSE for one in found],
+            [one.false for one in found],
+            [one.missed for one in found],
+        )
+    )
+    return (
+        f"| {name} | {close} | {false} | {missed} | {f'{np.mean(covered):.1%}' if covered else ''} "
+        f"| {np.mean(causes):.1%} | {', '.join(str(one.seed) for one in off)} |"
+    )
+
+
+def reliability(found: Iterable[Verdict]) -> str:
+    """How often causes of each stated confidence were right, as Markdown."""
+    said: dict[float, list[bool]] = {}
+    for one in found:
+        for truth, answer, sure in one.causes:
+            said.setdefault(round(sure, 2), []).append(right(truth, answer))
+    rows = ["| stated confidence | phases | right |", "|---:|---:|---:|"]
+    rows += [f"| {sure:.0%} | {len(said[sure])} | {np.mean(said[sure]):.0%} |" for sure in sorted(said)]
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    import sys
+    import time
+
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    start = time.time()
+    every = {shape: verdicts(shape, range(first, first + count)) for shape in SHAPES}
+    print(table(every))
+    flat = [one for found in every.values() for one in found]
+    print(reliability(flat))
+    wrong: dict[tuple[str, str, str], int] = {}
+    for shape, some in every.items():
+        for one in some:
+            for truth, answer, _ in one.causes:
+                if not right(truth, answer):
+                    wrong[shape, truth, answer] = wrong.get((shape, truth, answer), 0) + 1
+    for key in sorted(wrong, key=lambda key: -wrong[key])[:25]:
+        print(*key, wrong[key])
+    print(f"{time.time() - start:.0f} s")
