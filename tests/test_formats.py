@@ -105,7 +105,7 @@ def test_tables_are_read_by_names_and_units(text, arguments, command, tmp_path):
         lines.append(separator.join(cells) + "\n")
     path = tmp_path / "table.csv"
     path.write_text("".join(lines))
-    findings = found(command, path, "--capacity", "200GB", *arguments)
+    findings = found(command, path, "--capacity", "300GB", *arguments)
     assert findings["cache_bytes"] == pytest.approx(90e9, rel=0.02)
 
 

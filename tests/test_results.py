@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pslc import PslcError, formats
+from pslc.analysis import Seen
 from pslc.findings import imported
 from pslc.formats import Hints, Row
 
@@ -112,7 +113,7 @@ def test_a_damaged_file_is_read_or_refused_in_words(tmp_path_factory, path, at, 
     damaged = folder / path.name
     damaged.write_bytes(data[:at] + put + data[at + length :])
     try:
-        imported.analyzed([damaged], Hints(skip_bad=skip), 10**12)
+        imported.analyzed([damaged], Hints(skip_bad=skip), Seen(capacity_bytes=10**12))
     except PslcError as error:
         assert "hint:" in str(error)  # noqa: PT017
 

@@ -1,8 +1,8 @@
 """Write logs of imaginary drives, by what makes a log hard to read: slow starts, page caches, heat, tiers, collection.
 
 A drive keeps to the space there is: past a cache of S bytes at n bits a cell it writes natively until S + raw - n S,
-and folds from then on (docs/model.md). Everything else is drawn. A log is sampled as tools do it, every 10 ms to 10 s or
-every so many bytes, and the truth is told in bytes of the log itself.
+and folds from then on (docs/model.md). Everything else is drawn. A log is sampled as tools do it, every 10 ms to 10 s
+or every so many bytes, and the truth is told in bytes of the log itself.
 """
 
 from collections.abc import Callable

@@ -30,6 +30,27 @@ def size(text: str, option: str) -> int:
     return found
 
 
+LANE: Final = {1: 250e6, 2: 500e6, 3: 985e6, 4: 1969e6, 5: 3938e6}
+"""Bytes a second that a lane of PCIe carries, by generation, its line code taken off."""
+PAYLOAD: Final = 0.9
+"""Share of a link's raw speed that is the host's data."""
+
+
+def link(text: str, option: str) -> float:
+    """Bytes a second of the host's data that `sata600`, `pcie3x4` or a speed, `1GB/s`, carries.
+
+    Raises:
+        PslcError: it is none of these.
+    """
+    if found := re.fullmatch(r"pcie([1-5])x(1|2|4|8|16)", text):
+        return PAYLOAD * LANE[int(found[1])] * int(found[2])
+    if text in ("sata150", "sata300", "sata600"):
+        return PAYLOAD * 1e6 * int(text[4:])
+    if text.endswith("/s"):
+        return float(size(text.removesuffix("/s"), option))
+    raise refusal(f'{option} is "{text}"', "sata600, pcie3x4 or a speed, such as 1GB/s")
+
+
 TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 

@@ -22,6 +22,8 @@ CAUSE = {
 """What each cause is called beside a speed."""
 
 
+SURE = 0.9
+"""A cause that is right less often than this is "probably" so."""
 IN_A_ROW = 4
 """Phases that a sentence tells one after the other; of more it tells the fastest and the slowest."""
 
@@ -80,13 +82,17 @@ def _three(number: float) -> str:
 
 
 def _why(phase: dict[str, Any]) -> str:
-    return "" if phase["cause"] == "unknown" else f" ({CAUSE[phase['cause']]})"
+    return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
 
 
 def _step(phase: dict[str, Any]) -> str:
     """`SLC cache 6632 MB/s`."""
-    cause = "" if phase["cause"] == "unknown" else f"{CAUSE[phase['cause']]} "
+    cause = "" if phase["cause"] == "unknown" else f"{_probably(phase)}{CAUSE[phase['cause']]} "
     return f"{cause}{speed(phase['bytes_per_s'])}"
+
+
+def _probably(phase: dict[str, Any]) -> str:
+    return "" if phase["confidence"] >= SURE else "probably "
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:

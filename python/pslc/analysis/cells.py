@@ -54,14 +54,15 @@ UNSURE, LIKELY, SURE = 0.6, 0.8, 0.9
 def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
     """The cause of phase `index`, those `before` it being known."""
     phase = phases[index]
+    room = seen.room_bytes
     place = _place(phase, seen)
     if place is not None and place.random:
         return _at_random(phases, index, seen, place, before)
     if all(why.cause in BEFORE_THE_CELLS for why in before):
-        return _first(phases[index:], seen.capacity_bytes)
+        return _first(phases[index:], room)
     if phase.bytes_per_s > phases[index - 1].bytes_per_s:
-        return _risen(phases, index, seen.capacity_bytes, before)
-    return _fallen(phases, index, seen.capacity_bytes, before)
+        return _risen(phases, index, room, before)
+    return _fallen(phases, index, room, before)
 
 
 def _place(phase: Phase, seen: Seen) -> Place | None:

@@ -7,7 +7,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pslc.analysis.cache import WHOLE, CacheEnd
+from pslc.analysis.causes import Evidence
+from pslc.analysis.cells import LIKELY
+from pslc.analysis.levels import LEAST_SPARE, MOST_BITS
 from pslc.analysis.phases import Phase
+from pslc.analysis.seen import Seen
 from pslc.analysis.segment import MAX_PHASES
 from pslc.analysis.series import Curve, Floats
 
@@ -19,6 +23,8 @@ STALL, STALL_S, BESIDE = 10.0, 1.0, 8
 """A bin stalls when it takes so many times, and so many seconds, longer than so many bins on each side."""
 DRIFTING = 0.15
 WIDE = 0.05
+FALLS, EARLY = 0.8, 0.9
+"""A phase is followed by a fall to this share; and ends this much of its room too early."""
 
 
 class Doubt(StrEnum):
@@ -28,11 +34,17 @@ class Doubt(StrEnum):
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins} bins, so a short cache may be missed: record at least {least}"
     SHORT_PHASE = "phase {phase} has only {bins} bins, so its speed is uncertain: record finer bins"
-    GAPS = "{count} bins are over {gap:g} times as wide as usual, so samples are missing: record without other load"
+    GAPS = "{count} bins are over {gap:g} times as long as usual, so samples are missing: record without other load"
     STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: write on until it settles"
     WIDE = "the end of the cache is only known within {width}: repeat the run and record finer bins"
+    HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
+    RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
+    NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
+    PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
+    GUESSED = "phase {phase} is only guessed to be {cause}, as no cache ends so soon: give {what}"
+    TOO_EARLY = "phase {phase} ended at {end}, but native cells have room until {room}: look for heat or a second tier"
     PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
 
 
@@ -43,6 +55,8 @@ def doubts(
     end: CacheEnd | None = None,
     capacity_bytes: float | None = None,
     interrupted: bool = False,
+    causes: Sequence[Evidence] | None = None,
+    seen: Seen | None = None,
 ) -> list[str]:
     """What to doubt about an analysis, the gravest first; empty when nothing.
 
@@ -51,9 +65,13 @@ def doubts(
         end: of the cache, from `cache_end`.
         capacity_bytes: of the drive; None when it is not known.
         interrupted: the run was ended before its time.
+        causes: of the phases, as seen from outside.
+        seen: what else is known of a curve that is somebody else's; None: it is ours.
     """
     return [
         *_unfinished(curve, phases, capacity_bytes, interrupted),
+        *_untold(phases, seen),
+        *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
         *_unsteady(phases),
     ]
@@ -70,11 +88,44 @@ def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, i
     return found
 
 
+def _untold(phases: Sequence[Phase], seen: Seen | None) -> list[str]:
+    """What nobody says, or what was said and forbids an answer."""
+    if seen is None:
+        return []
+    found = []
+    if seen.random:
+        found.append(str(Doubt.RANDOM))
+    elif seen.random is None and len(phases) > 1:
+        found.append(Doubt.NOBODY_SAYS.format(options="say --workload, and --prefilled if it was full"))
+    if seen.prefilled:
+        found.append(str(Doubt.PREFILLED))
+    return found
+
+
+def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen) -> list[str]:
+    """Phases that ended before the room for them did."""
+    found = []
+    cache = 0.0
+    for number, (phase, why) in enumerate(zip(phases, causes, strict=True), 1):
+        if why.cells == "pslc":
+            cache = phase.to_bytes
+        if why.cause == "page-cache" and why.confidence < LIKELY and seen.link_bytes_per_s is None:
+            found.append(Doubt.GUESSED.format(phase=number, cause="memory", what="--link"))
+        if why.cause == "thermal" and why.confidence < LIKELY and seen.celsius is None and seen.throttled_s is None:
+            found.append(Doubt.GUESSED.format(phase=number, cause="heat", what="a column of temperatures"))
+        falls = number < len(phases) and phases[number].bytes_per_s < FALLS * phase.bytes_per_s
+        if why.cause == "direct" and cache and capacity is not None and falls and not (seen.random or seen.prefilled):
+            room = LEAST_SPARE * capacity - (MOST_BITS - 1) * cache
+            if phase.to_bytes < EARLY * room:
+                found.append(Doubt.TOO_EARLY.format(phase=number, end=_size(phase.to_bytes), room=_size(room)))
+    return found
+
+
 def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[str]:
     found = []
     if curve.seconds.size < FEW_IN_CURVE:
         found.append(Doubt.FEW_BINS.format(bins=curve.seconds.size, least=FEW_IN_CURVE))
-    wide = int(np.count_nonzero(curve.widths > GAP * np.median(curve.widths)))
+    wide = _gaps(curve)
     if wide:
         found.append(Doubt.GAPS.format(count=wide, gap=GAP))
     stalls = _stalls(curve)
@@ -89,6 +140,14 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
             found.append(Doubt.SHORT_PHASE.format(phase=number, bins=max(bins - 1, 0)))
     return found
+
+
+def _gaps(curve: Curve) -> int:
+    """Bins that are too wide for samples taken every so many bytes, or too long for those taken every so often."""
+    of_bytes, of_time = (column / np.median(column) for column in (curve.widths, curve.seconds))
+    # Whatever a tool counts by is the same for most samples.
+    scatter = [float(np.quantile(np.abs(column - 1.0), 0.75)) for column in (of_bytes, of_time)]
+    return int(np.count_nonzero((of_bytes if scatter[0] <= scatter[1] else of_time) > GAP))
 
 
 def _stalls(curve: Curve) -> Floats:

@@ -10,6 +10,7 @@ from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import Evidence
 from pslc.analysis.doubts import doubts
 from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
 
 Explain = Callable[[Sequence[Phase]], list[Evidence]]
@@ -83,6 +84,7 @@ def find(
     capacity_bytes: float | None = None,
     seed: int = 0,
     interrupted: bool = False,
+    seen: Seen | None = None,
 ) -> Found:
     """Phases, the end of the cache, causes and doubts of a curve.
 
@@ -90,6 +92,7 @@ def find(
         capacity_bytes: of the drive; None when it is not known.
         seed: of the intervals.
         interrupted: the run was ended before its time.
+        seen: what else is known of a curve that is somebody else's, so that what is not can be doubted.
     """
     phases = find_phases(curve)
     causes = explain(phases)
@@ -101,7 +104,17 @@ def find(
             for phase, why in zip(phases, causes, strict=True)
         ),
         end,
-        tuple(doubts(curve, phases, end=end, capacity_bytes=capacity_bytes, interrupted=interrupted)),
+        tuple(
+            doubts(
+                curve,
+                phases,
+                end=end,
+                capacity_bytes=capacity_bytes,
+                interrupted=interrupted,
+                causes=causes,
+                seen=seen,
+            )
+        ),
     )
 
 

@@ -167,9 +167,9 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
     most = seen.link_bytes_per_s
     if most is not None and first.bytes_per_s > BEYOND * most:
         return "memory"
-    if len(work) < 3 or seen.capacity_bytes is None or second.spread > STEADY:
+    if len(work) < 3 or seen.room_bytes is None or second.spread > STEADY:
         return None
-    third, capacity = work[2], seen.capacity_bytes
+    third, capacity = work[2], seen.room_bytes
     fall = math.log(second.bytes_per_s / third.bytes_per_s)
     here = math.log(_at_end(second) / _at_start(third))
     if fall < -math.log(CLIFF) or here < STEP * fall:

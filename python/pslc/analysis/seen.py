@@ -68,6 +68,11 @@ class Seen:
     prefilled: bool = False
     celsius: tuple[Floats, Floats] | None = None
 
+    @property
+    def room_bytes(self) -> float | None:
+        """What an empty drive has room for; None where it was not empty, or its capacity is not known."""
+        return None if self.prefilled else self.capacity_bytes
+
     def place(self, at_bytes: float) -> Place | None:
         """Where the host wrote when it had written so much."""
         return next((place for place in reversed(self.places) if place.from_bytes <= at_bytes), None)

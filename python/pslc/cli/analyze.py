@@ -15,6 +15,16 @@ def command(
     ] = None,
     y: Annotated[str | None, typer.Option("--y", help="Column of speed.", metavar="COL=MB/s")] = None,
     capacity: Annotated[str | None, typer.Option(help="Of the drive; tells a fill from a part of one.")] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="How it was written, where the files do not tell.", metavar="random|sequential")
+    ] = None,
+    prefilled: Annotated[bool, typer.Option("--prefilled", help="The drive was full of other data before.")] = False,
+    link: Annotated[
+        str | None, typer.Option(help="Of the drive: sata600, pcie3x4, or a speed such as 1GB/s.", metavar="LINK")
+    ] = None,
+    celsius: Annotated[
+        str | None, typer.Option(help="Column of the drive's temperature in a table.", metavar="COL")
+    ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False,
     outside: Annotated[
         bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as if it were real.")
@@ -27,10 +37,12 @@ def command(
 ) -> None:
     """Find phases, the end of the cache and doubts in anyone's data.
 
-    Read are fio's logs (--write_bw_log; those of several jobs of one run are given together), fio's JSON, blkparse's
-    text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench.
+    Read are fio's logs (--write_bw_log; those of several jobs of one run are given together, and with them its job file
+    or JSON, which tell how it was written), fio's JSON, blkparse's text,
+    tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench.
     """
     from pslc import units, view
+    from pslc.analysis import Seen
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
@@ -59,8 +71,15 @@ def command(
         return
     if meter is not None:
         raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
-    size = units.size(capacity, "--capacity") if capacity else None
-    data, findings = imported.analyzed(files, Hints(x, y, skip_bad), size)
+    if workload not in (None, "random", "sequential"):
+        raise refusal(f'--workload is "{workload}"', "random or sequential")
+    told = Seen(
+        capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
+        link_bytes_per_s=units.link(link, "--link") if link else None,
+        random=None if workload is None else workload == "random",
+        prefilled=prefilled,
+    )
+    data, findings = imported.analyzed(files, Hints(x, y, skip_bad, celsius), told)
     if as_json:
         found = {"name": data.name, "findings": findings, "doubts": findings["doubts"], "jobs": data.jobs}
         rows = [asdict(row) for row in data.rows]

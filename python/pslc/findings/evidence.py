@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc import units
 from pslc.analysis import Phase, Place, Seen
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
 from pslc.recording import Recording
 
-PAYLOAD = 0.9
-"""Share of a link's raw speed that is the host's data."""
 MAPPED = 1024
 """Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
+LEFT, LASTING = 0.1, 0.005
+"""A drive has left its cache where it moves this share of the host's bytes, for this share of a write."""
 LENT_BYTES = 128 << 20
 """The most that Linux lends a drive without DRAM for its map, unless told otherwise."""
 
@@ -122,6 +123,29 @@ def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
     return share * float(recording.facts["link_bytes_per_s"])
 
 
+def held_in_memory(recording: Recording, written: float) -> float:
+    """Bytes that the page cache of a simulated host held when so much was written."""
+    if "page_cache_dirty_bytes" not in recording.before:
+        return 0.0
+    column = np.concatenate([[0], recording.bytes["page_cache_dirty_bytes"]]).astype(np.float64)
+    return float(np.interp(written, _written(recording), column))
+
+
+def left_the_cache(recording: Recording) -> float | None:
+    """Bytes written when a simulated drive no longer wrote into its cache alone; None: it always did, or never."""
+
+    def change(name: str) -> NDArray[np.float64]:
+        return np.diff(np.concatenate([[float(recording.before[name])], recording.bytes[name].astype(np.float64)]))
+
+    native = change("host_to_native_bytes_total")
+    host = np.maximum(change("host_to_slc_bytes_total") + native, 1.0)
+    moved = change("folded_bytes_total") + change("gc_bytes_total")
+    left = ((moved > LEFT * host) | (native > 0.5 * host)).astype(np.float64)
+    window = max(1, round(LASTING * left.size))
+    lasting = np.flatnonzero((left > 0) & (np.convolve(left, np.ones(window))[window - 1 :] > 0.5 * window))
+    return float(_written(recording)[lasting[0]]) if lasting.size and lasting[0] > window else None
+
+
 def _buffered(recording: Recording) -> bool:
     """Whether a page cache took part."""
     if recording.is_simulated and "page_cache" not in host(recording):
@@ -144,7 +168,7 @@ def _link(recording: Recording) -> float | None:
     if recording.is_simulated:
         return float(recording.facts["link_bytes_per_s"])
     raw = link_bytes_per_s(recording.facts["device"] or {})
-    return None if raw is None else PAYLOAD * raw
+    return None if raw is None else units.PAYLOAD * raw
 
 
 def _places(recording: Recording) -> list[Place]:

@@ -1,6 +1,7 @@
 """Other programs' data with what the analysis says of them, and as recordings, so that they can be compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from pslc.formats import Foreign, Hints
 from pslc.recording import Columns, Findings, Recording
 
 
-def analyzed(files: Sequence[Path], hints: Hints, capacity_bytes: int | None = None) -> tuple[Foreign, dict[str, Any]]:
+def analyzed(files: Sequence[Path], hints: Hints, told: Seen | None = None) -> tuple[Foreign, dict[str, Any]]:
     """The data of files of one run, and the findings; see `pslc.findings.writes.of_writes`.
+
+    Args:
+        told: what the user says of the drive and the workload; the files tell the rest.
 
     Raises:
         PslcError: they cannot be read, or tell of nothing.
@@ -26,9 +30,14 @@ def analyzed(files: Sequence[Path], hints: Hints, capacity_bytes: int | None = N
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
         hint = "give a log of writes, or a table of speed against what was written"
         raise refusal(f"{foreign.name} tells of no writes", hint)
-    seen = Seen(capacity_bytes=capacity_bytes)
+    told = told or Seen()
+    random = foreign.random if told.random is None else told.random
+    seen = replace(told, random=random, buffered=foreign.buffered, celsius=foreign.celsius)
     findings = of_curve(
-        foreign.curve, explain=lambda phases: causes_from_outside(phases, seen), capacity_bytes=capacity_bytes
+        foreign.curve,
+        explain=lambda phases: causes_from_outside(phases, seen),
+        capacity_bytes=told.capacity_bytes,
+        seen=seen,
     )
     findings["doubts"] = doubts.of_foreign(foreign) + findings["doubts"]
     return foreign, findings

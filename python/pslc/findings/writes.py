@@ -6,8 +6,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pslc.analysis import Curve, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
-from pslc.findings.evidence import began, changes_within, host, inside, seen, throttled, throttled_bytes_per_s
+from pslc import words
+from pslc.analysis import Curve, Doubt, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
+from pslc.findings.evidence import (
+    began,
+    changes_within,
+    held_in_memory,
+    host,
+    inside,
+    left_the_cache,
+    seen,
+    throttled,
+    throttled_bytes_per_s,
+)
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -45,6 +56,8 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
         interrupted=recording.cut_off is not None,
         phases_too=not mixed,
     )
+    if recording.is_simulated and not outside:
+        _by_the_counters(recording, found)
     return found | {"throttled_s": throttled(recording)}
 
 
@@ -55,20 +68,35 @@ def _to_be_written(recording: Recording) -> int:
     return size - recording.capacity_bytes * before // 100
 
 
+def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
+    """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, and it may
+    have been full without the speed showing it."""
+    if found["cache_bytes"] is not None:
+        held = held_in_memory(recording, found["cache_bytes"])
+        for name in ("cache_bytes", "cache_bytes_low", "cache_bytes_high"):
+            found[name] = round(found[name] - held)
+    elif found["cache_bytes_low"] is not None:
+        left = left_the_cache(recording)
+        if left is not None and left < found["cache_bytes_low"]:
+            found["cache_bytes_low"] = None
+            found["doubts"] = [Doubt.HIDDEN.format(size=words.size(left)), *found["doubts"]]
+
+
 def of_curve(
     curve: Curve | None,
     *,
     explain: Explain,
-    capacity_bytes: int | None = None,
+    capacity_bytes: float | None = None,
     seed: int = 0,
     interrupted: bool = False,
     phases_too: bool = True,
+    seen: Seen | None = None,
 ) -> dict[str, Any]:
     """What a write curve says; see `of_writes`."""
     if curve is None or not phases_too:
         mean = curve.total_bytes / curve.total_seconds if curve else None
         return Found(mean, (), None, ()).document()
-    found = find(curve, explain, capacity_bytes=capacity_bytes, seed=seed, interrupted=interrupted)
+    found = find(curve, explain, capacity_bytes=capacity_bytes, seed=seed, interrupted=interrupted, seen=seen)
     return found.document()
 
 
@@ -79,6 +107,9 @@ def analyze(
     by: Literal["bytes", "time"] = "bytes",
     capacity_bytes: float | None = None,
     link_bytes_per_s: float | None = None,
+    workload: Literal["random", "sequential"] | None = None,
+    prefilled: bool = False,
+    celsius: ArrayLike | None = None,
     seed: int = 0,
 ) -> Found:
     """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
@@ -90,14 +121,34 @@ def analyze(
         by: what x is.
         capacity_bytes: of the drive; tells a part of a fill from a drive without a cliff, and helps with causes.
         link_bytes_per_s: what its link carries.
+        workload: how it was written; None: nobody says, and a sequential write is assumed.
+        prefilled: the drive was full of other data before.
+        celsius: the drive's temperature at the end of each sample, shape (n,).
         seed: of the intervals.
 
     Raises:
         ValueError: the arrays do not make a curve.
     """
-    curve = Curve.of_samples(np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64), by)
-    known = Seen(capacity_bytes=capacity_bytes, link_bytes_per_s=link_bytes_per_s)
-    return find(curve, lambda phases: causes_from_outside(phases, known), capacity_bytes=capacity_bytes, seed=seed)
+    at, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
+    curve = Curve.of_samples(at, speed, by)
+    degrees = None
+    if celsius is not None:
+        written = at if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(at, prepend=0.0))
+        degrees = (written, np.asarray(celsius, dtype=np.float64))
+    known = Seen(
+        capacity_bytes=capacity_bytes,
+        link_bytes_per_s=link_bytes_per_s,
+        random=None if workload is None else workload == "random",
+        prefilled=prefilled,
+        celsius=degrees,
+    )
+    return find(
+        curve,
+        lambda phases: causes_from_outside(phases, known),
+        capacity_bytes=capacity_bytes,
+        seed=seed,
+        seen=known,
+    )
 
 
 def write_curve(recording: Recording) -> Curve | None:

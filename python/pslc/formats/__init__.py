@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from pslc.analysis import Curve
+from pslc.analysis.series import Floats
 from pslc.errors import refusal
 
+TELL_OF_JOBS = {"fio_job", "fio_json"}
+"""Formats that may go with a series of another one: they say how it was written."""
 HEAD = 4096
 """Bytes of a file that its format is told by."""
 
@@ -24,12 +27,14 @@ class Hints:
 
     Attributes:
         x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`.
+        celsius: its column of the drive's temperature; None: the one whose name says so, if any.
         skip_bad: leave lines out that cannot be read, and count them.
     """
 
     x: str | None = None
     y: str | None = None
     skip_bad: bool = False
+    celsius: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Foreign:
         zeroes: the data that were written were zeroes.
         clock_back_s: the furthest that times go back.
         bad_lines: left out.
+        celsius: bytes written and the drive's temperature then, where the data tell of it.
     """
 
     name: str
@@ -74,6 +80,20 @@ class Foreign:
     zeroes: bool = False
     clock_back_s: float = 0.0
     bad_lines: int = 0
+    celsius: tuple[Floats, Floats] | None = None
+
+    @property
+    def random(self) -> bool | None:
+        """Whether its jobs wrote at random places; None where the data do not tell."""
+        kinds = [job["options"].get("rw", job["options"].get("readwrite")) for job in self.jobs]
+        writes = [kind for kind in kinds if kind is not None and ("write" in kind or "rw" in kind)]
+        return any("rand" in kind for kind in writes) if writes else None
+
+    @property
+    def buffered(self) -> bool:
+        """Whether its jobs went through the page cache."""
+        options = [job["options"] for job in self.jobs]
+        return any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options)
 
 
 class Format(Protocol):
@@ -89,15 +109,22 @@ class Format(Protocol):
 
 
 def read(paths: Sequence[Path], hints: Hints) -> Foreign:
-    """Read files of one format, whichever it is.
+    """Read files of one format, whichever it is, and with them what fio was told: its job file, or its JSON.
 
     Raises:
         PslcError: a file cannot be read, or is of no known format, or they are of several.
     """
-    found = {_format(path) for path in paths}
-    if len(found) > 1:
+    formats = {path: _format(path) for path in paths}
+    found = set(formats.values())
+    series = found - TELL_OF_JOBS or found
+    if len(series) > 1:
         raise refusal(f"files of several formats: {', '.join(sorted(found))}", "analyze those of one run at a time")
-    return _load(found.pop()).read(paths, hints)
+    (name,) = series
+    foreign = _load(name).read([path for path in paths if formats[path] == name], hints)
+    for path, told in formats.items():
+        if told != name:
+            foreign.jobs += _load(told).read([path], hints).jobs
+    return foreign
 
 
 def text(path: Path) -> str:
@@ -166,7 +193,7 @@ def _format(path: Path) -> str:
         if _load(name).matches(path, head):
             return name
     hint = (
-        "known are fio's logs and JSON, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and NIOBench, and "
-        "tables (CSV) with a line of column names; pslc's own are folders"
+        "known are fio's logs, JSON and job files, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and "
+        "NIOBench, and tables (CSV) with a line of column names; pslc's own are folders"
     )
     raise refusal(f"{path} is of no known format", hint)

@@ -14,6 +14,7 @@ from pslc.formats import Foreign, Hints
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
+DEGREES = {"c", "°c", "celsius"}
 SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
 
 
@@ -35,12 +36,14 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     names = [name.strip() for name in rows[0]]
     x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
     y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)
+    heat = _celsius(names, hints.celsius, path)
     values, bad = [], 0
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
         try:
-            values.append((number(row[x], separator), number(row[y], separator)))
+            hot = number(row[heat], separator) if heat is not None else 0.0
+            values.append((number(row[x], separator), number(row[y], separator), hot))
         except (ValueError, IndexError):
             if not hints.skip_bad:
                 hint = (
@@ -48,8 +51,24 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
                 )
                 raise refusal(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
             bad += 1
-    at, speed = np.array(values).reshape(-1, 2).T
-    return Foreign(path.name, _curve(at, speed * SPEEDS[y_unit], x_unit), bad_lines=bad)
+    at, speed, degrees = np.array(values).reshape(-1, 3).T
+    curve = _curve(at, speed * SPEEDS[y_unit], x_unit)
+    celsius = None
+    if heat is not None and curve is not None:
+        steps = np.diff(at * TIMES.get(x_unit, 0.0), prepend=0.0)
+        written = at * SIZES[x_unit] if x_unit in SIZES else np.cumsum(speed * SPEEDS[y_unit] * steps)
+        celsius = (np.maximum.accumulate(written), degrees)
+    return Foreign(path.name, curve, bad_lines=bad, celsius=celsius)
+
+
+def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:
+    """Place of the column of temperatures: the one asked for, else the first whose name says degrees, if any."""
+    lower = [name.lower() for name in names]
+    if wanted is not None and wanted.lower() not in lower:
+        raise refusal(f"{path} has no column {wanted}", f"it has {', '.join(names)}")
+    if wanted is not None:
+        return lower.index(wanted.lower())
+    return next((place for place, name in enumerate(names) if unit_of(name, DEGREES)), None)
 
 
 def number(cell: str, separator: str) -> float:

@@ -1,0 +1,118 @@
+"""The size of the cache that is told of simulated drives whose speed something else decides too: the host, its page
+cache, a slow link, heat, data from before, or requests one at a time. The truth is what the drive's counters say."""
+
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import pslc
+from benches.curves import simulated
+from pslc.recording import Recording
+from pslc.targets.region import Scope
+
+CLOSE = 0.01
+SEEN_FALL = 0.75
+"""A fall of a fifth is a cliff; one of about as much may be told either way."""
+KINDS = ("page cache", "processor", "link", "heat", "prefilled", "one at a time")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was said of a fill, and what is true, in bytes; None: no end.
+
+    Attributes:
+        falls: the speed fell by a fifth or more there, so that it can be seen.
+        unseen: what nobody can tell apart: the drive's buffer, which takes in as much before it slows down, and a bin.
+    """
+
+    seed: int
+    kind: str
+    true: float | None
+    said: float | None
+    at_least: float | None
+    falls: bool
+    unseen: float
+
+    @property
+    def right(self) -> bool:
+        """Within 1 %, or what nobody can tell apart. Where no speed shows an end, none is stated nor too much claimed,
+        and an end that is stated all the same has to be right."""
+        if self.said is not None and self.true is not None:
+            return abs(self.said - self.true) <= max(CLOSE * self.true, self.unseen)
+        if self.said is not None:
+            return False
+        return not self.falls and (self.at_least is None or self.true is None or self.at_least <= self.true)
+
+
+def fill(seed: int, folder: Path) -> tuple[str, Recording]:
+    """A fill of a random drive in which something plays a part."""
+    rng = np.random.default_rng([seed, 21])
+    kind = KINDS[seed % len(KINDS)]
+    text, options, scope = simulated.profile(rng, 0.25), {}, None
+    if kind == "page cache":
+        text += f'[host]\npage_cache = "{rng.uniform(1, 4):.1f}GB"\n'
+        options = {"direct": "0", "bs": "1m", "iodepth": "1"}
+    elif kind == "processor":
+        text += f'[host]\ncores = 1\nread = "5us"\nwrite = "{rng.integers(20, 400)}us"\n'
+    elif kind == "link":
+        link = rng.choice(["sata150", "sata300", "pcie1x1", "pcie3x1"])
+        text = "\n".join(f'link = "{link}"' if line.startswith("link") else line for line in text.splitlines()) + "\n"
+    elif kind == "heat":
+        text += re.sub(r'speed = "\d+%"', f'speed = "{rng.integers(10, 70)}%"', simulated.hot(rng))
+    elif kind == "prefilled":
+        scope = Scope(fill_first=int(rng.integers(5, 80)))
+    else:
+        options = {"iodepth": "1", "bs": str(rng.choice(["64k", "256k", "1m"]))}
+    drive = folder / "random.toml"
+    drive.write_text(text)
+    return kind, pslc.run("fill", on=f"sim:{drive}", seed=seed, scope=scope, options=tuple(options.items()))
+
+
+def told(seed: int, kind: str, recording: Recording) -> Told:
+    """Truth and answer of a fill."""
+    done = simulated.Fill(recording.bytes, recording.before, recording.drive_bytes or 0)
+    borders, _ = simulated.states(done)
+    first = slice(0, max(1, len(done.written) // 400))
+    elsewhere = done.change("host_to_native_bytes_total") + done.change("folded_bytes_total")
+    at_once = elsewhere[first].sum() > 0.1 * np.diff(done.written)[first].sum()
+    true = None if len(borders) < 2 or at_once else borders[0]
+    speed = np.diff(done.written) / np.maximum(np.diff(done.seconds), 1e-9)
+    falls = False
+    if true is not None:
+        at = int(np.searchsorted(done.written, true))
+        beside = max(3, len(speed) // 50)
+        after = float(np.median(speed[at + 1 : at + 1 + beside])) if at + 1 < len(speed) else np.inf
+        falls = after <= SEEN_FALL * float(np.median(speed[max(0, at - beside) : at]))
+    unseen = recording.facts["write_buffer_bytes"] + float(np.diff(done.written).max())
+    findings = recording.findings
+    return Told(
+        seed,
+        kind,
+        true,
+        findings["cache_bytes"],
+        findings["cache_bytes_low"],
+        falls,
+        unseen,
+    )
+
+
+def every(seeds: Iterable[int]) -> list[Told]:
+    """Of each seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [told(seed, *fill(seed, Path(folder))) for seed in seeds]
+
+
+def table(found: list[Told]) -> str:
+    """A row a kind, as Markdown."""
+    rows = ["| fills | with an end that the speed shows | right | wrong seeds |", "|---|---:|---:|---|"]
+    for kind in KINDS:
+        some = [one for one in found if one.kind == kind]
+        wrong = ", ".join(str(one.seed) for one in some if not one.right)
+        right = f"{np.mean([one.right for one in some]):.1%}"
+        rows.append(f"| {len(some)} {kind} | {sum(one.falls for one in some)} | {right} | {wrong} |")
+    rows.append(f"| all | {sum(one.falls for one in found)} | {np.mean([one.right for one in found]):.1%} | |")
+    return "\n".join(rows)

@@ -1,0 +1,42 @@
+"""fio's job files: how a log that goes with them was written; they hold no results."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pslc import formats
+from pslc.formats import Foreign, Hints
+
+SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
+NOTHING: dict[str, Any] = {
+    "io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},
+}  # fmt: skip
+KINDS = ("read", "write", "trim")
+
+
+def matches(path: Path, head: str) -> bool:
+    """Its first line that is no comment is a section."""
+    del path
+    lines = (line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;")
+    return bool(SECTION.match(next(lines, "")))
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The options of the jobs of all files, those of `global` among them."""
+    del hints
+    jobs: list[dict[str, Any]] = []
+    for path in paths:
+        common: dict[str, str] = {}
+        options = common
+        for line in formats.text(path).splitlines():
+            section = SECTION.match(line)
+            if section and section[1] == "global":
+                options = common
+            elif section:
+                options = dict(common)
+                jobs.append({"name": section[1], "options": options, "notes": []} | dict.fromkeys(KINDS, NOTHING))
+            elif line.strip() and line.lstrip()[0] not in "#;":
+                name, _, value = line.partition("=")
+                options[name.strip()] = value.strip() or "1"
+    return Foreign(paths[0].name, None, jobs)

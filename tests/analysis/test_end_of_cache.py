@@ -1,0 +1,37 @@
+"""The end of the cache on simulated drives whose speed something else decides as well: the truth is in the drive."""
+
+import pytest
+
+import pslc
+from pslc.analysis import Found
+from pslc.targets.region import Scope
+
+GB = 1e9
+TRUTH = 281 * GB
+
+
+def fill(on: str, scope: Scope | None = None, **options: str) -> Found:
+    return pslc.run("fill", on=on, scope=scope, options=tuple(options.items())).findings  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("ambient", [65, 75, 85])
+def test_a_drive_that_throttles_still_has_the_cache_it_has(ambient: int) -> None:
+    found = fill(f"sim:sn850-1tb,heat.ambient={ambient}C")
+    assert found.cache is not None
+    assert found.cache.bytes == pytest.approx(TRUTH, rel=0.01)
+    causes = [phase.cause for phase in found.phases]
+    # Folding is slower than the drive may be while it throttles, so heat is not its cause.
+    assert causes == (["pslc", "fold", "native"] if ambient == 65 else ["pslc", "thermal", "fold", "native"])
+
+
+def test_what_the_page_cache_took_in_is_not_the_drives_cache() -> None:
+    found = fill("sim:sn850-1tb,host.page_cache=32GB", direct="0", bs="1m", iodepth="1")
+    assert found.phases[0].cause == "page-cache"
+    assert found.cache is not None
+    assert found.cache.bytes == pytest.approx(TRUTH, rel=0.01)
+
+
+def test_a_half_full_drive_that_folds_at_once_says_nothing_of_its_cache() -> None:
+    found = fill("sim:sn850-1tb", Scope(fill_first=50))
+    assert found.phases[0].cause == "fold"
+    assert found.cache is None
