@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benches.curves import shapes
-from benches.curves.shapes import SHAPES, Log
+from benches.curves.shapes import Log
 from pslc.analysis import Found, Seen, causes_from_outside, find
 
 CLOSE = 0.01
@@ -97,33 +97,15 @@ def _row(name: str, found: list[Verdict], *, worst: bool = True) -> str:
     )
 
 
-def reliability(found: Iterable[Verdict]) -> str:
-    """How often causes of each stated confidence were right, as Markdown."""
-    said: dict[float, list[bool]] = {}
-    for one in found:
-        for truth, answer, sure in one.causes:
-            said.setdefault(round(sure, 2), []).append(right(truth, answer))
-    rows = ["| stated confidence | phases | right |", "|---:|---:|---:|"]
-    rows += [f"| {sure:.0%} | {len(said[sure])} | {np.mean(said[sure]):.0%} |" for sure in sorted(said)]
+def reliability(found: dict[str, list[tuple[str, str, float]]]) -> str:
+    """How often causes of each stated confidence were right, by where they come from, as Markdown."""
+    said: dict[float, dict[str, list[bool]]] = {}
+    for name, some in found.items():
+        for truth, answer, sure in some:
+            said.setdefault(round(sure, 2), {}).setdefault(name, []).append(right(truth, answer))
+    rows = [f"| stated | {' | '.join(f'{name} | right' for name in found)} |", f"|---:|{'---:|---:|' * len(found)}"]
+    for sure in sorted(said):
+        cells = (said[sure].get(name, []) for name in found)
+        told = " | ".join(f"{len(cell)} | {np.mean(cell):.0%}" if cell else " | " for cell in cells)
+        rows.append(f"| {sure:.0%} | {told} |")
     return "\n".join(rows)
-
-
-if __name__ == "__main__":
-    import sys
-    import time
-
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    start = time.time()
-    every = {shape: verdicts(shape, range(first, first + count)) for shape in SHAPES}
-    print(table(every))
-    flat = [one for found in every.values() for one in found]
-    print(reliability(flat))
-    wrong: dict[tuple[str, str, str], int] = {}
-    for shape, some in every.items():
-        for one in some:
-            for truth, answer, _ in one.causes:
-                if not right(truth, answer):
-                    wrong[shape, truth, answer] = wrong.get((shape, truth, answer), 0) + 1
-    for key in sorted(wrong, key=lambda key: -wrong[key])[:25]:
-        print(*key, wrong[key])
-    print(f"{time.time() - start:.0f} s")

@@ -159,3 +159,70 @@ def test_a_long_log_is_read_in_pieces(tmp_path):
     curve = formats.read([path], Hints()).curve
     assert curve is not None
     assert curve.total_bytes == 300_000 * 4096
+
+
+LOG = "".join(f"{1000 * t}, {900_000 if t <= 100 else 200_000}, 1, 0\n" for t in range(1, 601))
+"""A fall after 92 GB, of a drive of 400 GB."""
+
+
+@pytest.mark.parametrize(
+    ("companion", "text"),
+    [
+        ("job.fio", "; ours\n[global]\nrw=randwrite\ndirect=1\n[a]\nbs=4k\n"),
+        ("out.json", '{"fio version": "fio-3.36", "global options": {"rw": "randwrite", "direct": "1"}, '
+         '"jobs": [{"jobname": "a", "job options": {}}]}'),
+    ],
+)  # fmt: skip
+def test_a_job_file_or_json_beside_a_log_tells_how_it_was_written(companion, text, command, tmp_path):
+    (tmp_path / "fill_bw.1.log").write_text(LOG)
+    (tmp_path / companion).write_text(text)
+    log = tmp_path / "fill_bw.1.log"
+    assert found(command, log, "--capacity", "400GB")["cache_bytes"] == pytest.approx(92.2e9, rel=0.02)
+    findings = found(command, log, tmp_path / companion, "--capacity", "400GB")
+    assert findings["cache_bytes"] is None
+    assert findings["cache_bytes_low"] is None
+    assert any("random writes do not tell of a cache" in doubt for doubt in findings["doubts"])
+
+
+def test_what_the_files_do_not_say_can_be_said(command, tmp_path):
+    log = tmp_path / "fill_bw.1.log"
+    log.write_text(LOG)
+    untold = found(command, log, "--capacity", "400GB")
+    assert any("nobody says how it was written" in doubt for doubt in untold["doubts"])
+    assert found(command, log, "--capacity", "400GB", "--workload", "random")["cache_bytes"] is None
+    sequential = found(command, log, "--capacity", "400GB", "--workload", "sequential", "--prefilled")
+    assert sequential["doubts"][1:] == [
+        "the drive was full before, so this is not the cache of an empty one: erase it and write again"
+    ]
+    linked = found(command, log, "--capacity", "400GB", "--link", "pcie2x2")
+    assert linked["phases"][0]["cause"] == "link"
+    assert found(command, log, "--capacity", "400GB", "--link", "700MB/s")["phases"][0]["cause"] == "page-cache"
+    for option, value in (("--workload", "both"), ("--link", "fast")):
+        wrong = command("analyze", str(log), option, value)
+        assert wrong.returncode == 2
+        assert f'{option} is "{value}"' in wrong.stderr
+
+
+def test_a_column_of_temperatures_tells_of_heat(command, tmp_path):
+    lines = ["written_gb,speed (MB/s),temp (C)\n"]
+    for gb in range(4, 2001, 4):
+        speed = 3100 if gb <= 84 else 2127 if gb <= 272 else 612
+        lines.append(f"{gb},{speed},{84 if 80 < gb <= 272 else 60}\n")
+    table = tmp_path / "hot.csv"
+    table.write_text("".join(lines))
+    findings = found(command, table, "--capacity", "2TB")
+    assert [phase["cause"] for phase in findings["phases"]] == ["pslc", "thermal", "fold"]
+    assert findings["cache_bytes"] == pytest.approx(272e9, rel=0.01)
+    assert not any("only guessed" in doubt for doubt in findings["doubts"])
+    table.write_text("".join(lines).replace(",84\n", ",61\n").replace(",60\n", ",62\n"))
+    cool = found(command, table, "--capacity", "2TB")
+    assert [phase["cause"] for phase in cool["phases"]][:2] == ["pslc", "pslc"]
+    assert command("analyze", str(table), "--celsius", "warmth").returncode == 2
+
+
+def test_a_cause_that_is_not_sure_is_probably_so(command, tmp_path):
+    table = tmp_path / "two.csv"
+    table.write_text(
+        "written_gb,speed (MB/s)\n" + "".join(f"{gb},{3000 if gb <= 80 else 1500}\n" for gb in range(1, 401))
+    )
+    assert "probably past the full cache" in command("analyze", str(table), "--capacity", "1TB").stdout

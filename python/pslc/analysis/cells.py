@@ -47,8 +47,8 @@ EVEN: Final = 1.1
 """The longest request over the mean one, below which none waited for more than the others."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-UNSURE, LIKELY, SURE = 0.6, 0.8, 0.9
-"""About how often such conclusions are right, on the drives and jobs of `make bench-analysis`."""
+GUESSED, UNSURE, LIKELY, SURE = 0.6, 0.85, 0.9, 0.95
+"""About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
 def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
@@ -132,7 +132,7 @@ def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
     phase = phases[0]
     rate = mb(phase.bytes_per_s)
     if capacity is not None and phase.to_bytes >= WHOLE * capacity:
-        return Evidence("native", LIKELY, f"no cliff over the whole drive: {rate}")
+        return Evidence("native", SURE, f"no cliff over the whole drive: {rate}")
     too_much = capacity is not None and phase.to_bytes > most_cache(capacity)
     if len(phases) == 1:
         if capacity is None:
@@ -217,7 +217,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
             because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
             if ratio > NATIVE_LIKE:
                 return Evidence(
-                    "direct", UNSURE, f"fast for folding, so a part of the cache has room of its own: {rate}"
+                    "direct", GUESSED, f"fast for folding, so a part of the cache has room of its own: {rate}"
                 )
             return Evidence("fold", SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:

@@ -143,11 +143,18 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
 
 
 def _gaps(curve: Curve) -> int:
-    """Bins that are too wide for samples taken every so many bytes, or too long for those taken every so often."""
-    of_bytes, of_time = (column / np.median(column) for column in (curve.widths, curve.seconds))
-    # Whatever a tool counts by is the same for most samples.
-    scatter = [float(np.quantile(np.abs(column - 1.0), 0.75)) for column in (of_bytes, of_time)]
-    return int(np.count_nonzero((of_bytes if scatter[0] <= scatter[1] else of_time) > GAP))
+    """Bins both wider and longer than those beside them. A phase that is faster or slower changes only one of these,
+    whether samples are taken every so many bytes or every so often."""
+    if curve.seconds.size < 2:
+        return 0
+    wide, long = (column > GAP * _beside(column) for column in (curve.widths, curve.seconds))
+    return int(np.count_nonzero(wide & long))
+
+
+def _beside(column: Floats) -> Floats:
+    """The median of each bin's neighbourhood."""
+    usual: Floats = np.median(sliding_window_view(np.pad(column, BESIDE, mode="edge"), 2 * BESIDE + 1), axis=1)
+    return usual
 
 
 def _stalls(curve: Curve) -> Floats:
@@ -155,8 +162,7 @@ def _stalls(curve: Curve) -> Floats:
     slowness = curve.seconds / curve.widths
     if slowness.size < FEW_IN_CURVE:
         return np.array([])
-    usual = np.median(sliding_window_view(np.pad(slowness, BESIDE, mode="edge"), 2 * BESIDE + 1), axis=1)
-    stalled: Floats = curve.seconds[(slowness > STALL * usual) & (curve.seconds > STALL_S)]
+    stalled: Floats = curve.seconds[(slowness > STALL * _beside(slowness)) & (curve.seconds > STALL_S)]
     return stalled
 
 

@@ -78,6 +78,8 @@ def kinds(phases: Sequence[Phase], seen: Seen) -> list[Kind]:
     """What each phase is."""
     found: list[Kind] = ["cells"] * len(phases)
     _starts(phases, found)
+    if seen.room_bytes is not None:
+        _collected(phases, found, seen.room_bytes)
     _dips(phases, found)
     _heads(phases, found, seen)
     return found
@@ -124,11 +126,25 @@ def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
         found[0] = "start"
 
 
+def _collected(phases: Sequence[Phase], found: list[Kind], capacity: float) -> None:
+    """Slow moments of a drive that writes faster, all in all, than a cache and folding in those moments allow for."""
+    usual = max(phases, key=_bytes).bytes_per_s
+    fast = [index for index, phase in enumerate(phases) if BACK * usual <= phase.bytes_per_s <= usual / BACK]
+    between = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < BACK * usual]
+    freed = FOLDED * usual * sum(_seconds(phases[index]) for index in between)
+    if sum(_bytes(phases[index]) for index in fast) > most_cache(capacity) + freed:
+        for index in between:
+            found[index] = "dip"
+
+
 def _dips(phases: Sequence[Phase], found: list[Kind]) -> None:
     """Moments within one speed."""
     begun = next(index for index, kind in enumerate(found) if kind == "cells")
     index = begun + 1
     while index < len(phases) - 1:
+        if found[index] == "dip":
+            index += 1
+            continue
         dip, after = phases[index : index + 2]
         before = [phases[i] for i in range(begun, index) if found[i] == "cells"]
         usual = max(before, key=_bytes).bytes_per_s

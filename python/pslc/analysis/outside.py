@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from pslc.analysis.causes import BUSY_CPU, OTHERS, WAKING, Evidence, gb
-from pslc.analysis.cells import LIKELY, SURE, UNSURE, mb, of_the_cells
+from pslc.analysis.cells import GUESSED, LIKELY, SURE, UNSURE, mb, of_the_cells
 from pslc.analysis.levels import BEYOND, Kind, kinds, levels
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
@@ -75,7 +75,7 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence:
     full = seen.prefilled or (seen.capacity_bytes is not None and phase.from_bytes >= SPARE * seen.capacity_bytes)
     if full and phase.bytes_per_s < FALLEN * fastest:
         share = f"{100 * phase.bytes_per_s / fastest:.0f} % of the fastest"
-        return Evidence("gc", LIKELY, f"random writes, and slower when the spare area is used up: {rate}, {share}")
+        return Evidence("gc", SURE, f"random writes, and slower when the spare area is used up: {rate}, {share}")
     return Evidence("unknown", 0.0, f"written at random places, so the curve does not tell of a cache: {rate}")
 
 
@@ -86,7 +86,7 @@ def _part(phases: Sequence[Phase], index: int, kind: Kind, cells: Evidence) -> E
     if kind == "start":
         return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
     if kind == "dip" and cells.cause in ("native", "gc"):
-        return Evidence("gc", UNSURE, f"for a moment, as native cells are collected: {rate}")
+        return Evidence("gc", LIKELY, f"for a moment, as native cells are collected: {rate}")
     if kind == "dip":
         return Evidence("thermal", UNSURE, f"for a moment, too short to have emptied a cache, as heat does: {rate}")
     if kind == "heat":
@@ -95,11 +95,11 @@ def _part(phases: Sequence[Phase], index: int, kind: Kind, cells: Evidence) -> E
     if kind == "memory":
         behind = mb(phases[index + 1].bytes_per_s)
         return Evidence(
-            "page-cache", UNSURE, f"far faster than what follows, {behind}, and no cache ends so soon: {rate}"
+            "page-cache", GUESSED, f"far faster than what follows, {behind}, and no cache ends so soon: {rate}"
         )
     if kind == "tier" and cells.cause == "pslc":
         return Evidence(
-            "pslc", UNSURE, f"the faster part of a cache that goes on at {mb(phases[index + 1].bytes_per_s)}: {rate}"
+            "pslc", LIKELY, f"the faster part of a cache that goes on at {mb(phases[index + 1].bytes_per_s)}: {rate}"
         )
     return cells
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from pslc.analysis.series import Floats
 
+LEAST_HOT: Final = 65.0
+"""Degrees below which no drive throttles."""
 NEAR_K: Final = 3.0
 """A drive that is throttled stays as near as this to its highest temperature."""
 
@@ -82,7 +84,8 @@ class Seen:
         if self.celsius is None:
             return None
         at = np.linspace(from_bytes, to_bytes, 9)
-        return bool(np.median(np.interp(at, *self.celsius)) >= np.quantile(self.celsius[1], 0.99) - NEAR_K)
+        hottest = max(float(np.quantile(self.celsius[1], 0.99)), LEAST_HOT + NEAR_K)
+        return bool(np.median(np.interp(at, *self.celsius)) >= hottest - NEAR_K)
 
     def unevenness(self, index: int) -> float | None:
         """The usual longest request over the mean one, within a phase."""
