@@ -25,8 +25,8 @@ from pslc.findings.evidence import changes_within
 from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
-TRACES, LOGS, FILLS = 300, 100, 200
-"""Curves of each kind, logs of each shape, and fills whose speed something else decides too."""
+TRACES = 300
+"""Curves and jobs of each kind; a third as many are logs of each shape, and two thirds fills that something slows."""
 UNTUNED = 1000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 CLOSE, GROSS = 0.01, 0.05
@@ -166,7 +166,7 @@ def main() -> None:
             f"| {count} {name} | {close:.1%} | {gross:.2%} | {covered:.1%} | {number} | {milliseconds:.0f} | {wrong} |"
         )
     print("| target | 98 % | 0.50 % | 85 to 97 % | | | |\n")
-    logs = {shape: shapes.verdicts(shape, range(UNTUNED, UNTUNED + LOGS)) for shape in SHAPES}
+    logs = {shape: shapes.verdicts(shape, range(UNTUNED, UNTUNED + count // 3)) for shape in SHAPES}
     print(
         "Logs by what makes them hard to read (targets: border 95 %, false cliffs and missed ones 1 %, interval 85 to"
     )
@@ -175,7 +175,7 @@ def main() -> None:
     print(
         "\nSimulated drives whose speed something else decides too: the size of the cache within 1 % (target: all):\n"
     )
-    print(truth.table(truth.every(range(UNTUNED, UNTUNED + FILLS))))
+    print(truth.table(truth.every(range(UNTUNED, UNTUNED + 2 * count // 3))))
     found = explained(recordings(range(count)))
     print(
         f"\n{right(found):.1%} of the {len(found)} phases of {count} random jobs on random drives are explained right"

@@ -86,7 +86,7 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
         at = int(np.searchsorted(done.written, true))
         beside = max(3, len(speed) // 50)
         after = float(np.median(speed[at + 1 : at + 1 + beside])) if at + 1 < len(speed) else np.inf
-        falls = after <= SEEN_FALL * float(np.median(speed[max(0, at - beside) : at]))
+        falls = at > 0 and after <= SEEN_FALL * float(np.median(speed[max(0, at - beside) : at]))
     unseen = recording.facts["write_buffer_bytes"] + float(np.diff(done.written).max())
     findings = recording.findings
     return Told(

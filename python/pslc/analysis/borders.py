@@ -24,6 +24,8 @@ REACH: Final = 0.02
 """How far from the first answer the border is looked for, as a share of the bins."""
 LEVEL_REACH: Final = 0.05
 """How far from the border a side's level is taken, as a share of the bins."""
+SHORT_BINS: Final = 64
+"""A first phase of fewer bins is looked at as a whole; a longer one may begin with a slow start."""
 GUARD: Final = 0.005
 """Share of the bins beside a rough border that its sides' levels are not taken from."""
 MOST_BINS: Final = 400
@@ -65,7 +67,7 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     if last - first < 4:
         return Border(about, after, before)
     reach = max(12, min(round(REACH * level.size), max(MOST_BINS, level.size // 512)))
-    start = max(centre - reach, first if first == 0 else (first + centre) // 2)
+    start = max(centre - reach, first if first == 0 and centre < SHORT_BINS else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
     for share in (GUARD, 0.0):
         # In logs sampled by time a fast phase has few bins of many: the guard leaves three quarters of each side.
@@ -90,7 +92,9 @@ def _position(window: Floats, place: float) -> float:
 def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tuple[_Side, _Side]:
     """The levels beside the border, without the `guard` bins nearest to it while enough are left."""
     reach = max(20, min(round(LEVEL_REACH * level.size), 5 * MOST_BINS))
-    left = level[max(first, centre - reach) : max(centre - guard, first + min(3, centre - first))]
+    # A slow start is half of the samples of a short first phase, or more.
+    near = min(reach, max(20, (centre - first) // 2)) if first == 0 else reach
+    left = level[max(first, centre - near) : max(centre - guard, first + min(3, centre - first))]
     right = level[min(centre + guard, last - min(3, last - centre)) : min(last, centre + reach)]
     return _side(left), _side(right)
 
