@@ -126,6 +126,12 @@ def test_counters_that_contradict_themselves_give_unknown(shares: dict[str, floa
     assert "contradict" in found.because
 
 
+def test_a_stretch_whose_times_contradict_themselves_still_tells_where_its_bytes_went() -> None:
+    ahead = phase_cause(counters(slc=1.0, dies=2.5), seconds=50.0, facts=FACTS)
+    assert (ahead.cause, ahead.cells) == ("unknown", "pslc")
+    assert phase_cause(counters(slc=1.0, fold=0.5, dies=2.5), seconds=50.0, facts=FACTS).cells == ""
+
+
 def test_what_memory_took_in_is_told_by_what_did_not_reach_the_drive() -> None:
     found = phase_cause(counters(slc=1.0), seconds=50.0, facts=FACTS, written=250 * GB)
     assert found.cause == "page-cache"
@@ -195,6 +201,15 @@ def test_a_slow_processor_is_seen_from_inside_and_from_outside(tmp_path: Path) -
     recording = pslc.run(job, on="sim:sn850-1tb,host.cores=2,host.read=20us,host.write=40us")
     assert [phase["cause"] for phase in recording.findings["phases"]] == ["cpu"]
     assert [phase["cause"] for phase in of_writes(recording, outside=True)["phases"]] == ["cpu"]
+
+
+def test_heat_is_the_cause_only_near_what_the_drive_carries_while_throttled() -> None:
+    # 100 GB in 50 s are 2000 MB/s.
+    throttled = counters(slc=1.0, dies=0.3, throttled=0.9)
+    for limit, cause in ((2100e6, "thermal"), (3000e6, "pslc"), (None, "thermal")):
+        found = phase_cause(throttled, seconds=50.0, facts=FACTS | {"throttled_bytes_per_s": limit})
+        assert found.cause == cause
+        assert found.cells == "pslc"
 
 
 def test_nothing_written_has_no_cause() -> None:

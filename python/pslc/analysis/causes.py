@@ -154,7 +154,7 @@ def phase_cause(
         return Evidence("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
     shares = _shares(deltas, seconds, facts)
     if isinstance(shares, str):
-        return _unknown(shares)
+        return replace(_unknown(shares), cells="pslc" if _into_the_cache(deltas) else "")
     inside = _work_inside(shares, seconds, facts)
     outside = _limit_outside(shares, seconds, facts)
     return replace(outside, cells=inside.cells) if outside else inside
@@ -162,6 +162,14 @@ def phase_cause(
 
 def _unknown(because: str) -> Evidence:
     return Evidence("unknown", 0.0, because)
+
+
+def _into_the_cache(deltas: Mapping[str, float]) -> bool:
+    """Whether the bytes alone tell that the host's data went to the cache and nothing else was done: work is counted
+    when it is handed out, so a short stretch may hold more than its time though its bytes are right."""
+    host, slc = deltas["host_write_bytes_total"], deltas["host_to_slc_bytes_total"]
+    others = ("host_to_native_bytes_total", "folded_bytes_total", "gc_bytes_total")
+    return host > 0 and 0.5 * host <= slc <= 1.5 * host and all(0 <= deltas[name] < MATERIAL * host for name in others)
 
 
 def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> _Shares | str:
