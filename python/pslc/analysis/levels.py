@@ -75,8 +75,14 @@ def most_cache(capacity: float) -> float:
 
 
 def kinds(phases: Sequence[Phase], seen: Seen) -> list[Kind]:
-    """What each phase is."""
+    """What each phase is.
+
+    Of a run of ours it is known where the host wrote, whether a page cache took part and for how long the drive
+    throttled, and jobs follow upon each other: nothing is guessed from lengths then.
+    """
     found: list[Kind] = ["cells"] * len(phases)
+    if seen.places:
+        return found
     _starts(phases, found)
     if seen.room_bytes is not None:
         _collected(phases, found, seen.room_bytes)
