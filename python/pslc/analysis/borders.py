@@ -30,8 +30,9 @@ GUARD: Final = 0.005
 """Share of the bins beside a rough border that its sides' levels are not taken from."""
 MOST_BINS: Final = 400
 """The border is looked for within so many bins on each side at the most, or four cells of the rough answer."""
-RESOLUTION: Final = 0.25
-"""Bins within which no border is known: a drive takes in what its queue and its buffer hold before it slows down."""
+TAKEN_IN: Final = 16e6
+"""Bytes, or a bin where that is less, within which no border is known: a drive takes in what its queue and its buffer
+hold before it slows down, as 16 requests of 512 KiB and some MB. Finer bins show by themselves how it does so."""
 LEAST_SCATTER: Final = 0.005
 """Relative scatter no side is held to be below: real drives are not metronomes."""
 
@@ -79,9 +80,9 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     found = float(np.interp(place, np.arange(window.size), window))
     errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
     fewest, most = np.quantile(errors, (0.05, 0.95))
-    fewest, most = min(fewest, -RESOLUTION), max(most, RESOLUTION)
-    low = min(found, _position(window, place - most))
-    high = max(found, _position(window, place - fewest))
+    taken_in = min(TAKEN_IN, float(curve.widths[min(start + int(place), level.size - 1)]))
+    low = min(found - taken_in, _position(window, place - most))
+    high = max(found + taken_in, _position(window, place - fewest))
     return Border(found, max(low, after), min(high, before))
 
 
