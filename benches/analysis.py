@@ -27,7 +27,7 @@ from pslc.recording import Recording
 
 TRACES = 300
 """Curves and jobs of each kind; a third as many are logs of each shape, and two thirds fills that something slows."""
-UNTUNED = 1000
+UNTUNED = 4000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 CLOSE, GROSS = 0.01, 0.05
 """Errors of the border, as shares of the capacity."""
@@ -176,7 +176,7 @@ def main() -> None:
         "\nSimulated drives whose speed something else decides too: the size of the cache within 1 % (target: all):\n"
     )
     print(truth.table(truth.every(range(UNTUNED, UNTUNED + 2 * count // 3))))
-    found = explained(recordings(range(count)))
+    found = explained(recordings(range(UNTUNED, UNTUNED + count)))
     print(
         f"\n{right(found):.1%} of the {len(found)} phases of {count} random jobs on random drives are explained right"
     )

@@ -184,6 +184,25 @@ def test_a_job_file_or_json_beside_a_log_tells_how_it_was_written(companion, tex
     assert any("random writes do not tell of a cache" in doubt for doubt in findings["doubts"])
 
 
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ("fsync=1\nbs=4k", "flush"),
+        ("fdatasync=1\nbs=8k", "flush"),
+        ("sync=dsync", "flush"),
+        ("fsync=1\niodepth=4", "unknown"),
+        ("fsync=32", "unknown"),
+        # 10 us for each: no program is as quick.
+        ("fsync=1\nbs=64", "unknown"),
+    ],
+)
+def test_a_job_file_beside_a_log_tells_whether_each_write_was_flushed(options, cause, command, tmp_path):
+    log, job = tmp_path / "sync_bw.1.log", tmp_path / "sync.fio"
+    log.write_text("".join(f"{1000 * t}, 6350, 1, 0\n" for t in range(1, 101)))
+    job.write_text(f"[a]\nrw=randwrite\ndirect=1\n{options}\n")
+    assert [phase["cause"] for phase in found(command, log, job, "--capacity", "400GB")["phases"]] == [cause]
+
+
 def test_what_the_files_do_not_say_can_be_said(command, tmp_path):
     log = tmp_path / "fill_bw.1.log"
     log.write_text(LOG)

@@ -195,6 +195,42 @@ def test_random_jobs_on_random_drives_are_mostly_explained_right() -> None:
     assert right(explained(recordings(range(90)))) >= 0.9
 
 
+SYNCED = Place(0.0, 1 * GB, 4096, random=True, synced=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "speed", "known"),
+    [
+        # 4 KiB at 6 MB/s: 680 us each, of which the write itself takes 10, or all of it where it is written through.
+        ("flush", 6, {"mean_s": [10e-6], "longest_s": [11e-6]}),
+        ("flush", 6, {"mean_s": [680e-6], "longest_s": [700e-6]}),
+        # 20 us: the buffer is protected.
+        ("host", 200, {"mean_s": [10e-6], "longest_s": [11e-6]}),
+        # Several at a time.
+        ("pslc", 6, {"mean_s": [10e-6], "longest_s": [11e-6], "one_by_one": False}),
+        # The write is what takes the time, not what follows it.
+        ("pslc", 6, {"mean_s": [500e-6], "longest_s": [900e-6]}),
+        # Nothing is flushed.
+        ("pslc", 6, {"mean_s": [680e-6], "longest_s": [700e-6], "places": [replace(SYNCED, synced=False)]}),
+    ],
+)  # fmt: skip
+def test_single_writes_that_each_wait_for_a_program_are_as_fast_as_flushes(
+    expected: str, speed: float, known: dict[str, Any]
+) -> None:
+    seen = replace(DRIVE, **{"places": [SYNCED], "one_by_one": True} | known)
+    assert causes(seen, (0.06, speed)) == [expected]
+
+
+@pytest.mark.parametrize(("drive", "cause"), [("sn850-1tb", "flush"), ("p3700-2tb", "host")])
+@pytest.mark.parametrize("option", ["fsync=1", "fdatasync=1", "sync=1"])
+def test_flushes_take_their_time_unless_the_buffer_is_protected(drive, cause, option, tmp_path) -> None:
+    job = tmp_path / "synced.fio"
+    job.write_text(f"[synced]\nrw=randwrite\nbs=4k\niodepth=1\nsize=1g\nio_size=16m\n{option}\n")
+    recording = pslc.run(job, on=f"sim:{drive}")
+    for found in (recording.findings, of_writes(recording, outside=True)):
+        assert [phase["cause"] for phase in found["phases"]] == [cause]
+
+
 def test_a_recording_is_explained_from_outside_on_demand(command, tmp_path) -> None:
     pslc.run("fill", on="sim:pm871b-128gb").save(tmp_path / "run")
     shown = command("analyze", "run", "--outside")

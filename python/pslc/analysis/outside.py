@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pslc.analysis.causes import BUSY_CPU, OTHERS, WAKING, Evidence, gb
+from pslc.analysis.causes import BUSY_CPU, FLUSHING, OTHERS, WAKING, Evidence, gb
 from pslc.analysis.cells import GUESSED, LIKELY, SURE, UNSURE, mb, of_the_cells
 from pslc.analysis.levels import BEYOND, Kind, kinds, levels
 from pslc.analysis.phases import Phase
@@ -28,8 +28,12 @@ AT_ONCE_S: Final = 40e-6
 """A request takes no longer than this, beside its way over the link, where nothing is waited for."""
 SMALL_BYTES, SMALL_FULL = 16384, 0.7
 """Requests up to this size leave a part of the link to commands: from this share of its ceiling on it is full."""
+PROGRAM_S: Final = 80e-6
+"""No program of a page takes less: a write that is in the cells sooner is safe in a protected buffer."""
 DRAM_BYTES, DRAM_SHARE, SURELY_DRAM = 4e9, 0.01, 0.002
 """A buffer takes in no more than so much, and no more than this share of the drive; below the last it is no cache."""
+FLUSHED: Final = 0.9
+"""Share of the time that writes take which are to be in the cells at once."""
 DRAM_FALL: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 
@@ -114,6 +118,9 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
     if seen.others is not None and seen.others[index] >= OTHERS:
         because = f"{100 * seen.others[index]:.0f} % of what the drive moved was for others"
         return Evidence("other", LIKELY, f"{because}: {mb(speed)}")
+    flushed = _flushed(index, phases[index], seen)
+    if flushed is not None:
+        return flushed
     carried = "" if most is None else f"{mb(speed)} is {100 * speed / most:.0f} % of what the link carries"
     if most is not None and speed > BEYOND * most:
         return Evidence("page-cache", SURE, f"memory took it in: {carried}")
@@ -148,6 +155,24 @@ def _woken(phase: Phase, seen: Seen) -> Evidence | None:
         return Evidence("power", UNSURE, f"{because}, {share}, as after a pause: {mb(phase.bytes_per_s)}")
     after = f"after {seen.silent_s:.3g} s of silence"
     return Evidence("power", SURE, f"{because}, {share}, {after}: {mb(phase.bytes_per_s)}")
+
+
+def _flushed(index: int, phase: Phase, seen: Seen) -> Evidence | None:
+    """Writes one at a time, each of which waits for a program of the cells before the next is made."""
+    size = seen.flushed_bytes((phase.from_bytes + phase.to_bytes) / 2)
+    if size is None:
+        return None
+    each = size / phase.bytes_per_s
+    waits = each - (size / seen.link_bytes_per_s if seen.link_bytes_per_s else 0.0)
+    # Where the write itself takes longer than what follows it, that is what is waited for: but a write that is to be in
+    # the cells at once (sync, dsync) has nothing behind it.
+    written = seen.mean_s[index] if seen.mean_s is not None else 0.0
+    if waits < PROGRAM_S or (1 - FLUSHING) * each < written < FLUSHED * each:
+        return None
+    because = (
+        f"each write of {size / 1e3:.3g} kB waits {1e6 * waits:.0f} us to be in the cells: {mb(phase.bytes_per_s)}"
+    )
+    return Evidence("flush", LIKELY, because)
 
 
 def _buffered_by_the_drive(phases: Sequence[Phase], seen: Seen) -> Evidence | None:

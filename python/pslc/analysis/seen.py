@@ -23,12 +23,14 @@ class Place:
         span_bytes: of the region.
         request_bytes: of a request.
         random: at random places of the region, rather than one after the other.
+        synced: each write is flushed, or goes past the buffer, before the next one.
     """
 
     from_bytes: float
     span_bytes: float
     request_bytes: float
     random: bool
+    synced: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Seen:
         random: the host wrote at random places; `places` tells more where they are known. None: nobody says.
         prefilled: the drive was full of other data before.
         celsius: bytes written and the drive's temperature then, in order.
+        synced_bytes: of a request of somebody else's write whose requests are each flushed, one at a time; of ours
+            `places` tells it.
     """
 
     capacity_bytes: float | None = None
@@ -69,6 +73,7 @@ class Seen:
     random: bool | None = None
     prefilled: bool = False
     celsius: tuple[Floats, Floats] | None = None
+    synced_bytes: float | None = None
 
     @property
     def room_bytes(self) -> float | None:
@@ -78,6 +83,14 @@ class Seen:
     def place(self, at_bytes: float) -> Place | None:
         """Where the host wrote when it had written so much."""
         return next((place for place in reversed(self.places) if place.from_bytes <= at_bytes), None)
+
+    def flushed_bytes(self, at_bytes: float) -> float | None:
+        """How much the host wrote between two flushes when it had written so much; None where it did not wait for each
+        write to reach the cells, or not for one at a time."""
+        place = self.place(at_bytes)
+        if place is None:
+            return self.synced_bytes
+        return place.request_bytes if place.synced and self.one_by_one else None
 
     def is_hot(self, from_bytes: float, to_bytes: float) -> bool | None:
         """Whether the drive was about as hot as ever within a stretch of bytes; None where that is not known."""

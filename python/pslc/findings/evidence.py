@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pslc import units
 from pslc.analysis import Phase, Place, Seen
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
+from pslc.formats import is_synced
 from pslc.recording import Recording
 
 MAPPED = 1024
@@ -180,6 +181,7 @@ def _places(recording: Recording) -> list[Place]:
             span_bytes=job["size_bytes"],
             request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],
             random="rand" in option.get("rw", option.get("readwrite", "")),
+            synced=is_synced(option),
         )
         for job, option in _writing(recording)
         if "size_bytes" in job

@@ -32,7 +32,9 @@ def analyzed(files: Sequence[Path], hints: Hints, told: Seen | None = None) -> t
         raise refusal(f"{foreign.name} tells of no writes", hint)
     told = told or Seen()
     random = foreign.random if told.random is None else told.random
-    seen = replace(told, random=random, buffered=foreign.buffered, celsius=foreign.celsius)
+    seen = replace(
+        told, random=random, buffered=foreign.buffered, celsius=foreign.celsius, synced_bytes=foreign.synced_bytes
+    )
     findings = of_curve(
         foreign.curve,
         explain=lambda phases: causes_from_outside(phases, seen),

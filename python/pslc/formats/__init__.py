@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import codecs
 import pkgutil
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,8 @@ from pslc.errors import refusal
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
+BLOCK = re.compile(r"(\d+)([kmg])?i?b?")
+"""A size of fio's: 1024 to the unit, unless it is told otherwise."""
 HEAD = 4096
 """Bytes of a file that its format is told by."""
 
@@ -94,6 +97,36 @@ class Foreign:
         """Whether its jobs went through the page cache."""
         options = [job["options"] for job in self.jobs]
         return any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options)
+
+    @property
+    def synced_bytes(self) -> float | None:
+        """Bytes of a request, where each is flushed before the next is made; None where it is not so, or not known."""
+        writing = [job for job in self.jobs if _writes(job["options"])]
+        sizes = {_request_bytes(job) for job in writing}
+        one = len(writing) == 1 and all(writing[0]["options"].get(name, "1") == "1" for name in ("iodepth", "numjobs"))
+        return sizes.pop() if one and is_synced(writing[0]["options"]) else None
+
+
+def is_synced(options: Mapping[str, str]) -> bool:
+    """Whether fio waits for each write to be in the cells before it makes the next: by these options of a job."""
+    flushes = options.get("fsync", "0") == "1" or options.get("fdatasync", "0") == "1"
+    return flushes or options.get("sync", "none") not in ("none", "0")
+
+
+def _writes(options: Mapping[str, str]) -> bool:
+    kind = options.get("rw", options.get("readwrite", "read"))
+    return "write" in kind or "rw" in kind
+
+
+def _request_bytes(job: dict[str, Any]) -> float | None:
+    """As it was counted, or by fio's `bs`."""
+    done = job["write"]
+    if done["total_ios"]:
+        return float(done["io_bytes"] / done["total_ios"])
+    found = BLOCK.fullmatch(job["options"].get("bs", job["options"].get("blocksize", "4k")).strip().lower())
+    if found is None:
+        return None
+    return float(found[1]) * {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30}.get(found[2], 1.0)
 
 
 class Format(Protocol):
