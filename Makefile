@@ -23,7 +23,7 @@ help:
 	@echo "make check    formatting, lints and types"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
-	@echo "make bench-analysis  how often the analysis is right, on 300 curves of each kind and 100 logs of each shape"
+	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and 20 logs of each shape [N=60]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
@@ -61,7 +61,7 @@ bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
 
 bench-analysis: build
-	$(BIN)/python -m benches.analysis | tee docs/accuracy/analysis.md.part
+	$(BIN)/python -m benches.analysis $(N) | tee docs/accuracy/analysis.md.part
 	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
 	@echo "make accuracy puts these tables into ACCURACY.md"
 

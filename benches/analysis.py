@@ -25,7 +25,7 @@ from pslc.findings.evidence import changes_within
 from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
-TRACES = 300
+TRACES = 60
 """Curves and jobs of each kind; a third as many are logs of each shape, and two thirds fills that something slows."""
 UNTUNED = 4000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
