@@ -244,4 +244,4 @@ def test_a_cause_that_is_not_sure_is_probably_so(command, tmp_path):
     table.write_text(
         "written_gb,speed (MB/s)\n" + "".join(f"{gb},{3000 if gb <= 80 else 1500}\n" for gb in range(1, 401))
     )
-    assert "probably past the full cache" in command("analyze", str(table), "--capacity", "1TB").stdout
+    assert "probably direct to native cells" in command("analyze", str(table), "--capacity", "1TB").stdout

@@ -43,7 +43,9 @@ def console() -> Console:
 
 def show_fit(found: Answer) -> None:
     """Print a twin: measured and simulated over each other, its values, and all that is said."""
-    view = View(found.name, found.name, "fitted", "a twin", found.sentences, found.tables, found.pictures, [], found.notes)
+    view = View(
+        found.name, found.name, "fitted", "a twin", found.sentences, found.tables, found.pictures, [], found.notes
+    )
     show(view)
 
 
