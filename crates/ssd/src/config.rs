@@ -10,14 +10,14 @@ use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::words;
 
 /// How many bits a block's cells hold: one (pSLC), or the native number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum CellMode {
     Slc,
     Native,
 }
 
 /// The host interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Link {
     /// Line rate in Mb/s: 1500, 3000 or 6000.
     Sata { mbps: u32 },
@@ -32,7 +32,7 @@ impl Default for Link {
 }
 
 /// Times of one cell mode for a whole multi-plane operation on one die.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CellTiming {
     /// tR: array to page register.
     pub read: Nanos,
@@ -43,7 +43,7 @@ pub struct CellTiming {
 }
 
 /// What a program or erase in progress does when a host read arrives for its die.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Suspend {
     /// Time to suspend a program plus time to resume it.
     pub program: Nanos,
@@ -53,7 +53,7 @@ pub struct Suspend {
     pub limit: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Nand {
     pub channels: u32,
     /// Dies in all; die `d` is on channel `d % channels`.
@@ -74,7 +74,7 @@ pub struct Nand {
     pub independent_reads: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Controller {
     /// DRAM or SRAM that holds acknowledged writes until they are in the NAND.
     pub write_buffer_bytes: u64,
@@ -120,7 +120,7 @@ impl Controller {
 }
 
 /// The part of the map that a controller without DRAM holds: in its SRAM, or in host memory (HMB).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MapCache {
     /// 4 bytes map a page of 4 KiB; what is not held is in the NAND, in pSLC.
     pub bytes: u64,
@@ -129,7 +129,7 @@ pub struct MapCache {
 }
 
 /// What the drive draws.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Power {
     /// Controller and DRAM while they work, in milliwatts.
     pub active_mw: u64,
@@ -148,7 +148,7 @@ pub struct Power {
 }
 
 /// Two heat capacities one after the other: the chips, whose temperature the drive reports, and the board with what is on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Thermal {
     /// Air, in thousandths of a degree Celsius.
     pub ambient_mc: i64,
@@ -164,7 +164,7 @@ pub struct Thermal {
 }
 
 /// One step of thermal throttling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ThermalStep {
     /// It begins at this temperature of the chips and ends below the other, in thousandths of a degree Celsius.
     pub at_mc: i64,
@@ -174,21 +174,21 @@ pub struct ThermalStep {
 }
 
 /// Program and erase cycles that a block stands, at one bit a cell and at the native number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Wear {
     pub slc_cycles: u32,
     pub native_cycles: u32,
 }
 
 /// The computer around the drive. Each part may be left out: then it takes no time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Host {
     pub cpu: Option<Cpu>,
     pub page_cache: Option<PageCache>,
 }
 
 /// What a request costs the host's processor, from the call to its return.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Cpu {
     pub cores: u32,
     pub read: Nanos,
@@ -196,7 +196,7 @@ pub struct Cpu {
 }
 
 /// Memory between programs and the drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PageCache {
     pub bytes: u64,
     /// Dirty bytes from which they are written back, and from which writers wait.
@@ -211,7 +211,7 @@ pub struct PageCache {
     pub driver: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ftl {
     /// Which closed superblock garbage collection takes.
     pub gc: VictimRule,
@@ -248,7 +248,7 @@ words! {
 }
 
 /// Migration out of the cache while the host is silent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Idle {
     /// Silence before migration starts.
     pub threshold: Nanos,
@@ -258,7 +258,7 @@ pub struct Idle {
     pub residue_bytes: u64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Cache {
     pub mode: CacheMode,
     /// Size of the static part when the mode has one, in bytes of pSLC.
@@ -302,7 +302,7 @@ impl Cache {
 }
 
 /// A drive, complete and checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
     /// What people call the drive.
     pub name: String,

@@ -2,7 +2,7 @@
 
 use crate::units::Nanos;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cores {
     /// When each is free.
     free: Vec<Nanos>,

@@ -1,7 +1,11 @@
 //! A large array of page numbers of which only what is used takes memory: an anonymous mapping, in huge pages where the
 //! system has them, because random access to gigabytes in small pages costs more in address translation than in data.
 
+use std::ops::Range;
+
 use memmap2::{MmapMut, MmapOptions};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::Bytes;
 
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
 const SEGMENT: usize = 1 << 19;
@@ -45,6 +49,27 @@ impl Dense {
         let values = unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast::<u32>(), self.len) };
         &mut values[from as usize..to as usize]
     }
+
+    /// Numbers as they are written down: little-endian, which those in memory are taken to be.
+    pub fn bytes(&self, numbers: Range<u32>) -> &[u8] {
+        const { assert!(cfg!(target_endian = "little"), "drives are written as they are in memory") };
+        bytemuck::cast_slice(&self.values()[numbers.start as usize..numbers.end as usize])
+    }
+
+    /// Set numbers to what was written down; an error if that are not as many.
+    pub fn fill(&mut self, numbers: Range<u32>, bytes: &[u8]) -> Result<(), &'static str> {
+        let count = numbers.end.saturating_sub(numbers.start) as usize;
+        if count == 0 || numbers.end as usize > self.len || bytes.len() != 4 * count {
+            return Err("an array of another length");
+        }
+        bytemuck::cast_slice_mut(self.values_mut(numbers.start, numbers.end)).copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The numbers of a segment.
+    fn segment(&self, index: usize) -> Range<u32> {
+        (index * SEGMENT) as u32..((index + 1) * SEGMENT).min(self.len) as u32
+    }
 }
 
 fn map(len: usize) -> MmapMut {
@@ -56,13 +81,41 @@ fn map(len: usize) -> MmapMut {
     map
 }
 
+/// The segments in use, as little-endian bytes.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    len: u32,
+    #[serde(borrow)]
+    segments: Vec<(u32, &'a Bytes)>,
+}
+
+impl Serialize for Dense {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let used = self.used.iter().enumerate().filter(|(_, used)| **used);
+        let segments = used.map(|(index, _)| (index as u32, Bytes::new(self.bytes(self.segment(index)))));
+        Written { len: self.len as u32, segments: segments.collect() }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dense {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Dense, D::Error> {
+        let written = Written::deserialize(from)?;
+        let mut dense = Dense::new(written.len);
+        for (index, bytes) in written.segments {
+            let numbers = dense.segment(index as usize);
+            dense.fill(numbers, bytes).map_err(serde::de::Error::custom)?;
+        }
+        Ok(dense)
+    }
+}
+
 impl Clone for Dense {
     fn clone(&self) -> Dense {
         let mut copy = Dense::new(self.len as u32);
         let values = self.values();
         for (index, _) in self.used.iter().enumerate().filter(|(_, used)| **used) {
-            let (from, to) = (index * SEGMENT, ((index + 1) * SEGMENT).min(self.len));
-            copy.values_mut(from as u32, to as u32).copy_from_slice(&values[from..to]);
+            let Range { start, end } = self.segment(index);
+            copy.values_mut(start, end).copy_from_slice(&values[start as usize..end as usize]);
         }
         copy
     }

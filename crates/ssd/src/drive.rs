@@ -13,7 +13,7 @@ use crate::thermal::Thermal;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 
 /// A simulated drive, fresh from the factory: every block erased, nothing mapped, its clock at zero.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Drive {
     link: Link,
     controller: config::Controller,
@@ -47,6 +47,7 @@ pub struct Drive {
     unflushed: bool,
     /// Time requests have waited for what they wrote to be in the NAND.
     flush_waited: Nanos,
+    power_cycles: u64,
 }
 
 /// The pages that a byte range touches.
@@ -109,7 +110,28 @@ impl Drive {
             map_waited: Nanos::ZERO,
             unflushed: false,
             flush_waited: Nanos::ZERO,
+            power_cycles: 1,
         }
+    }
+
+    /// Set the cache up anew, as the vendor's tool does: all data are gone, wear, heat and counters stay. The drive is
+    /// switched off and on again for it. `config` is of the same hardware.
+    pub fn format(&mut self, config: &Config) {
+        let fresh = Drive::new(config);
+        self.capacity_bytes = fresh.capacity_bytes;
+        let waited = std::mem::replace(&mut self.buffer, fresh.buffer).waited;
+        self.buffer.waited = waited;
+        self.read_ahead = fresh.read_ahead;
+        self.map_cache = fresh.map_cache;
+        self.map_pages_to_write = 0;
+        self.unflushed = false;
+        self.ftl.format(config);
+        self.power_cycles += 1;
+    }
+
+    /// Times it was switched on.
+    pub fn power_cycles(&self) -> u64 {
+        self.power_cycles
     }
 
     /// The time of the last call.

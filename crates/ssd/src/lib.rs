@@ -46,6 +46,7 @@ mod nand;
 mod power;
 pub mod profile;
 mod request;
+pub mod state;
 mod thermal;
 mod timeline;
 mod units;

@@ -31,7 +31,7 @@ pub fn energy_pj(power: &Power, done: &Activity) -> u128 {
 }
 
 /// The idle state as the host meets it: the first command after it waits until the drive is awake.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Waking {
     asleep: bool,
     /// How long that takes.

@@ -13,7 +13,7 @@ use crate::units::Nanos;
 const STEP: Nanos = Nanos::from_millis(100);
 const STEPS_PER_S: i64 = 10;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Thermal {
     of: config::Thermal,
     /// Temperatures, in millionths of a degree Celsius.

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point on, or a span of, the drive's virtual clock, in integer nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -75,7 +77,7 @@ pub trait PageNumber: Copy + Eq {
 macro_rules! page_number {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {

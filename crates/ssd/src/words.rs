@@ -15,7 +15,7 @@ macro_rules! words {
         $($(#[$about_value:meta])* $value:ident = $word:literal),+ $(,)?
     }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$about_value])* $value),+
         }

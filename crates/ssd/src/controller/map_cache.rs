@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 const CHANGES: usize = 32;
 
 /// A page of the map that is held, in the list from the most to the least recently used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Held {
     segment: u32,
     newer: u32,
@@ -23,7 +23,7 @@ struct Held {
     changed: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MapCache {
     pub access: Nanos,
     size: usize,

@@ -8,14 +8,14 @@ use crate::units::{Lpn, Nanos};
 const SEQUENCE: u32 = 2;
 
 /// Pages that were read ahead, and when they are in the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Part {
     first: Lpn,
     count: u32,
     at: Nanos,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ReadAhead {
     /// How far, in pages.
     window: u32,

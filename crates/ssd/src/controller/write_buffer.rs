@@ -4,7 +4,7 @@
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WriteBuffer {
     /// Program units of host data by their number, modulo the length, which is a power of two.
     units: Vec<Programming>,

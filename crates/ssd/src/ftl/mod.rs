@@ -29,7 +29,7 @@ use crate::nand::Nand;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 
 /// Pages by what became of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct PageCounts {
     pub host_to_slc: u64,
     pub host_to_native: u64,
@@ -43,7 +43,7 @@ pub struct PageCounts {
     pub slc_valid: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Ftl {
     geometry: Geometry,
     config: config::Cache,
@@ -101,6 +101,15 @@ impl Ftl {
             config: cache.clone(),
             geometry,
         }
+    }
+
+    /// All data are gone, and the cache is set up anew; wear and counters stay.
+    pub fn format(&mut self, config: &Config) {
+        let before = std::mem::replace(self, Ftl::new(config));
+        self.superblocks.take_wear(&before.superblocks);
+        self.pages = before.pages;
+        self.pages.died_in_slc += std::mem::take(&mut self.pages.slc_valid);
+        self.pages.mapped = 0;
     }
 
     /// The physical page of a logical one and for how many, at most `limit`, they go on together.

@@ -10,7 +10,13 @@
 //! Any other chunk is dense: 4 bytes a page in an array that takes memory only where something is dense.
 //! The L2P map (logical to physical) and the P2L map (physical to logical) are both of this kind.
 
+use std::fmt;
 use std::marker::PhantomData;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::Bytes;
 
 use crate::dense::Dense;
 use crate::units::PageNumber;
@@ -246,6 +252,113 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     }
 }
 
+/// How a map is written down: chunks that go on in a run as one, dense ones as they are.
+#[derive(Serialize, Deserialize)]
+enum Piece<'a> {
+    Run { value: u32, keys: u32 },
+    Dense(#[serde(borrow)] &'a Bytes),
+}
+
+impl<K, V> PageMap<K, V> {
+    /// Tell of the pieces of the map in order.
+    fn pieces<'a>(&'a self, mut tell: impl FnMut(Piece<'a>)) {
+        let (mut value, mut keys) = (NONE, 0);
+        let mut index = 0;
+        while index < self.chunks.len() {
+            let chunk = self.chunks[index];
+            if chunk.at == DENSE {
+                if keys > 0 {
+                    tell(Piece::Run { value, keys });
+                    keys = 0;
+                }
+                let dense = self.chunks[index..].iter().take_while(|chunk| chunk.at == DENSE).count();
+                let first = index as u32 * CHUNK;
+                tell(Piece::Dense(Bytes::new(self.dense.bytes(first..first + dense as u32 * CHUNK))));
+                index += dense;
+                continue;
+            }
+            let at = chunk.at as u32;
+            for (next, more) in [(chunk.first, at), (chunk.second, CHUNK - at)] {
+                if more == 0 {
+                    continue;
+                }
+                if keys > 0 && further(value, keys) != next {
+                    tell(Piece::Run { value, keys });
+                    keys = 0;
+                }
+                value = if keys == 0 { next } else { value };
+                keys += more;
+            }
+            index += 1;
+        }
+        if keys > 0 {
+            tell(Piece::Run { value, keys });
+        }
+    }
+}
+
+impl<K, V> Serialize for PageMap<K, V> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut count = 0;
+        self.pieces(|_| count += 1);
+        // The first says how many keys there are.
+        let mut list = to.serialize_seq(Some(count + 1))?;
+        list.serialize_element(&Piece::Run { value: NONE, keys: self.chunks.len() as u32 * CHUNK })?;
+        let mut told = Ok(());
+        self.pieces(|piece| {
+            if told.is_ok() {
+                told = list.serialize_element(&piece);
+            }
+        });
+        told?;
+        list.end()
+    }
+}
+
+impl<'de, K: PageNumber, V: PageNumber> Deserialize<'de> for PageMap<K, V> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PageMap<K, V>, D::Error> {
+        struct Pieces<K, V>(PhantomData<fn(K) -> V>);
+
+        impl<'de, K: PageNumber, V: PageNumber> Visitor<'de> for Pieces<K, V> {
+            type Value = PageMap<K, V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("the pieces of a page map")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PageMap<K, V>, A::Error> {
+                let wrong = || A::Error::custom("a page map of another length");
+                let Some(Piece::Run { keys: all, .. }) = list.next_element()? else { return Err(wrong()) };
+                let mut map = PageMap::<K, V>::new(all);
+                let mut key = 0u32;
+                while let Some(piece) = list.next_element()? {
+                    let keys = match piece {
+                        Piece::Run { keys, .. } => keys,
+                        Piece::Dense(bytes) => bytes.len() as u32 / 4,
+                    };
+                    let end = key.checked_add(keys).filter(|end| *end <= all).ok_or_else(wrong)?;
+                    match piece {
+                        Piece::Run { value, .. } => map.set(K::new(key), V::new(value), keys, |_, _| {}),
+                        Piece::Dense(bytes) => {
+                            map.dense.fill(key..end, bytes).map_err(A::Error::custom)?;
+                            let chunks = (key / CHUNK) as usize..(end / CHUNK) as usize;
+                            map.chunks[chunks].iter_mut().for_each(|chunk| chunk.at = DENSE);
+                        }
+                    }
+                    key = end;
+                }
+                if key == all {
+                    Ok(map)
+                } else {
+                    Err(wrong())
+                }
+            }
+        }
+
+        from.deserialize_seq(Pieces(PhantomData))
+    }
+}
+
 /// Write a run of values.
 fn fill(values: &mut [u32], first: u32) {
     if first == NONE {
@@ -333,6 +446,12 @@ mod tests {
                     }
                 }
             }
+            let written = postcard::to_stdvec(&map).unwrap();
+            let read: PageMap<Lpn, Ppn> = postcard::from_bytes(&written).unwrap();
+            for key in 0..KEYS {
+                prop_assert_eq!(read.get(Lpn(key)).0, plain[key as usize]);
+            }
+            prop_assert_eq!(postcard::to_stdvec(&read).unwrap(), written);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::nand::{Nand, Programming};
 use crate::units::{Lpn, Nanos, Ppn};
 
 /// The superblock being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Victim {
     superblock: u32,
     mode: CellMode,
@@ -43,14 +43,14 @@ fn fetch(nand: &mut Nand, at: Nanos, victim: &Victim, pages: &mut u32) -> Nanos 
 }
 
 /// A program unit whose reads are under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Pending {
     ready: Nanos,
     permille: u32,
     die: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Relocation {
     victim: Option<Victim>,
     pointer: Option<WritePointer>,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::config::CellMode;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
     Free,
     Open,
@@ -12,14 +12,14 @@ pub enum State {
 }
 
 /// Whose data a superblock is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Writer {
     Host,
     /// Folding and garbage collection.
     Relocation,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Superblock {
     pub state: State,
     pub mode: CellMode,
@@ -39,7 +39,7 @@ pub struct Superblock {
     pub native_erases: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Superblocks {
     all: Vec<Superblock>,
     free: VecDeque<u32>,
@@ -82,6 +82,19 @@ impl Superblocks {
             native_erases: 0,
             set_aside_erases: 0,
         }
+    }
+
+    /// The cells of others are these, with what was done to them.
+    pub fn take_wear(&mut self, before: &Superblocks) {
+        for (block, worn) in self.all.iter_mut().zip(&before.all) {
+            block.mode = worn.mode;
+            block.dirty = worn.dirty || worn.state != State::Free;
+            block.slc_erases = worn.slc_erases;
+            block.native_erases = worn.native_erases;
+        }
+        self.slc_erases = before.slc_erases;
+        self.native_erases = before.native_erases;
+        self.set_aside_erases = before.set_aside_erases;
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use crate::nand::Nand;
 use crate::units::Nanos;
 
 /// Relocation that host writes have granted and that is still to be done. Negative: done in advance.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Credits {
     /// Pages to move so that superblocks come free as fast as they are opened, in 1/65536.
     space: i64,

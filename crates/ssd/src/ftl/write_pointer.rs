@@ -3,7 +3,7 @@
 use crate::config::CellMode;
 use crate::units::Nanos;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WritePointer {
     pub superblock: u32,
     pub mode: CellMode,

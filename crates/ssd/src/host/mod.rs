@@ -14,7 +14,7 @@ use ncq::Ncq;
 use page_cache::PageCache;
 
 /// A drive in its computer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Machine {
     cpu: Option<Cpu>,
     page_cache: Option<PageCache>,
@@ -23,7 +23,7 @@ pub struct Machine {
     drive: Drive,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Cpu {
     cores: Cores,
     of: config::Cpu,
@@ -57,6 +57,16 @@ impl Machine {
             ncq: matches!(config.link, config::Link::Sata { .. }).then(Ncq::default),
             drive: Drive::new(config),
         }
+    }
+
+    /// As [`Drive::format`]; what the host had of the drive is gone too.
+    pub fn format(&mut self, config: &config::Config) {
+        let busy = self.cpu.as_ref().map(|cpu| cpu.busy);
+        let fresh = Machine::new(config);
+        self.cpu = fresh.cpu.map(|cpu| Cpu { busy: busy.unwrap_or_default(), ..cpu });
+        self.page_cache = fresh.page_cache;
+        self.ncq = fresh.ncq;
+        self.drive.format(config);
     }
 
     pub fn drive(&self) -> &Drive {

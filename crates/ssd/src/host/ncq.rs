@@ -7,7 +7,7 @@ use crate::units::Nanos;
 
 const TAGS: usize = 32;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ncq {
     /// Ends of the requests that hold a tag.
     under_way: BinaryHeap<Reverse<Nanos>>,

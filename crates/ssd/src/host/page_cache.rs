@@ -18,14 +18,14 @@ use crate::request::{Op, Request};
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// Pages that were touched, or made dirty, together. Those of them that were since have a later stamp.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Run {
     first: u32,
     count: u32,
     stamp: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PageCache {
     of: config::PageCache,
     memory: Cores,

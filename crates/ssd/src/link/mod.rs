@@ -7,7 +7,7 @@ use crate::timeline::Timeline;
 use crate::units::Nanos;
 
 /// What one packet carries and what it costs on the wire, in bytes; and dead time a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Packets {
     payload: u64,
     overhead: u64,
@@ -15,19 +15,25 @@ struct Packets {
 }
 
 /// One direction of the line: its packets, and the times of the last size and of those before it, since sizes repeat.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Direction {
     packets: Packets,
     bytes_per_s: u64,
+    #[serde(skip)]
     last: (u64, Nanos),
+    #[serde(skip, default = "nothing_known")]
     known: [(u64, Nanos); KNOWN],
+}
+
+fn nothing_known() -> [(u64, Nanos); KNOWN] {
+    [(0, Nanos::ZERO); KNOWN]
 }
 
 const KNOWN: usize = 64;
 
 impl Direction {
     fn new(packets: Packets, bytes_per_s: u64) -> Direction {
-        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), known: [(0, Nanos::ZERO); KNOWN] }
+        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), known: nothing_known() }
     }
 
     #[inline]
@@ -58,7 +64,7 @@ const PCIE_COMMAND_BYTES: u64 = 128;
 /// NCQ: register, DMA setup and set-device-bits FIS with their turnarounds, as wire time in bytes at 600 MB/s.
 const SATA_COMMAND_BYTES: u64 = 2400;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Link {
     /// The line to the host, or the only line: data come in the order they are ready.
     line: Timeline,

@@ -15,14 +15,14 @@ use crate::timeline::forget;
 use crate::units::Nanos;
 
 /// What the array does behind the host's back, in the order asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Internal {
     Read,
     Program,
     Erase,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Window {
     start: Nanos,
     end: Nanos,
@@ -31,10 +31,10 @@ struct Window {
 }
 
 /// The number of a internal operation on its die, in the order asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ticket(u64);
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Die {
     /// The channel that it is on.
     pub channel: u32,

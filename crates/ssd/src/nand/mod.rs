@@ -9,7 +9,7 @@ use crate::timeline::Timeline;
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// A program in flight: enough to ask later when it ends.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Programming {
     /// Mapping pages of the unit.
     pub pages: u32,
@@ -21,7 +21,7 @@ pub struct Programming {
 }
 
 /// What one program writes: mapping pages, their time on a channel, and that of the array.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ProgramUnit {
     pub pages: u32,
     transfer: Nanos,
@@ -31,14 +31,14 @@ pub struct ProgramUnit {
 }
 
 /// A cell mode: its program unit, and its other times.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Mode {
     unit: ProgramUnit,
     read: Nanos,
     erase: Nanos,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Timeline>,

@@ -86,6 +86,27 @@ pub fn values(
     Ok(flat.values.into_iter().map(|(key, value)| (key, value.text)).collect())
 }
 
+/// All of that as a profile that stands alone: what `load` makes of it is the same, whatever overrides it then.
+pub fn flattened(
+    source: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<String>,
+    overrides: &[(String, String)],
+) -> Result<String, ProfileError> {
+    let flat = source::gather(source, text, library, overrides, true)?;
+    let string = |text: &str| toml::Value::from(text).to_string();
+    let mut text = String::new();
+    for (key, value) in flat.values.iter().filter(|(key, _)| !key.ends_with(".part")) {
+        let value = if value.quoted { string(&value.text) } else { value.text.clone() };
+        text.push_str(&format!("{key} = {value}\n"));
+    }
+    text.push_str("\n[provenance]\n");
+    for (key, note) in &flat.provenance {
+        text.push_str(&format!("{} = {}\n", string(key), string(&note.text)));
+    }
+    Ok(text)
+}
+
 impl Profile {
     /// The resolved profile as TOML that stands alone; loading it gives an equal configuration.
     pub fn to_toml(&self) -> String {

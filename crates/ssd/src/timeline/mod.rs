@@ -15,13 +15,13 @@ pub use past::forget;
 
 use crate::units::Nanos;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Gap {
     start: Nanos,
     end: Nanos,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Timeline {
     /// Ascending.
     gaps: Vec<Gap>,

@@ -1,5 +1,7 @@
 //! Random profiles of tiny drives: for every key of a profile, how it is drawn, or why it is not.
 
+pub mod steps;
+
 use std::collections::BTreeMap;
 
 use pslc_ssd::config::*;

@@ -39,7 +39,7 @@ pub enum Overflow {
 }
 
 /// What host writes grant to folding while they go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WriteThrottle {
     None,
     /// Folding gets the share of die time that `cache.host_share` leaves.

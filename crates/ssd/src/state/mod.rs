@@ -1,0 +1,182 @@
+//! A drive written down whole, with its computer and its clock, and read back: it goes on as if it had never stopped.
+//!
+//! ```text
+//!   header   magic, format version, length and checksum of each part, checksum of the header
+//!   about    the profile as it was made, and as it is now: TOML
+//!   state    clock and machine; page maps as runs and, where they are random, as arrays
+//! ```
+//!
+//! Nothing is opened here: bytes come and go through `Write` and slices. The serialisation is serde's, in postcard's form.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Machine;
+use crate::units::Nanos;
+
+/// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
+/// in tests/state.rs notices.
+pub const VERSION: u32 = 1;
+
+/// As PNG's: not text, and damaged by what changes line ends.
+const MAGIC: [u8; 8] = *b"\x89pslc\r\n\x1a";
+/// Magic, version, (length, checksum) of two parts, checksum of these. Every version begins so.
+const HEADER: usize = 8 + 4 + 2 * (8 + 4) + 4;
+const PARTS: [&str; 2] = ["profile", "state"];
+
+/// A drive as it is kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub about: About,
+    pub now: Nanos,
+    pub machine: Machine,
+}
+
+/// What a drive is made by, as TOML that stands alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// As it was made: what a change of its mode begins with.
+    pub made: String,
+    /// As it is.
+    pub profile: String,
+}
+
+/// Why bytes are no drive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    #[error("it is no drive file of pslc")]
+    Foreign,
+    #[error("it is of format {0}, and this pslc reads format {VERSION}")]
+    Version(u32),
+    #[error("it is cut: {found} bytes of {whole}")]
+    Cut { found: u64, whole: u64 },
+    #[error("{0} bytes follow its end")]
+    Longer(u64),
+    #[error("its {0} is damaged: the checksum is another")]
+    Damaged(&'static str),
+    #[error("its {0} has the right checksum and cannot be understood: {1}")]
+    Strange(&'static str, String),
+}
+
+/// Write a drive. `out` is at its beginning, and is at its end afterwards.
+pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: &Machine) -> io::Result<()> {
+    out.write_all(&[0; HEADER])?;
+    let parts = [part(out, about)?, part(out, &(now, machine))?];
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend(MAGIC);
+    header.extend(VERSION.to_le_bytes());
+    for (length, checksum) in parts {
+        header.extend(length.to_le_bytes());
+        header.extend(checksum.to_le_bytes());
+    }
+    header.extend(crc32fast::hash(&header).to_le_bytes());
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(&header)?;
+    out.seek(SeekFrom::End(0))?;
+    Ok(())
+}
+
+/// Read a drive from all of the bytes that `write` wrote.
+pub fn read(bytes: &[u8]) -> Result<Kept, StateError> {
+    let [about, state] = parts(bytes)?;
+    let strange =
+        |part: usize| move |error: postcard::Error| StateError::Strange(PARTS[part], error.to_string());
+    let about = postcard::from_bytes(about).map_err(strange(0))?;
+    let (now, machine) = postcard::from_bytes(state).map_err(strange(1))?;
+    Ok(Kept { about, now, machine })
+}
+
+/// Whether these bytes begin as a drive file does.
+pub fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// Write one part; returns its length and checksum.
+fn part(out: &mut impl Write, value: &impl Serialize) -> io::Result<(u64, u32)> {
+    let mut summed = Summed { out, length: 0, checksum: crc32fast::Hasher::new() };
+    // Of the errors that can be, only the writer's is: it is kept, postcard's says nothing of it.
+    let mut failed = None;
+    let kept = Keeping { out: &mut summed, failed: &mut failed };
+    let written = postcard::to_io(value, kept).map(drop);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    written.map_err(io::Error::other)?;
+    Ok((summed.length, summed.checksum.finalize()))
+}
+
+/// The parts, whole and undamaged.
+fn parts(bytes: &[u8]) -> Result<[&[u8]; 2], StateError> {
+    if !begins(bytes) {
+        return Err(StateError::Foreign);
+    }
+    let found = bytes.len() as u64;
+    let Some((header, mut rest)) = bytes.split_at_checked(HEADER) else {
+        return Err(StateError::Cut { found, whole: HEADER as u64 });
+    };
+    let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    if crc32fast::hash(&header[..HEADER - 4]) != word(HEADER - 4) {
+        return Err(StateError::Damaged("header"));
+    }
+    if word(8) != VERSION {
+        return Err(StateError::Version(word(8)));
+    }
+    let length = |part: usize| word(12 + 12 * part) as u64 | (word(16 + 12 * part) as u64) << 32;
+    let whole = HEADER as u64 + length(0) + length(1);
+    if found < whole {
+        return Err(StateError::Cut { found, whole });
+    }
+    if found > whole {
+        return Err(StateError::Longer(found - whole));
+    }
+    let mut parts = [rest; 2];
+    for (number, part) in parts.iter_mut().enumerate() {
+        (*part, rest) = rest.split_at(length(number) as usize);
+        if crc32fast::hash(part) != word(20 + 12 * number) {
+            return Err(StateError::Damaged(PARTS[number]));
+        }
+    }
+    Ok(parts)
+}
+
+/// Counts and sums what goes through it.
+struct Summed<'a, W> {
+    out: &'a mut W,
+    length: u64,
+    checksum: crc32fast::Hasher,
+}
+
+impl<W: Write> Write for Summed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.length += count as u64;
+        self.checksum.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Keeps the first error.
+struct Keeping<'a, W> {
+    out: &'a mut W,
+    failed: &'a mut Option<io::Error>,
+}
+
+impl<W: Write> Write for Keeping<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.out.write_all(bytes);
+        result.map(|()| bytes.len()).map_err(|error| {
+            let kind = error.kind();
+            self.failed.get_or_insert(error);
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
