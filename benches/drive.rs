@@ -3,14 +3,14 @@
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use pslc_load::job::Ground;
 use pslc_load::{job, run, SimTarget, Target};
-use pslc_ssd::{profile, Machine};
+use pslc_ssd::{profile, Machine, Nanos};
 use std::hint::black_box;
 
 fn drive(overrides: &[(&str, &str)]) -> SimTarget {
     let text = include_str!("../python/pslc/drives/aldrin-pro-2tb.toml");
     let owned: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile = profile::load("aldrin-pro-2tb.toml", text, &|_| None, &owned);
-    SimTarget::new(Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
+    SimTarget::new(Nanos::ZERO, Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
 }
 
 /// Run a job file and return the requests it made.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pslc
 from pslc import suites
+from pslc._native import SimDrive
 from pslc.targets.region import Scope
 from pslc.targets.target import open_simulated
 
@@ -49,6 +50,24 @@ def steady(spec: str, kind: str, warm: int) -> tuple[float, float, float]:
         found.append((count / done["wall_s"], (count + moved) / done["wall_s"], 1 + moved / count))
     rate, moves, amplification = (statistics.median(column) for column in zip(*found[1:], strict=True))
     return rate, moves, amplification
+
+
+def kept(spec: str, job: str) -> str:
+    """Size of a drive's file after a job, and how fast it is saved (and is on the disk), and opened."""
+    drive = open_simulated(spec)
+    drive.run(job, "bench", [], 0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "disk.pslc"
+        start = time.perf_counter()
+        drive.save(str(path))
+        saved = time.perf_counter()
+        drive.close()
+        del drive
+        opens = time.perf_counter()
+        SimDrive.open(str(path)).close()
+        opened = time.perf_counter() - opens
+        size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB, saved in {saved - start:.2f} s, opened in {opened:.2f} s"
 
 
 def catalogue(quick: bool) -> tuple[float, str]:
@@ -105,6 +124,9 @@ def main() -> None:
     ):
         took, longest = catalogue(quick)
         rows.append((name, f"{took:.0f} s, most of it {longest}", target))
+    rows.append(("the file of a 2 TB drive, filled", kept(ALDRIN, FILL), "20 MB"))
+    scattered = "[a]\nrw=randwrite\nbs=4k\niodepth=32\nsize=100%\n"
+    rows.append(("the file of a 1 TB drive, at random", kept(FULL, scattered), "2.2 GB, 1 GB/s"))
     rows.append(("memory of an 8 TB fill", f"{eight_terabytes():.0f} MB", "200 MB"))
     width = [max(len(row[i]) for row in rows) for i in range(3)]
     print(f"{'':{width[0]}}  {'measured':{width[1]}}  target")

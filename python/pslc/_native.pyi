@@ -10,6 +10,9 @@ class PslcError(Exception):
     """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
 
 def version() -> str: ...
+def is_drive_file(path: str) -> bool:
+    """Whether a file begins as that of a simulated drive does."""
+
 def last_panic() -> str | None:
     """What the first panic of the native part said, and where; such a bug raises `PanicException`, no `Exception`."""
 
@@ -94,6 +97,25 @@ class SimDrive:
     name: str
     capacity_bytes: int
     now_ns: int
+
+    @staticmethod
+    def open(path: str) -> SimDrive:
+        """The drive in a file, which is locked until `close`. An error if another program has it, or if it is cut,
+        damaged, or of another format."""
+
+    def save(self, path: str | None = None) -> None:
+        """Put all of the drive into its file, or into a new one, which is its own from then on. The file changes whole
+        or not at all, and is on the disk afterwards."""
+
+    def close(self) -> None:
+        """Let its file go, as it was saved last."""
+
+    def format(self, overrides: list[tuple[str, str]]) -> None:
+        """Set the cache up anew: the profile as it was made, with these keys over it. All data are gone; wear, heat,
+        the clock and the counters stay."""
+
+    def counters(self) -> dict[str, int]:
+        """The columns as they are now, by name, and `power_cycles`."""
 
     def facts(self) -> dict[str, Any]:
         """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,

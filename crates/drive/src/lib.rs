@@ -1,4 +1,5 @@
-//! Real drives: a scratch file or a block device, through io_uring or threads, with the guard before any write.
+//! Real drives: a scratch file or a block device, through io_uring or threads, with the guard before any write. And the
+//! files that hold simulated ones (`kept`).
 //!
 //! ```text
 //!   open_scratch / open_existing / open_device      what may be written, and nothing else
@@ -19,6 +20,7 @@ mod existing;
 mod folder;
 mod handle;
 mod holders;
+mod kept;
 mod loops;
 mod mark;
 mod mounts;
@@ -35,6 +37,7 @@ pub use device::{inspect, open_device, serial_of, Device};
 pub use engine::Kind;
 pub use error::OpenError;
 pub use existing::{inspect_file, open_existing, Existing};
+pub use kept::{is_kept, KeptDrive};
 pub use null::NullTarget;
 pub use scratch::{check_scratch, open_scratch};
 pub use stat::DeviceStat;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
 
-use pslc_ssd::{Drive, Machine, Nanos, Request};
+use pslc_ssd::{Config, Drive, Machine, Nanos, Request};
 
 use crate::job::Job;
 use crate::target::{Completion, Target, TargetError};
@@ -49,15 +49,18 @@ impl Pending {
 }
 
 impl SimTarget {
-    pub fn new(machine: Machine) -> SimTarget {
-        SimTarget {
-            machine,
-            direct: Vec::new(),
-            now: Nanos::ZERO,
-            pending: BinaryHeap::new(),
-            taken: false,
-            submitted: 0,
-        }
+    /// A machine whose clock stands at `now`.
+    pub fn new(now: Nanos, machine: Machine) -> SimTarget {
+        SimTarget { machine, direct: Vec::new(), now, pending: BinaryHeap::new(), taken: false, submitted: 0 }
+    }
+
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// See [`Machine::format`].
+    pub fn format(&mut self, config: &Config) {
+        self.machine.format(config);
     }
 
     pub fn drive(&self) -> &Drive {
@@ -69,6 +72,13 @@ impl Target for SimTarget {
     fn begin(&mut self, slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         self.direct = slots.iter().map(|job| job.direct).collect();
         Ok(())
+    }
+
+    /// What a run that was cut off left under way has completed when the next one begins.
+    fn end(&mut self) {
+        let under_way = std::mem::take(&mut self.pending).into_iter().map(|Reverse(pending)| pending.at());
+        self.now = under_way.fold(self.now, Nanos::max);
+        self.taken = false;
     }
 
     fn capacity_bytes(&self) -> u64 {

@@ -6,10 +6,13 @@ mod recording;
 mod run;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
+use pslc_drive::KeptDrive;
 use pslc_load::job::{self, Ground, Job};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::profile::{self, Profile};
+use pslc_ssd::state::About;
 use pslc_ssd::{CellMode, Machine, Nanos, Words};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -40,7 +43,11 @@ fn profile_values(
 #[pyclass]
 struct SimDrive {
     profile: Profile,
+    /// The profile before any change of mode.
+    made: String,
     target: SimTarget,
+    /// Where it is kept.
+    file: Option<KeptDrive>,
 }
 
 #[pymethods]
@@ -52,10 +59,56 @@ impl SimDrive {
         library: HashMap<String, String>,
         overrides: Vec<(String, String)>,
     ) -> PyResult<SimDrive> {
-        let profile =
-            profile::load(source, text, &|name| library.get(name).cloned(), &overrides).map_err(refused)?;
-        let target = SimTarget::new(Machine::new(&profile.config));
-        Ok(SimDrive { profile, target })
+        let library = |name: &str| library.get(name).cloned();
+        let profile = profile::load(source, text, &library, &overrides).map_err(refused)?;
+        let made = profile::flattened(source, text, &library, &overrides).map_err(refused)?;
+        let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
+        Ok(SimDrive { profile, made, target, file: None })
+    }
+
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<SimDrive> {
+        let (file, kept) = py.detach(|| KeptDrive::open(&path)).map_err(refused)?;
+        let source = path.to_string_lossy();
+        let profile = profile::load(&source, &kept.about.profile, &|_| None, &[]).map_err(refused)?;
+        let target = SimTarget::new(kept.now, kept.machine);
+        Ok(SimDrive { profile, made: kept.about.made, target, file: Some(file) })
+    }
+
+    #[pyo3(signature = (path=None))]
+    fn save(&mut self, py: Python<'_>, path: Option<PathBuf>) -> PyResult<()> {
+        let about = About { made: self.made.clone(), profile: self.profile.to_toml() };
+        let (now, machine, file) = (self.target.now(), self.target.machine(), &mut self.file);
+        py.detach(|| match (path, &mut *file) {
+            (Some(path), _) => KeptDrive::create(&path, &about, now, machine).map(|made| *file = Some(made)),
+            (None, Some(file)) => file.save(&about, now, machine),
+            (None, None) => {
+                Err(pslc_drive::OpenError::new("the drive has no file", "save(\"disk.pslc\") makes one"))
+            }
+        })
+        .map_err(refused)
+    }
+
+    fn close(&mut self) {
+        self.file = None;
+    }
+
+    fn format(&mut self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<()> {
+        self.profile = profile::load("the drive", &self.made, &|_| None, &overrides).map_err(refused)?;
+        let (target, config) = (&mut self.target, &self.profile.config);
+        py.detach(|| target.format(config));
+        Ok(())
+    }
+
+    fn counters<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut values = vec![0; self.target.columns().len()];
+        self.target.sample(&mut values);
+        let counters = PyDict::new(py);
+        for (name, value) in self.target.columns().iter().zip(values) {
+            counters.set_item(name, value)?;
+        }
+        counters.set_item("power_cycles", self.target.drive().power_cycles())?;
+        Ok(counters)
     }
 
     #[getter]
@@ -131,8 +184,9 @@ impl SimDrive {
     }
 
     fn fork(&self, py: Python<'_>) -> SimDrive {
-        let copy = || SimDrive { profile: self.profile.clone(), target: self.target.clone() };
-        py.detach(copy)
+        let (profile, made) = (self.profile.clone(), self.made.clone());
+        let target = py.detach(|| self.target.clone());
+        SimDrive { profile, made, target, file: None }
     }
 
     fn idle(&mut self, py: Python<'_>, ns: u64) {
@@ -171,12 +225,18 @@ fn parse(
     job::parse(source, text, overrides, ground, capacity, &|name| std::env::var(name).ok()).map_err(refused)
 }
 
+#[pyfunction]
+fn is_drive_file(path: PathBuf) -> bool {
+    pslc_drive::is_kept(&path)
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
     module.add("PslcError", module.py().get_type::<PslcError>())?;
     module.add_function(wrap_pyfunction!(profile_values, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_class::<SimDrive>()?;
     real::add(module)

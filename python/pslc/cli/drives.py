@@ -1,4 +1,4 @@
-"""`pslc drives`: the simulated drives there are, what they are made of, and new ones."""
+"""`pslc drives`: the simulated drives there are, what they are made of, new ones, and drives that stay in a file."""
 
 import json
 import sys
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pslc._native import SimDrive
     from pslc.parts import Controller, Derived, Nand
     from pslc.targets.target import Target
 
 NEW = "New drives"
+KEPT = "Drives in a file"
 
 
 class Action(StrEnum):
@@ -22,6 +24,9 @@ class Action(StrEnum):
     SHOW = "show"
     PARTS = "parts"
     NEW = "new"
+    CREATE = "create"
+    FORMAT = "format"
+    AGE = "age"
 
 
 def command(
@@ -29,11 +34,12 @@ def command(
         str | None,
         typer.Argument(
             help="show: print a profile and how it came about. parts: list dies and controllers, or print one. "
-            "new: make a profile of parts.",
-            metavar="[show|parts|new]",
+            "new: make a profile of parts. create: make a drive that stays, in a file. format: set its cache up anew; "
+            "its data are lost. age: let time pass for it.",
+            metavar="[show|parts|new|create|format|age]",
         ),
     ] = None,
-    name: Annotated[str | None, typer.Argument(help="Of the drive or the part; of the new file.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Of the drive or the part; of the file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     nand: Annotated[str | None, typer.Option(help="The die.", metavar="PART", rich_help_panel=NEW)] = None,
     controller: Annotated[str | None, typer.Option(help="The controller.", metavar="PART", rich_help_panel=NEW)] = None,
@@ -46,8 +52,28 @@ def command(
             rich_help_panel=NEW,
         ),
     ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="create: its profile.", metavar="NAME[,key=value...]", rich_help_panel=KEPT)
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="format: pure-xlc, dynamic-slc, static-slc, hybrid-slc or pure-slc.",
+            metavar="MODE",
+            rich_help_panel=KEPT,
+        ),
+    ] = None,
+    static: Annotated[
+        str | None, typer.Option(help="format: the static cache.", metavar="64GB", rich_help_panel=KEPT)
+    ] = None,
+    dynamic: Annotated[
+        str | None, typer.Option(help="format: the dynamic cache.", metavar="200GB", rich_help_panel=KEPT)
+    ] = None,
+    idle: Annotated[str | None, typer.Option(help="age: how long.", metavar="8h", rich_help_panel=KEPT)] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="format: do not ask.", rich_help_panel=KEPT)] = False,
 ) -> None:
-    """List the simulated drives, show one, list the parts, or make a new drive of parts and predict its curve."""
+    """List the simulated drives, show one, list the parts, or make a new drive of parts and predict its curve. Make,
+    format and age drives that stay in a file, on which runs go on from where the last one ended."""
     from pslc.errors import refusal
 
     if action is None:
@@ -58,6 +84,12 @@ def command(
         _parts(name, as_json)
     elif action == Action.NEW:
         _new(name, nand, controller, capacity, cache, as_json)
+    elif action == Action.CREATE:
+        _create(name, like, as_json)
+    elif action == Action.FORMAT:
+        _format(name, mode, {"static": static, "dynamic": dynamic}, yes, as_json)
+    elif action == Action.AGE:
+        _age(name, idle, as_json)
     else:
         raise refusal(*_misread(action, name))
 
@@ -265,3 +297,95 @@ def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
     typer.echo(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True
     )
+
+
+# ---- drives in a file
+
+
+def _create(file: str | None, like: str | None, as_json: bool) -> None:
+    from pslc.errors import refusal
+    from pslc.targets import kept
+
+    if file is None or like is None:
+        raise refusal("a new drive needs a file and a profile", "pslc drives create disk.pslc --like aldrin-pro-2tb")
+    _tell(kept.create(Path(file), like), as_json)
+
+
+def _format(file: str | None, mode: str | None, sizes: dict[str, str | None], yes: bool, as_json: bool) -> None:
+    """Show what changes, and ask: there is no way back."""
+    from pslc import words
+    from pslc.errors import refusal
+    from pslc.targets import kept
+
+    if file is None or mode is None:
+        hint = f"pslc drives format disk.pslc --mode pure-slc; the modes are {', '.join(kept.MODES)}"
+        raise refusal("which drive, in which mode?", hint)
+    drive = kept.open_kept(Path(file))
+    mapped = drive.counters()["mapped_bytes"]
+    before = _set_up(drive)
+    kept.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
+    for name, after in _set_up(drive).items():
+        was = before[name]
+        same = was == after
+        typer.echo(f"{name:12} {after}" if same else f"{name:12} {was} -> {after}", err=True)
+    if not yes:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise refusal(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
+        if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
+            raise typer.Exit(2)
+    drive.save()
+    _tell(drive, as_json)
+
+
+def _set_up(drive: "SimDrive") -> dict[str, str]:
+    """What a format may change, in words, and how long the cells last in either mode."""
+    from pslc import words
+    from pslc.targets import health, kept
+
+    facts, inside = drive.facts(), health.inside(drive)
+    superblock = facts["slc_superblock_bytes"]
+    left = [inside[f"{of}_cycles_left"] for of in ("slc", "native")]
+    cycles = "unknown" if None in left else f"{left[0]} at one bit a cell, {left[1]} at {facts['bits_per_cell']}"
+    static = facts["static_superblocks"] * superblock
+    return {
+        "mode": kept.mode_of(drive),
+        "capacity": words.size(drive.capacity_bytes),
+        "static cache": words.size(static),
+        "cache": words.size(facts["cache_bytes"]),
+        "cycles left": cycles,
+    }
+
+
+def _age(file: str | None, idle: str | None, as_json: bool) -> None:
+    from pslc import units
+    from pslc.errors import refusal
+    from pslc.targets import kept
+
+    if file is None or idle is None:
+        raise refusal("which drive is left alone, and how long?", "pslc drives age disk.pslc --idle 8h")
+    seconds = units.seconds(idle, "--idle")
+    if seconds > MOST_AGE_S:
+        raise refusal(f"--idle is {idle}", f"at most {MOST_AGE_S / 3600:.0f}h at once")
+    drive = kept.open_kept(Path(file))
+    drive.idle(round(seconds * 1e9))
+    drive.save()
+    _tell(drive, as_json)
+
+
+MOST_AGE_S = 87_600 * 3600.0
+"""Ten years."""
+
+
+def _tell(drive: "SimDrive", as_json: bool) -> None:
+    """What the drive is now."""
+    from pslc import words
+    from pslc.report import health
+    from pslc.targets import kept
+
+    if as_json:
+        print(json.dumps(health.document(drive), indent=1))
+        return
+    counters = drive.counters()
+    what = f"{drive.name}, {words.size(drive.capacity_bytes)}, {kept.mode_of(drive)}"
+    used = f"{words.size(counters['mapped_bytes'])} of data, {words.size(counters['slc_valid_bytes'])} in the cache"
+    print(f"{what}: {used}, {words.span(drive.now_ns / 1e9)} old")

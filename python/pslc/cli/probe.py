@@ -1,6 +1,7 @@
-"""`pslc probe`: what a real drive and the machine are."""
+"""`pslc probe`: what a real drive and the machine are, or a simulated drive in a file."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,14 +9,21 @@ import typer
 
 
 def command(
-    path: Annotated[Path, typer.Argument(help="A block device, or a file or folder on the drive.", metavar="TARGET")],
+    path: Annotated[
+        Path, typer.Argument(help="A block device, a file, a folder, or a drive that pslc keeps.", metavar="TARGET")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Show what Linux tells of a real drive, and what would make a measurement on it doubtful. Writes nothing."""
+    """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
+    that stays in a file its health log, and what is in it. Writes nothing."""
     from pslc.errors import refusal
     from pslc.findings import doubts
     from pslc.targets import probe
+    from pslc.targets.target import is_drive
 
+    if is_drive(path):
+        _simulated(path, as_json)
+        return
     if not path.exists():
         raise refusal(f"{path}: there is no such file or device", "lsblk lists the block devices")
     facts = probe.facts(path)
@@ -35,7 +43,19 @@ def command(
         print(f"doubt: {doubt}")
 
 
-def _show(title: str, facts: dict[str, Any] | None) -> None:
+def _simulated(path: Path, as_json: bool) -> None:
+    from pslc.report import health
+    from pslc.targets.kept import open_kept
+
+    drive = open_kept(path)
+    if as_json:
+        print(json.dumps(health.document(drive), indent=1))
+        return
+    for title, facts in health.tables(drive).items():
+        _show(title, facts)
+
+
+def _show(title: str, facts: Mapping[str, Any] | None) -> None:
     if facts is None:
         print(f"{title.replace('_', ' ')}: unknown")
         return

@@ -46,7 +46,8 @@ def command(
         str | None, typer.Argument(help="A suite (pslc suites), all, or an fio job file.", metavar="SUITE|FILE.fio")
     ] = None,
     on: Annotated[
-        str | None, typer.Option(help="sim:NAME[,key=value...], a file, or a block device.", metavar="TARGET")
+        str | None,
+        typer.Option(help="sim:NAME[,key=value...], a drive that stays, a file, or a block device.", metavar="TARGET"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of every random choice.", min=0, max=2**64 - 1)] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -16,7 +17,7 @@ import numpy as np
 
 from pslc import files, suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
-from pslc.errors import refusal
+from pslc.errors import PslcError, refusal
 from pslc.recording import Columns, Recording, join
 from pslc.runner.plan import Plan, plan
 from pslc.targets import hosts, probe
@@ -77,37 +78,61 @@ def run(
         raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
     text = None if suite else _job_file(what)
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
-    region = find_region(target, scope) if suite else None
-    before = preparation(region, scope) if region else ""
-    expected = suites.expected(suite, region) if suite and region else [str(text)]
-    source = f"{suite}.fio" if suite else str(what)
-    if target.is_real:
-        made = plan(target, [before, *expected] if before else expected, source, list(options))
-        if confirm is not None:
-            if not confirm(made):
-                raise DeclinedError
-            target = target.agreed()
-    # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
-    imports = Thread(target=_import_ahead, daemon=True)
-    imports.start()
-    bench = _Bench(target, target.open(), source, list(options), seed, progress, keep)
-    facts = bench.common["facts"]
-    bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
-    if target.is_real:
-        facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-        if suite and suites.asks_temperature(suite) and facts["device"]:
-            bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
-    kept = _finished(done, target, real)
-    if before and not kept and bench.run(before, "preparation").interrupted:
-        raise KeyboardInterrupt
-    steps = suites.load(suite).steps(region) if suite and region else _one(str(text))
-    recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
-    if isinstance(bench.drive, RealDrive):
-        facts["after"], facts["engine"] = probe.moment(facts), bench.drive.engine
-    imports.join()
-    from pslc.opened import analysed
+    with _held(target):
+        region = find_region(target, scope) if suite else None
+        before = preparation(region, scope) if region else ""
+        expected = suites.expected(suite, region) if suite and region else [str(text)]
+        source = f"{suite}.fio" if suite else str(what)
+        if target.is_real:
+            made = plan(target, [before, *expected] if before else expected, source, list(options))
+            if confirm is not None:
+                if not confirm(made):
+                    raise DeclinedError
+                target = target.agreed()
+        # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
+        imports = Thread(target=_import_ahead, daemon=True)
+        imports.start()
+        drive = target.open()
+        bench = _Bench(target, drive, source, list(options), seed, progress, keep)
+        facts = bench.common["facts"]
+        bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
+        if target.is_real:
+            facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+            if suite and suites.asks_temperature(suite) and facts["device"]:
+                bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
+        kept = _finished(done, target, real)
+        if before and not kept and bench.run(before, "preparation").interrupted:
+            raise KeyboardInterrupt
+        steps = suites.load(suite).steps(region) if suite and region else _one(str(text))
+        recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
+        if isinstance(drive, RealDrive):
+            facts["after"], facts["engine"] = probe.moment(facts), drive.engine
+        elif target.stays:
+            recording = _left(drive, recording)
+        imports.join()
+        from pslc.opened import analysed
 
-    return analysed(recording)
+        return analysed(recording)
+
+
+def _left(drive: SimDrive, recording: Recording) -> Recording:
+    """Put the drive back into its file as the run left it. Where that fails the recording says so."""
+    try:
+        drive.save()
+    except PslcError as error:
+        return replace(recording, error=recording.error or f"{error}".partition("\n")[0])
+    return recording
+
+
+@contextmanager
+def _held(target: Target) -> Iterator[None]:
+    """However the run ends, a drive that stays is let go."""
+    try:
+        yield
+    finally:
+        drive = target.open() if target.stays else None
+        if isinstance(drive, SimDrive):
+            drive.close()
 
 
 def _finished(done: Recording | None, target: Target, real: RealOptions | None) -> list[Recording]:

@@ -1,6 +1,6 @@
 """What a run is made on: a simulated drive, a file on a real one, or a real drive as a whole.
 
-    sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   /mnt/ssd/scratch   /dev/nvme1n1
+    sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
 
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file
+from pslc import words
+from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file
 from pslc.errors import near, refusal
 from pslc.targets import hosts
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
@@ -49,6 +50,7 @@ class Target:
         foreign: the file that would be lost, where pslc did not write it and its name was not given (`inspect_file`).
         provenance: where its values come from, by key.
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
+        stays: it is a simulated drive in a file, which this command has to itself until it closes the drive.
     """
 
     spec: str
@@ -61,6 +63,7 @@ class Target:
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
     foreign: dict[str, Any] | None = None
+    stays: bool = False
 
     def agreed(self) -> "Target":
         """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""
@@ -91,6 +94,11 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
             raise refusal(f"{spec} is a simulated drive", hint)
         return _simulated(spec, host)
     path = Path(spec)
+    if is_drive(path):
+        if real is not None and real != RealOptions():
+            hint = "leave --size, --reuse, --destroy-data and the like out"
+            raise refusal(f"{spec} is a simulated drive in a file", hint)
+        return _kept(spec, path, bool(host))
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
         meant = name if name in library() else near(name, library())
@@ -100,6 +108,32 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         raise refusal(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+
+
+KEPT = ".pslc"
+"""Ending of the files of simulated drives. One of another name is known by how it begins."""
+
+
+def is_drive(path: Path) -> bool:
+    """Whether a path names a simulated drive in a file."""
+    return path.suffix == KEPT or (path.is_file() and is_drive_file(str(path)))
+
+
+def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
+    if not path.exists():
+        raise refusal(f"{spec}: there is no such drive", f"pslc drives create {spec} --like aldrin-pro-2tb makes one")
+    drive = SimDrive.open(spec)
+    target = replace(_of(drive, spec, path.stem), stays=True)
+    counters = drive.counters()
+    if counters["host_write_bytes_total"]:
+        said = (
+            f"{path.name} begins as it was left: {words.size(counters['mapped_bytes'])} of data, "
+            f"{words.size(counters['slc_valid_bytes'])} of them in the cache"
+        )
+        target.facts["notes"].append(said)
+    if on_a_desktop and "\n[host]\n" not in target.profile:
+        target.facts["notes"].append(f"without a processor: {path.name} stays in the computer it was made in (host.*)")
+    return target
 
 
 def open_simulated(spec: str) -> SimDrive:
@@ -136,17 +170,21 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         said = written_keys(text) + said
-    facts = drive.facts()
-    facts["notes"] = [*facts["notes"], *without_effect(said, profile), *([hosts.SAID] if added else [])]
+    target = _of(drive, spec, slug)
+    target.facts["notes"].extend([*without_effect(said, profile), *([hosts.SAID] if added else [])])
+    return target
+
+
+def _of(drive: SimDrive, spec: str, slug: str) -> Target:
     return Target(
         spec=spec,
         slug=slug,
         kind="simulated",
         name=drive.name,
         capacity_bytes=drive.capacity_bytes,
-        facts=facts,
+        facts=drive.facts(),
         open=lambda: drive,
-        profile=profile,
+        profile=drive.profile(),
         provenance=drive.provenance(),
     )
 

@@ -123,5 +123,5 @@ reuse = "after-idle"
 threshold = "1s"
 "#;
     let profile = pslc_ssd::profile::load("small.toml", text, &|_| None, &[]);
-    SimTarget::new(Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
+    SimTarget::new(Nanos::ZERO, Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
 }

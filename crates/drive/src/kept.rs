@@ -1,0 +1,164 @@
+//! Files that hold a simulated drive: one command at a time has such a file, and changes it whole or not at all.
+//!
+//! ```text
+//!   disk.pslc        locked (flock) while a command has it
+//!   disk.pslc.part   written, synced, locked; then it takes the name, and the folder is synced
+//! ```
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use pslc_ssd::state::{self, About, Kept, StateError};
+use pslc_ssd::{Machine, Nanos};
+use rustix::fs::{flock, renameat_with, FlockOperation, RenameFlags, CWD};
+
+use crate::error::OpenError;
+use crate::holders;
+use crate::scratch::failed;
+
+/// Between two writes to the file.
+const BUFFER: usize = 1 << 20;
+
+/// The file of a drive, which nobody else has.
+#[derive(Debug)]
+pub struct KeptDrive {
+    path: PathBuf,
+    /// Locked.
+    file: File,
+}
+
+impl KeptDrive {
+    /// Take the file of a drive and read it.
+    pub fn open(path: &Path) -> Result<(KeptDrive, Kept), OpenError> {
+        // Where a link leads to is what is replaced, not the link.
+        let path = path.canonicalize().map_err(|error| failed("open the drive", path, error))?;
+        let file = locked(&path, OpenOptions::new().read(true), &path)?;
+        // SAFETY: whoever else writes to it, against the lock, makes what is read something else, which the checksums find.
+        let bytes = unsafe { Mmap::map(&file) };
+        let kept = match bytes {
+            Ok(bytes) => state::read(&bytes).map_err(|error| refused(&path, error))?,
+            Err(_) if file.metadata().is_ok_and(|about| about.len() == 0) => {
+                return Err(refused(&path, StateError::Foreign));
+            }
+            Err(error) => return Err(failed("read the drive", &path, error)),
+        };
+        Ok((KeptDrive { path, file }, kept))
+    }
+
+    /// Make the file of a new drive, where there is none.
+    pub fn create(path: &Path, about: &About, now: Nanos, machine: &Machine) -> Result<KeptDrive, OpenError> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(exists(path));
+        }
+        let (part, file) = written(path, about, now, machine)?;
+        let taken = renameat_with(CWD, &part, CWD, path, RenameFlags::NOREPLACE);
+        if let Err(error) = taken {
+            let _ = fs::remove_file(&part);
+            return Err(match io::Error::from(error) {
+                error if error.kind() == io::ErrorKind::AlreadyExists => exists(path),
+                error => failed("make the drive", path, error),
+            });
+        }
+        synced(path)?;
+        Ok(KeptDrive { path: path.to_path_buf(), file })
+    }
+
+    /// Put the drive in the place of what the file held.
+    pub fn save(&mut self, about: &About, now: Nanos, machine: &Machine) -> Result<(), OpenError> {
+        let (part, file) = written(&self.path, about, now, machine)?;
+        let mode = self.file.metadata().and_then(|before| file.set_permissions(before.permissions()));
+        let taken = mode.and_then(|()| fs::rename(&part, &self.path));
+        if let Err(error) = taken {
+            let _ = fs::remove_file(&part);
+            return Err(failed("save the drive", &self.path, error));
+        }
+        // The new file was locked before it had the name, so nobody comes between.
+        self.file = file;
+        synced(&self.path)
+    }
+}
+
+/// Whether a file begins as that of a drive does.
+pub fn is_kept(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let read = File::open(path).and_then(|mut file| io::Read::read(&mut file, &mut start));
+    read.is_ok_and(|count| state::begins(&start[..count]))
+}
+
+/// Write a drive beside its file; what was begun there before is gone.
+fn written(path: &Path, about: &About, now: Nanos, machine: &Machine) -> Result<(PathBuf, File), OpenError> {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".part");
+    let part = PathBuf::from(name);
+    let file = locked(&part, OpenOptions::new().read(true).write(true).create(true).truncate(false), path)?;
+    let write = || {
+        file.set_len(0)?;
+        let mut out = BufWriter::with_capacity(BUFFER, &file);
+        state::write(&mut out, about, now, machine)?;
+        out.flush()?;
+        drop(out);
+        file.sync_all()
+    };
+    if let Err(error) = write() {
+        let _ = fs::remove_file(&part);
+        return Err(failed("save the drive", path, error));
+    }
+    Ok((part, file))
+}
+
+/// Open and lock a file, which still has its name then. `drive` is what errors speak of.
+fn locked(path: &Path, how: &OpenOptions, drive: &Path) -> Result<File, OpenError> {
+    loop {
+        let file = how.open(path).map_err(|error| failed("open the drive", drive, error))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(held(drive, &file)),
+            Err(error) => return Err(failed("lock the drive", drive, error.into())),
+        }
+        let number = |about: fs::Metadata| (about.dev(), about.ino());
+        let (there, ours) = (fs::metadata(path).map(number), file.metadata().map(number));
+        // Otherwise whoever had it has just put another in its place.
+        if there.is_ok_and(|there| ours.is_ok_and(|ours| there == ours)) {
+            return Ok(file);
+        }
+    }
+}
+
+fn held(path: &Path, file: &File) -> OpenError {
+    let inode = file.metadata().map(|about| about.ino()).unwrap_or_default();
+    let who = holders::flocked(inode).unwrap_or_else(|| "another program".into());
+    OpenError::new(
+        format!("{}: the drive is held by {who}", path.display()),
+        "one command at a time has a drive: wait for that one to end",
+    )
+}
+
+fn exists(path: &Path) -> OpenError {
+    OpenError::new(
+        format!("{} exists, and is not written over", path.display()),
+        "give the new drive another file",
+    )
+}
+
+fn refused(path: &Path, error: StateError) -> OpenError {
+    let hint = match error {
+        StateError::Foreign => "pslc drives create FILE --like NAME makes one",
+        StateError::Version(found) if found > state::VERSION => "use the pslc that wrote it, or a later one",
+        StateError::Version(_) => "use the pslc that wrote it; drives are not carried over to later formats",
+        _ => "take a copy of before, or make a new drive: pslc drives create FILE --like NAME",
+    };
+    OpenError::new(format!("{}: {error}", path.display()), hint)
+}
+
+/// The name has reached the disk.
+fn synced(path: &Path) -> Result<(), OpenError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| failed("save the drive", path, error))
+}

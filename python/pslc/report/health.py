@@ -1,0 +1,55 @@
+"""A simulated drive's health log, and what is in it, for people."""
+
+from typing import Any
+
+from pslc import words
+from pslc._native import SimDrive
+from pslc.targets.health import health, inside
+from pslc.targets.kept import mode_of
+from pslc.targets.probe import NVME_DATA_UNIT
+
+
+def document(drive: SimDrive) -> dict[str, Any]:
+    """All of it, as `pslc probe --json` prints it."""
+    return {
+        "device": {
+            "model": drive.name,
+            "bytes": drive.capacity_bytes,
+            "mode": mode_of(drive),
+            "clock_ns": drive.now_ns,
+        },
+        "nvme_smart_health_information_log": health(drive),
+        "inside": inside(drive),
+    }
+
+
+def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
+    """The same in words, by table; None is not known."""
+    found = document(drive)
+    device = found["device"]
+    log = {
+        name: None if value is None else str(value)
+        for name, value in found["nvme_smart_health_information_log"].items()
+    }
+    for name in ("data_units_read", "data_units_written"):
+        log[name] = f"{log[name]} ({words.size(int(str(log[name])) * NVME_DATA_UNIT)})"
+    for name, unit in (("temperature", "C"), ("percentage_used", "%"), ("available_spare", "%")):
+        log[name] = None if log[name] is None else f"{log[name]} {unit}"
+    return {
+        "device": {
+            "model": device["model"],
+            "capacity": words.size(device["bytes"]),
+            "mode": device["mode"],
+            "clock": words.span(device["clock_ns"] / 1e9),
+        },
+        "health": log,
+        "inside": {name.removesuffix("_bytes"): _figure(name, value) for name, value in found["inside"].items()},
+    }
+
+
+def _figure(name: str, value: float | None) -> str | None:
+    if value is None:
+        return None
+    if name.endswith("_bytes"):
+        return words.size(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,308 @@
+"""Simulated drives that stay in a file."""
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pslc
+from pslc._native import PslcError, SimDrive
+from pslc.targets.health import health, inside
+from pslc.targets.kept import MODES, create, format_drive, mode_of, open_kept
+from tests.small import PROFILE
+
+WEAR = (
+    '\n[wear]\nslc_cycles = 30000\nnative_cycles = 3000\n\n[power]\nactive = "2W"\nidle = "50mW"\nidle_after = "1s"\n'
+)
+WEAR += 'die_read = "50mW"\ndie_program = "60mW"\ndie_erase = "70mW"\ndata = "500pJ/B"\n'
+
+FILL = "[fill]\nrw=write\nbs=128k\niodepth=8\ndirect=1\nsize=7400m\n"
+MIX = """[global]
+direct=1
+bs=4k
+size=6g
+io_size=1500m
+[write]
+rw=randwrite
+iodepth=16
+[trim]
+rw=randtrim
+bs=64k
+io_size=200m
+startdelay=10ms
+[read]
+rw=randrw
+rwmixread=70
+iodepth=4
+"""
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> str:
+    path = tmp_path / "small.toml"
+    path.write_text(PROFILE + WEAR, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def disk(tmp_path: Path, profile: str) -> Path:
+    path = tmp_path / "disk.pslc"
+    create(path, profile).close()
+    return path
+
+
+def long(folder: Path) -> Path:
+    """A job file that takes long enough to be looked at while it runs."""
+    path = folder / "long.fio"
+    path.write_text("[long]\nrw=randwrite\nbs=4k\niodepth=16\ndirect=1\nsize=6g\nio_size=4g\n", encoding="utf-8")
+    return path
+
+
+def jobs(drive: SimDrive, text: str, seed: int) -> dict[str, Any]:
+    result = drive.run(text, "x.fio", [], seed)
+    del result["wall_s"]
+    return result
+
+
+def test_a_run_cut_in_two_by_closing_the_drive_records_the_same_bytes(disk: Path) -> None:
+    whole = SimDrive.open(str(disk))
+    whole.close()
+    found = []
+    for seed, text in enumerate([FILL, MIX, MIX, FILL, MIX]):
+        drive = SimDrive.open(str(disk))
+        found.append((jobs(drive, text, seed), jobs(whole, text, seed)))
+        drive.save()
+        drive.close()
+    for cut, together in found:
+        assert cut == together
+    last = found[-1][0]["totals"]
+    assert last["folded_bytes_total"] > 0
+    assert last["host_trim_bytes_total"] > 0
+    assert last["gc_bytes_total"] > 0
+
+
+def test_a_run_goes_on_where_the_last_one_ended_and_says_so(disk: Path) -> None:
+    first = pslc.run("burst", on=str(disk))
+    second = pslc.run("burst", on=str(disk))
+    assert second.start_ns >= first.start_ns + first.drive_time_s * 1e9
+    assert second.before["host_write_bytes_total"] == first.totals["host_write_bytes_total"] > 0
+    assert not any("begins as it was left" in note for note in first.facts["notes"])
+    assert any("disk.pslc begins as it was left: " in note for note in second.facts["notes"])
+
+
+def test_a_run_that_fails_lets_the_drive_go_as_it_was(disk: Path) -> None:
+    whole = disk.read_bytes()
+    with pytest.raises(PslcError) as failed:
+        pslc.run("fill", on=str(disk), options=[("nonsense", "1")])
+    # Whoever still looks at the error does not keep the drive.
+    assert failed.value
+    open_kept(disk).close()
+    assert disk.read_bytes() == whole
+
+
+def test_an_interrupted_run_leaves_the_drive_as_its_recording_ends(disk: Path) -> None:
+    recording = pslc.run(long(disk.parent), on=str(disk), progress=lambda _: False)
+    assert recording.interrupted
+    drive = open_kept(disk)
+    written = drive.counters()["host_write_bytes_total"]
+    assert written == recording.totals["host_write_bytes_total"]
+
+
+def test_a_run_that_cannot_save_its_drive_keeps_its_recording_and_says_so(tmp_path: Path, profile: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    create(folder / "disk.pslc", profile).close()
+
+    def vanish(_: dict[str, Any]) -> bool:
+        if folder.exists():
+            folder.rename(tmp_path / "elsewhere")
+        return True
+
+    recording = pslc.run(long(tmp_path), on=str(folder / "disk.pslc"), progress=vanish)
+    assert not folder.exists()
+    assert recording.error is not None
+    assert "disk.pslc" in recording.error
+    assert recording.written_bytes
+    assert open_kept(tmp_path / "elsewhere" / "disk.pslc").counters()["host_write_bytes_total"] == 0
+
+
+STEP_NS = 1_000_000_000
+
+
+def test_kill_9_leaves_the_drive_as_it_was_or_as_it_is(disk: Path) -> None:
+    drive = open_kept(disk)
+    jobs(drive, MIX, 1)
+    drive.idle(STEP_NS - drive.now_ns % STEP_NS)
+    saving = time.monotonic()
+    drive.save()
+    saving = time.monotonic() - saving
+    drive.close()
+    counters, chance, saves = drive.counters(), random.Random(16), 0
+    for _ in range(100):
+        before = open_kept(disk)
+        began = before.now_ns
+        before.close()
+        told, tells = os.pipe()
+        child = os.fork()
+        if child == 0:
+            # Every second of the drive's one is saved and told.
+            mine = SimDrive.open(str(disk))
+            os.write(tells, b"o")
+            while True:
+                mine.idle(STEP_NS)
+                mine.save()
+                os.write(tells, b".")
+        os.close(tells)
+        assert os.read(told, 1) == b"o"
+        time.sleep(chance.random() * 4 * saving)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        done = 0
+        while some := os.read(told, 4096):
+            done += len(some)
+        os.close(told)
+        after = open_kept(disk)
+        assert after.now_ns - began in (done * STEP_NS, (done + 1) * STEP_NS)
+        assert after.counters()["host_write_bytes_total"] == counters["host_write_bytes_total"]
+        after.close()
+        saves += done
+    assert saves > 20
+
+
+def test_the_second_command_is_told_who_has_the_drive(disk: Path, command: Command) -> None:
+    drive = open_kept(disk)
+    done = command("drives", "age", str(disk), "--idle", "8h")
+    assert done.returncode == 2
+    assert f"{disk}: the drive is held by process {os.getpid()} (" in done.stderr
+    assert "hint: one command at a time has a drive" in done.stderr
+    drive.save()
+    with pytest.raises(PslcError, match="is held by process"):
+        open_kept(disk)
+    drive.close()
+    open_kept(disk).close()
+
+
+def test_a_file_that_is_cut_flipped_later_or_no_drive_is_refused_in_words(disk: Path, command: Command) -> None:
+    whole = disk.read_bytes()
+
+    def said(content: bytes) -> str:
+        disk.write_bytes(content)
+        done = command("probe", str(disk))
+        assert done.returncode == 2
+        assert not done.stdout
+        return done.stderr.replace("\n", " ")
+
+    assert f"it is cut: 1000 bytes of {len(whole)}" in said(whole[:1000])
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]
+    assert "is damaged: the checksum is another" in said(flipped)
+    assert "its header is damaged" in said(whole[:8] + b"\x02" + whole[9:])
+    assert "it is no drive file of pslc" in said(b"")
+    assert "it is no drive file of pslc" in said(b"hello" * 100)
+    disk.write_bytes(whole)
+    assert command("probe", str(disk)).returncode == 0
+
+
+def test_nothing_is_written_over_by_a_new_drive(disk: Path, profile: str, command: Command) -> None:
+    whole = disk.read_bytes()
+    done = command("drives", "create", str(disk), "--like", profile)
+    assert done.returncode == 2
+    assert "exists, and is not written over" in done.stderr
+    assert disk.read_bytes() == whole
+    assert [path.name for path in disk.parent.glob("disk.pslc*")] == ["disk.pslc"]
+
+
+def test_a_format_says_what_changes_and_asks(disk: Path, command: Command) -> None:
+    pslc.run("fill", on=str(disk))
+    whole = disk.read_bytes()
+    done = command("drives", "format", str(disk), "--mode", "pure-slc")
+    assert done.returncode == 2
+    assert "8.00 GB of data in" in done.stderr
+    assert "mode         dynamic-slc -> pure-slc" in done.stderr
+    assert "capacity     8.00 GB -> 2.00 GB" in done.stderr
+    assert "cycles left" in done.stderr
+    assert disk.read_bytes() == whole
+    done = command("drives", "format", str(disk), "--mode", "pure-slc", "--yes", "--json")
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told["device"]["mode"] == "pure-slc"
+    assert told["device"]["bytes"] == 2_000_000_000 // 4096 * 4096
+    assert told["inside"]["mapped_bytes"] == 0
+    assert told["nvme_smart_health_information_log"]["power_cycles"] == 2
+    assert told["nvme_smart_health_information_log"]["data_units_written"] == -(-8_000_000_000 // 512_000)
+
+
+def test_every_mode_of_the_tool_and_back_keeps_wear_and_age(disk: Path) -> None:
+    drive = open_kept(disk)
+    jobs(drive, FILL, 0)
+    sizes = {"static-slc": {"static": "300MB"}, "hybrid-slc": {"static": "200MB", "dynamic": "400MB"}}
+    for mode in (*MODES, "dynamic-slc"):
+        before = drive.counters()
+        format_drive(drive, mode, sizes.get(mode, {}))
+        after = drive.counters()
+        assert mode_of(drive) == mode
+        assert after["mapped_bytes"] == 0
+        for name in ("slc_erases_total", "native_erases_total", "energy_nj_total", "host_write_bytes_total"):
+            assert after[name] == before[name], name
+        job = f"[fill]\nrw=write\nbs=128k\niodepth=8\ndirect=1\nsize={drive.capacity_bytes // 131072 * 131072}\n"
+        jobs(drive, job, 0)
+        assert drive.counters()["native_erases_total"] + drive.counters()["slc_erases_total"] > (
+            after["native_erases_total"] + after["slc_erases_total"]
+        )
+    assert drive.capacity_bytes == 8_000_000_000
+    assert drive.facts()["cache_bytes"] == 800_000_000
+    with pytest.raises(PslcError, match="is no size of pure-slc"):
+        format_drive(drive, "pure-slc", {"static": "1GB"})
+    with pytest.raises(PslcError, match="static"):
+        format_drive(drive, "static-slc", {"static": "1TB"})
+    assert mode_of(drive) == "dynamic-slc"
+
+
+def test_a_drive_that_is_left_alone_folds_its_cache_and_gets_older(disk: Path, command: Command) -> None:
+    drive = open_kept(disk)
+    jobs(drive, FILL.replace("7400m", "500m"), 0)
+    drive.save()
+    drive.close()
+    used = inside(drive)["cache_used_bytes"]
+    assert used > 0
+    told = json.loads(command("drives", "age", str(disk), "--idle", "8h", "--json").stdout)
+    # What is left is in the superblock that is still open.
+    assert told["inside"]["cache_used_bytes"] <= drive.facts()["slc_superblock_bytes"]
+    assert told["nvme_smart_health_information_log"]["power_on_hours"] == 8
+    assert told["device"]["clock_ns"] == drive.now_ns + 8 * 3600 * 10**9
+
+
+def test_probe_tells_what_the_drives_own_counters_say(disk: Path, command: Command) -> None:
+    recording = pslc.run("overwrite", on=str(disk))
+    told = json.loads(command("probe", str(disk), "--json").stdout)
+    totals, facts = recording.totals, recording.facts
+    log, more = told["nvme_smart_health_information_log"], told["inside"]
+    assert log["data_units_written"] == -(-totals["host_write_bytes_total"] // 512_000)
+    programmed = totals["slc_programmed_bytes_total"] + totals["native_programmed_bytes_total"]
+    assert more["waf"] == programmed / totals["host_write_bytes_total"]
+    blocks = facts["superblocks"] * facts["dies"] * facts["planes"]
+    used = (totals["slc_erases_total"] / 30000 + totals["native_erases_total"] / 3000) / blocks
+    assert log["percentage_used"] == int(100 * used)
+    assert more["native_cycles_left"] == round(3000 * (1 - used))
+    text = command("probe", str(disk)).stdout
+    for line in ("percentage used", "data units written", "power on hours", "unsafe shutdowns", "waf", "cache used"):
+        assert line in text
+    drive = open_kept(disk)
+    assert health(drive) == log
+
+
+def test_options_of_real_drives_are_refused_for_a_drive_file(disk: Path, command: Command) -> None:
+    whole = disk.read_bytes()
+    done = command("run", "fill", "--on", str(disk), "--reuse")
+    assert done.returncode == 2
+    assert "is a simulated drive in a file" in done.stderr
+    assert disk.read_bytes() == whole
+    missing = command("run", "fill", "--on", "nothing.pslc")
+    assert "pslc drives create nothing.pslc --like" in missing.stderr
