@@ -1,13 +1,16 @@
-//! Workloads in fio's words: job files, request streams, the runner that keeps a queue full, and the recorder.
+//! Workloads in fio's words: job files, request streams, the runner that keeps a queue full, and the recorder; traces of
+//! other programs, and their replay.
 
 pub mod job;
 mod plan;
 pub mod record;
+pub mod replay;
 mod runner;
 mod sim;
 mod splitmix;
 mod stream;
 mod target;
+pub mod traces;
 
 pub use plan::{plan, Plan};
 pub use runner::{run, Next, Observer, Progress};

@@ -1,0 +1,350 @@
+//! A trace replayed on a target: at its own times, so that the pauses in it are the drive's idle time, or one request after
+//! the other.
+
+mod fit;
+
+use std::collections::VecDeque;
+
+use pslc_ssd::{Nanos, Op, Request, PAGE_BYTES};
+
+use crate::job::Job;
+use crate::record::{JobStats, Latency, Recorder, Recording};
+use crate::runner::{Next, Observer, Progress};
+use crate::target::{Completion, Target, TargetError};
+use crate::traces::{Pages, Trace, TraceError, AHEAD};
+pub use fit::{Fit, Place};
+
+/// When requests are handed over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// At the trace's times, so many times as fast.
+    Original { speed: f64 },
+    /// As soon as there is room.
+    Asap,
+}
+
+/// How a trace is replayed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replay {
+    pub pace: Pace,
+    pub fit: Fit,
+}
+
+/// What a recording does not say of a replay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Requests of the trace that were handed over.
+    pub requests: u64,
+    /// Those that had to wait for room among the ones under way, past their time; the most, and all of it.
+    pub late: u64,
+    pub late_most: Nanos,
+    pub late_sum: Nanos,
+    /// Requests whose address was changed.
+    pub moved: u64,
+    /// Bytes read where neither the trace nor a prefill had written; in whole pages.
+    pub unwritten_bytes: u64,
+    /// The largest value of `slc_valid_bytes`, looked at every 64 requests, and when it was first reached.
+    pub cache_most_bytes: u64,
+    pub cache_most_at: Nanos,
+    /// Bytes that were written before, because the trace reads them.
+    pub prefilled_bytes: u64,
+}
+
+/// Requests between two looks at how full the cache is.
+const LOOK: u64 = 64;
+
+/// Replay a trace. `job` gives the number of requests that can be under way, and how they are named.
+pub fn replay<T: Target>(
+    target: &mut T,
+    job: &Job,
+    trace: &mut Trace,
+    how: &Replay,
+    prefill: Option<&Pages>,
+    observer: &mut dyn Observer,
+) -> Result<(Recording, Replayed), TraceError> {
+    let slots = vec![job; job.iodepth as usize];
+    let capacity = target.capacity_bytes();
+    let mut begun = target.begin(&slots, LARGEST);
+    let mut found = Replayed::default();
+    if let (Some(pages), Ok(())) = (prefill, &begun) {
+        found.prefilled_bytes = pages.bytes();
+        begun = fill(target, pages);
+    }
+    let start = target.now();
+    let stats = JobStats {
+        name: job.name.clone(),
+        group: 0,
+        job: 0,
+        kinds: std::array::from_fn(|_| Latency::new()),
+        depths: [0; 7],
+        start,
+        end: start,
+    };
+    let mut run = Run {
+        recorder: Recorder::new(target, vec![stats], 0, LARGEST, observer.coarseness()),
+        slots: vec![(Request::flush(), start); slots.len()],
+        free: (0..slots.len() as u32).rev().collect(),
+        start,
+        until_look: T::LOOK_EVERY,
+        stopped: false,
+        place: Place::new(how.fit, capacity),
+        written: Written::new(capacity, prefill),
+        gauge: target.columns().iter().position(|name| *name == "slc_valid_bytes"),
+        row: vec![0; target.columns().len()],
+        found,
+    };
+    let outcome = begun.map_err(Failure::Target).and_then(|()| run.all(target, trace, how, observer));
+    target.end();
+    let error = match outcome {
+        Ok(()) => None,
+        Err(Failure::Target(error)) => Some(error),
+        Err(Failure::Trace(error)) => return Err(error),
+    };
+    run.recorder.stats[0].end = target.now();
+    run.found.moved = run.place.moved;
+    Ok((run.recorder.finish(target, run.stopped, error), run.found))
+}
+
+/// The pages that a trace reads before it writes them, as they lie on the drive.
+pub fn reads_first(trace: &mut Trace, fit: Fit, capacity: u64) -> Result<Pages, TraceError> {
+    let (mut place, mut written) = (Place::new(fit, capacity), Written::new(capacity, None));
+    let (mut pages, mut parts) = (Pages::default(), VecDeque::new());
+    while let Some(entry) = trace.next_entry()? {
+        place.put(&entry.request, &mut parts).map_err(|error| at(trace, error))?;
+        for part in parts.drain(..) {
+            match part.op {
+                Op::Read => {
+                    for page in Pages::of(part.offset, part.len) {
+                        if !written.has(page) {
+                            pages.add(page * PAGE_BYTES, 1);
+                        }
+                    }
+                }
+                Op::Write => written.add(&part),
+                _ => {}
+            }
+        }
+    }
+    Ok(pages)
+}
+
+/// An error with the name of its trace.
+fn at(trace: &Trace, error: TraceError) -> TraceError {
+    TraceError { place: trace.place().to_string(), ..error }
+}
+
+/// Series begin with bins of so many bytes.
+const LARGEST: u32 = 128 << 10;
+/// A prefill writes so many bytes at once, and leaves the drive alone afterwards.
+const PIECE: u64 = 128 << 10;
+const REST: Nanos = Nanos::from_secs(600);
+
+/// Write some pages in the order of their addresses, wait until they are in the cells, and let the drive settle.
+fn fill<T: Target>(target: &mut T, pages: &Pages) -> Result<(), TargetError> {
+    let capacity = target.capacity_bytes();
+    for run in pages.runs() {
+        let (mut at, end) = (run.start * PAGE_BYTES, (run.end * PAGE_BYTES).min(capacity));
+        while at < end {
+            let len = (end - at).min(PIECE);
+            one(target, &Request::write(at, len as u32))?;
+            at += len;
+        }
+    }
+    one(target, &Request::flush())?;
+    let rested = target.now() + REST;
+    while target.now() < rested {
+        target.next(rested)?;
+    }
+    Ok(())
+}
+
+fn one<T: Target>(target: &mut T, request: &Request) -> Result<(), TargetError> {
+    target.submit(0, request)?;
+    while target.next(Nanos::MAX)?.is_none() {}
+    Ok(())
+}
+
+/// Pages of the drive that hold data, a bit each; untouched parts take no memory.
+struct Written(Vec<u64>);
+
+impl Written {
+    fn new(capacity: u64, before: Option<&Pages>) -> Written {
+        let mut written = Written(vec![0; capacity.div_ceil(64 * PAGE_BYTES) as usize]);
+        for page in before.into_iter().flat_map(Pages::runs).flatten() {
+            written.set(page);
+        }
+        written
+    }
+
+    fn set(&mut self, page: u64) {
+        self.0[(page / 64) as usize] |= 1 << (page % 64);
+    }
+
+    #[inline]
+    fn has(&self, page: u64) -> bool {
+        self.0[(page / 64) as usize] & 1 << (page % 64) != 0
+    }
+
+    #[inline]
+    fn add(&mut self, request: &Request) {
+        Pages::of(request.offset, request.len).for_each(|page| self.set(page));
+    }
+
+    #[inline]
+    fn missing(&self, request: &Request) -> u64 {
+        Pages::of(request.offset, request.len).filter(|&page| !self.has(page)).count() as u64
+    }
+}
+
+enum Failure {
+    Trace(TraceError),
+    Target(TargetError),
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Failure {
+        Failure::Target(error)
+    }
+}
+
+struct Run {
+    recorder: Recorder,
+    /// What is under way, and since when.
+    slots: Vec<(Request, Nanos)>,
+    free: Vec<u32>,
+    start: Nanos,
+    until_look: u32,
+    stopped: bool,
+    place: Place,
+    written: Written,
+    gauge: Option<usize>,
+    row: Vec<u64>,
+    found: Replayed,
+}
+
+impl Run {
+    fn all<T: Target>(
+        &mut self,
+        target: &mut T,
+        trace: &mut Trace,
+        how: &Replay,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Failure> {
+        let mut parts = VecDeque::new();
+        while let Some(entry) = trace.next_entry().map_err(Failure::Trace)? {
+            // Where an address goes is not known yet, but mostly it stays.
+            if let Some(ahead) = trace.ahead(AHEAD - 1) {
+                if how.fit == Fit::Exact && ahead.request.offset < target.capacity_bytes() {
+                    target.prepare(&ahead.request);
+                }
+            }
+            self.place.put(&entry.request, &mut parts).map_err(|error| Failure::Trace(at(trace, error)))?;
+            let due = match how.pace {
+                Pace::Original { speed: 1.0 } => self.start.saturating_add(entry.at),
+                Pace::Original { speed } => {
+                    self.start.saturating_add(Nanos((entry.at.0 as f64 / speed) as u64))
+                }
+                Pace::Asap => Nanos::ZERO,
+            };
+            self.await_time(target, due, observer)?;
+            let mut late = Nanos::ZERO;
+            while let Some(part) = parts.pop_front() {
+                while self.free.is_empty() {
+                    self.step(target, Nanos::MAX, observer)?;
+                }
+                if self.stopped {
+                    break;
+                }
+                let now = target.now();
+                late = now.saturating_sub(due);
+                self.issue(target, &part, now)?;
+            }
+            if self.stopped {
+                break;
+            }
+            self.found.requests += 1;
+            if due > Nanos::ZERO && late > Nanos::ZERO {
+                self.found.late += 1;
+                self.found.late_most = self.found.late_most.max(late);
+                self.found.late_sum = self.found.late_sum.saturating_add(late);
+            }
+            if self.found.requests % LOOK == 0 {
+                self.look_at_cache(target);
+            }
+        }
+        while self.free.len() < self.slots.len() {
+            self.step(target, Nanos::MAX, observer)?;
+        }
+        self.look_at_cache(target);
+        Ok(())
+    }
+
+    /// Let time pass until a request is due.
+    fn await_time<T: Target>(
+        &mut self,
+        target: &mut T,
+        due: Nanos,
+        observer: &mut dyn Observer,
+    ) -> Result<(), TargetError> {
+        while target.now() < due && !self.stopped {
+            self.step(target, due, observer)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn step<T: Target>(
+        &mut self,
+        target: &mut T,
+        until: Nanos,
+        observer: &mut dyn Observer,
+    ) -> Result<(), TargetError> {
+        let Some(Completion { slot, at }) = target.next(until)? else { return Ok(()) };
+        let (request, issued) = self.slots[slot as usize];
+        self.free.push(slot);
+        self.recorder.record(target, 0, &request, issued, at, true);
+        self.until_look -= 1;
+        if self.until_look == 0 {
+            self.until_look = T::LOOK_EVERY;
+            self.look(target, observer);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn issue<T: Target>(&mut self, target: &mut T, request: &Request, now: Nanos) -> Result<(), TargetError> {
+        match request.op {
+            Op::Read => self.found.unwritten_bytes += self.written.missing(request) * PAGE_BYTES,
+            Op::Write => self.written.add(request),
+            _ => {}
+        }
+        let slot = self.free.pop().expect("there is room");
+        self.slots[slot as usize] = (*request, now);
+        let under_way = self.slots.len() - self.free.len();
+        self.recorder.stats[0].depths[under_way.ilog2().min(6) as usize] += 1;
+        target.submit(slot, request)
+    }
+
+    fn look_at_cache<T: Target>(&mut self, target: &mut T) {
+        let Some(gauge) = self.gauge else { return };
+        target.sample(&mut self.row);
+        if self.row[gauge] > self.found.cache_most_bytes {
+            self.found.cache_most_bytes = self.row[gauge];
+            self.found.cache_most_at = target.now() - self.start;
+        }
+    }
+
+    fn look<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) {
+        let so_far = Progress {
+            done_bytes: self.recorder.moved_bytes(),
+            total_bytes: 0,
+            elapsed: target.now() - self.start,
+            total_time: Nanos::ZERO,
+        };
+        match observer.look(&so_far) {
+            Next::Go => {}
+            Next::Keep => observer.keep(self.recorder.so_far(target)),
+            Next::Stop => self.stopped = true,
+        }
+    }
+}

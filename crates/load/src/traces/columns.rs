@@ -1,0 +1,181 @@
+//! Tables with a line of names, between commas, semicolons or tabs. Which column is the time, the operation, the offset, the
+//! size and the device is told by the usual names, or by `--columns time=ts:us,op=kind,offset=lba:sectors,size=len`.
+
+use pslc_ssd::Op;
+
+use super::lines::{self, Lines};
+use super::number::{scaled, whole};
+use super::{Devices, Entry, Format, Reading};
+
+pub const TABLE: &str = "table";
+
+pub const FORMAT: Format = lines::format::<Columns>();
+
+/// What a column can be, and the names it is known by.
+const KNOWN: [(&str, &[&str]); 6] = [
+    (
+        "time",
+        &["time", "timestamp", "ts", "time_ns", "time_us", "time_ms", "time_s", "ts_ns", "ts_us", "ts_ms"],
+    ),
+    ("op", &["op", "type", "kind", "rw", "iotype", "io_type", "opcode", "operation"]),
+    ("offset", &["offset", "offset_bytes", "lba", "sector", "offset_sectors"]),
+    ("size", &["size", "length", "len", "bytes", "size_bytes", "length_bytes", "sectors", "size_sectors"]),
+    ("device", &["device", "device_name", "disk", "volume", "lun", "dev"]),
+    ("took", &["response", "latency", "took_ns", "latency_us", "response_us", "latency_ns", "response_ns"]),
+];
+
+const TIME: usize = 0;
+const OP: usize = 1;
+const OFFSET: usize = 2;
+const SIZE: usize = 3;
+const DEVICE: usize = 4;
+const TOOK: usize = 5;
+
+struct Columns {
+    separator: u8,
+    /// By field: what it is, and its unit.
+    fields: Vec<Option<(usize, u64)>>,
+    first: bool,
+}
+
+/// The unit of a column: said after a colon, or by the end of its name; else seconds and bytes.
+fn unit(what: &str, name: &str, said: Option<&str>) -> Result<u64, String> {
+    let timed = matches!(what, "time" | "took");
+    let table: &[(&str, u64)] = match timed {
+        true => &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)],
+        false => &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("kib", 1024)],
+    };
+    if let Some(said) = said {
+        let found = table.iter().find(|(word, _)| *word == said);
+        return found.map(|(_, unit)| *unit).ok_or_else(|| {
+            let known: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
+            format!("\"{said}\" is no unit of column {name}: {}", known.join(", "))
+        });
+    }
+    let end = name.rsplit(['_', ' ']).next().unwrap_or(name).to_ascii_lowercase();
+    let default = if timed { 1_000_000_000 } else { 1 };
+    Ok(table.iter().find(|(word, _)| *word == end).map_or(default, |(_, unit)| *unit))
+}
+
+/// What each of a table's columns is, by its place in `KNOWN`, with its unit. `said` is what users say: what, and the
+/// column's name, perhaps with its unit after a colon.
+fn assign(names: &[&str], said: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, String> {
+    let mut fields = vec![None; names.len()];
+    if let Some((what, _)) = said.iter().find(|(what, _)| !KNOWN.iter().any(|(known, _)| known == what)) {
+        let known: Vec<&str> = KNOWN.iter().map(|(known, _)| *known).collect();
+        return Err(format!("no column can be \"{what}\", but {}", known.join(", ")));
+    }
+    for (at, (what, usual)) in KNOWN.iter().enumerate() {
+        let said = said.iter().find(|(of, _)| of == what).map(|(_, name)| name.as_str());
+        let (field, unit_said) = match said {
+            Some(said) => {
+                let (name, unit) = match said.rsplit_once(':') {
+                    Some((name, unit)) => (name, Some(unit)),
+                    None => (said, None),
+                };
+                let field = names.iter().position(|known| *known == name);
+                let field =
+                    field.ok_or_else(|| format!("there is no column {name}, but {}", names.join(", ")))?;
+                (Some(field), unit)
+            }
+            None => {
+                let known = |name: &str| usual.contains(&name.to_ascii_lowercase().as_str());
+                (names.iter().position(|name| known(name)), None)
+            }
+        };
+        match field {
+            Some(field) => fields[field] = Some((at, unit(what, names[field], unit_said)?)),
+            None if at <= SIZE => {
+                return Err(format!("no column is the {what}: there are {}", names.join(", ")))
+            }
+            None => {}
+        }
+    }
+    Ok(fields)
+}
+
+impl Lines for Columns {
+    const NAME: &'static str = TABLE;
+    const ABOUT: &'static str = "CSV with a line of names, and Parquet";
+    const EXPECTED: &'static str = "values under a line of names: time, op, offset, size and perhaps device";
+
+    fn begin(head: &[u8], reading: &Reading) -> Result<Columns, String> {
+        let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+        let separator =
+            *b",;\t".iter().max_by_key(|of| first.iter().filter(|byte| byte == of).count()).expect("three");
+        let text = String::from_utf8_lossy(first).into_owned();
+        let names: Vec<&str> =
+            text.split(separator as char).map(|name| name.trim().trim_matches('"')).collect();
+        let fields = assign(&names, &reading.columns)?;
+        Ok(Columns { separator, fields, first: true })
+    }
+
+    #[inline]
+    fn line(
+        &mut self,
+        line: &[u8],
+        devices: &mut Devices,
+        into: &mut Vec<Entry>,
+    ) -> Result<(), &'static str> {
+        if std::mem::take(&mut self.first) {
+            return Ok(());
+        }
+        let (mut values, mut op, mut device) = ([0u64; 6], None, &b"0"[..]);
+        let mut count = 0;
+        for (text, field) in line.split(|&byte| byte == self.separator).zip(&self.fields) {
+            count += 1;
+            let Some((what, unit)) = *field else { continue };
+            let text = text.trim_ascii();
+            match what {
+                OP => op = Some(operation(text).ok_or("read, write, trim or flush")?),
+                DEVICE => device = text,
+                TIME => values[TIME] = scaled(text, unit).ok_or("a time")?,
+                TOOK => values[TOOK] = scaled(text, unit).ok_or("a response time")?,
+                OFFSET => {
+                    let bytes = whole(text).and_then(|count| count.checked_mul(unit));
+                    values[OFFSET] = bytes.filter(|&at| at < 1 << 60).ok_or("an offset")?;
+                }
+                _ => {
+                    let bytes = whole(text).and_then(|count| count.checked_mul(unit));
+                    values[SIZE] =
+                        bytes.filter(|&len| len <= u32::MAX as u64).ok_or("a size, below 4 GiB")?;
+                }
+            }
+        }
+        if count < self.fields.len() {
+            return Err("a value for each column");
+        }
+        let device = devices.number(device);
+        let entry = Entry::new(
+            values[TIME],
+            device,
+            op.ok_or("read, write, trim or flush")?,
+            values[OFFSET],
+            values[SIZE] as u32,
+        );
+        into.push(Entry { took: pslc_ssd::Nanos(values[TOOK]), ..entry });
+        Ok(())
+    }
+}
+
+/// What a column is, its name there, and nanoseconds or bytes of its unit.
+pub type Assigned<'a> = (&'static str, &'a str, u64);
+
+/// The columns of a table that is no text.
+pub fn columns<'a>(names: &[&'a str], said: &[(String, String)]) -> Result<Vec<Assigned<'a>>, String> {
+    let fields = assign(names, said)?;
+    let known = names.iter().zip(fields);
+    Ok(known.filter_map(|(name, field)| field.map(|(at, unit)| (KNOWN[at].0, *name, unit))).collect())
+}
+
+/// A word for what was asked for. Numbers are none: which is which differs from trace to trace.
+fn operation(word: &[u8]) -> Option<Op> {
+    let lower = word.to_ascii_lowercase();
+    match &lower[..] {
+        b"r" | b"rs" | b"read" => Some(Op::Read),
+        b"w" | b"ws" | b"write" => Some(Op::Write),
+        b"d" | b"t" | b"discard" | b"trim" | b"unmap" => Some(Op::Trim),
+        b"f" | b"flush" | b"sync" | b"datasync" | b"fsync" => Some(Op::Flush),
+        _ => None,
+    }
+}

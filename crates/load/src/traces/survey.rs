@@ -1,0 +1,167 @@
+//! What is in a trace: volume, mix, sizes, sequence, working set, idle gaps and bursts, in one pass.
+
+use std::collections::BTreeMap;
+
+use pslc_ssd::{Nanos, Op};
+
+use super::{Pages, Trace, TraceError};
+
+/// What one device was asked for, by kind: reads, writes, trims, flushes.
+#[derive(Clone, Debug, Default)]
+pub struct Volume {
+    pub device: String,
+    pub count: [u64; 4],
+    pub bytes: [u64; 4],
+    /// Where its last request ends.
+    pub end_bytes: u64,
+    /// Of each kind how many began where one of the last 16 of that kind ended.
+    pub sequential: [u64; 4],
+    ends: [[u64; 16]; 4],
+    next: [usize; 4],
+}
+
+/// What was written between two pauses of at least some length.
+#[derive(Clone, Debug, Default)]
+pub struct Burst {
+    /// So long nothing was asked for.
+    pub pause: Nanos,
+    /// Pauses of that length.
+    pub pauses: u64,
+    /// All of them together.
+    pub paused: Nanos,
+    /// The most that was written without one, and when that began.
+    pub most_bytes: u64,
+    pub most_at: Nanos,
+    now_bytes: u64,
+    now_at: Nanos,
+}
+
+/// What is in a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    pub volumes: Vec<Volume>,
+    pub first: Nanos,
+    pub last: Nanos,
+    /// Requests by kind and size.
+    pub sizes: BTreeMap<(usize, u32), u64>,
+    /// Bytes of all pages that were touched, that were written, that were read before anything was written there.
+    pub touched_bytes: u64,
+    pub written_bytes: u64,
+    pub unwritten_bytes: u64,
+    /// Bytes written where something had been written.
+    pub rewritten_bytes: u64,
+    pub bursts: Vec<Burst>,
+    pub longest_pause: Nanos,
+    /// All response times, and the requests that have one.
+    pub took: Nanos,
+    pub timed: u64,
+    pub skipped: u64,
+    pub empty: u64,
+    pub backwards: Nanos,
+    pub notes: Vec<String>,
+}
+
+const PAUSES: [Nanos; 5] = [
+    Nanos::from_millis(100),
+    Nanos::from_secs(1),
+    Nanos::from_secs(10),
+    Nanos::from_secs(60),
+    Nanos::from_secs(600),
+];
+/// Sizes of a kind that are told apart; what comes after is counted with the next power of two.
+const SIZES: usize = 4096;
+
+/// Read a trace to its end.
+pub fn survey(trace: &mut Trace) -> Result<Survey, TraceError> {
+    let bursts = PAUSES.iter().map(|&pause| Burst { pause, ..Burst::default() }).collect();
+    let mut survey = Survey { bursts, ..Survey::default() };
+    let (mut touched, mut written) = (Vec::<Pages>::new(), Vec::<Pages>::new());
+    let mut begun = false;
+    while let Some(entry) = trace.next_entry()? {
+        let request = entry.request;
+        let (kind, device) = (request.op as usize, entry.device as usize);
+        while survey.volumes.len() <= device {
+            survey.volumes.push(Volume { ends: [[u64::MAX; 16]; 4], ..Volume::default() });
+            touched.push(Pages::default());
+            written.push(Pages::default());
+        }
+        if !begun {
+            (begun, survey.first, survey.last) = (true, entry.at, entry.at);
+            survey.bursts.iter_mut().for_each(|burst| burst.now_at = entry.at);
+        }
+        survey.pause(entry.at);
+        if entry.took > Nanos::ZERO {
+            survey.took += entry.took;
+            survey.timed += 1;
+        }
+        let volume = &mut survey.volumes[device];
+        volume.count[kind] += 1;
+        if request.op == Op::Flush {
+            continue;
+        }
+        let end = request.offset + request.len as u64;
+        volume.bytes[kind] += request.len as u64;
+        volume.end_bytes = volume.end_bytes.max(end);
+        match volume.ends[kind].iter().position(|&known| known == request.offset) {
+            Some(known) => {
+                volume.sequential[kind] += 1;
+                volume.ends[kind][known] = end;
+            }
+            None => {
+                let next = volume.next[kind];
+                volume.ends[kind][next] = end;
+                volume.next[kind] = (next + 1) % 16;
+            }
+        }
+        let size = if survey.sizes.len() < SIZES { request.len } else { request.len.next_power_of_two() };
+        *survey.sizes.entry((kind, size)).or_default() += 1;
+        if request.op == Op::Trim {
+            continue;
+        }
+        touched[device].add(request.offset, request.len);
+        let pages = Pages::of(request.offset, request.len);
+        let count = pages.end - pages.start;
+        if request.op == Op::Write {
+            let new = written[device].add(request.offset, request.len);
+            survey.rewritten_bytes += (count - new) * pslc_ssd::PAGE_BYTES;
+            survey.bursts.iter_mut().for_each(|burst| burst.now_bytes += request.len as u64);
+        } else {
+            let known = written[device].among(request.offset, request.len);
+            survey.unwritten_bytes += (count - known) * pslc_ssd::PAGE_BYTES;
+        }
+    }
+    survey.bursts.iter_mut().for_each(Burst::end);
+    for (volume, name) in survey.volumes.iter_mut().zip(trace.devices()) {
+        volume.device = name.clone();
+    }
+    survey.touched_bytes = touched.iter().map(Pages::bytes).sum();
+    survey.written_bytes = written.iter().map(Pages::bytes).sum();
+    (survey.skipped, survey.empty, survey.backwards) = (trace.skipped(), trace.empty, trace.backwards);
+    survey.notes = trace.notes();
+    Ok(survey)
+}
+
+impl Burst {
+    fn end(&mut self) {
+        if self.now_bytes > self.most_bytes {
+            (self.most_bytes, self.most_at) = (self.now_bytes, self.now_at);
+        }
+    }
+}
+
+impl Survey {
+    fn pause(&mut self, now: Nanos) {
+        let pause = now.saturating_sub(self.last);
+        self.last = now;
+        self.longest_pause = self.longest_pause.max(pause);
+        for burst in &mut self.bursts {
+            if pause < burst.pause {
+                break;
+            }
+            burst.pauses += 1;
+            burst.paused += pause;
+            burst.end();
+            (burst.now_bytes, burst.now_at) = (0, now);
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Traces: every format's own example, broken files, packed files, and the laws of a replay.
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use pslc_load::job::{self, Ground};
+use pslc_load::replay::{reads_first, replay, Fit, Pace, Place, Replay};
+use pslc_load::traces::{survey, Cut, Entry, IologWriter, Reading, Trace, TraceError};
+use pslc_load::{SimTarget, Target};
+use pslc_ssd::{Nanos, Op, Request};
+
+/// A file that goes when it is no longer needed.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(bytes: &[u8]) -> Temporary {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("pslc-trace-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Temporary(path)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn all(trace: &mut Trace) -> Result<Vec<Entry>, TraceError> {
+    let mut found = Vec::new();
+    while let Some(entry) = trace.next_entry()? {
+        found.push(entry);
+    }
+    Ok(found)
+}
+
+fn read(path: &Path, reading: &Reading) -> Result<(Trace, Vec<Entry>), TraceError> {
+    let mut trace = Trace::open(path, reading, Cut::default())?;
+    let entries = all(&mut trace)?;
+    Ok((trace, entries))
+}
+
+fn lines(text: &str) -> Vec<Row> {
+    let file = Temporary::new(text.as_bytes());
+    let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+    let row = |entry: &Entry| (entry.at.0, entry.request.op, entry.request.offset, entry.request.len);
+    entries.iter().map(row).collect()
+}
+
+/// Time in ns, kind, offset and length.
+type Row = (u64, Op, u64, u32);
+
+/// An example of each format as its publisher shows it, and what it means: two requests each.
+const EXAMPLES: &[(&str, &str, [Row; 2])] = &[
+    (
+        "msr",
+        "128166372003061629,hm,1,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,2822144,65536,37597\n",
+        [(0, Op::Read, 383_496_192, 32768), (1_332_052_600, Op::Write, 2_822_144, 65536)],
+    ),
+    (
+        "alibaba",
+        "419,W,8792731648,16384,1577808144360767\n419,R,8792764416,4096,1577808144360800\n",
+        [(0, Op::Write, 8_792_731_648, 16384), (33_000, Op::Read, 8_792_764_416, 4096)],
+    ),
+    (
+        "tencent",
+        "1538323200,12910952,128,0,1063\n1538323201,6338688,8,1,1063\n",
+        [(0, Op::Read, 12_910_952 * 512, 128 * 512), (1_000_000_000, Op::Write, 6_338_688 * 512, 4096)],
+    ),
+    (
+        "systor17",
+        "Timestamp,Response,IOType,LUN,Offset,Size\n1456127962.023491,0.000259,R,3,3374317568,4096\n\
+         1456127962.024491,,W,3,4096,8192\n",
+        [(0, Op::Read, 3_374_317_568, 4096), (1_000_000, Op::Write, 4096, 8192)],
+    ),
+    (
+        "spc",
+        "0,303567,3584,w,0.000000\n0,55590,3072,R,0.026214\n",
+        [(0, Op::Write, 303_567 * 512, 3584), (26_214_000, Op::Read, 55_590 * 512, 3072)],
+    ),
+    (
+        "fiu",
+        "329131208190249 4892 syslogd 904265560 8 W 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d\n\
+         329131208190299 2522 kjournald 508 16 R 6 0\n",
+        [(0, Op::Write, 904_265_560 * 512, 4096), (50, Op::Read, 508 * 512, 8192)],
+    ),
+    (
+        "mqsim",
+        "4851300 1 524288 16 0\n4864300 1 524304 8 1\n",
+        [(0, Op::Write, 524_288 * 512, 8192), (13_000, Op::Read, 524_304 * 512, 4096)],
+    ),
+    (
+        "disksim",
+        "0.000000 0 303567 8 1\n12.503000 0 55590 16 0\n",
+        [(0, Op::Read, 303_567 * 512, 4096), (12_503_000, Op::Write, 55_590 * 512, 8192)],
+    ),
+    (
+        "fio-iolog-v1",
+        "1, 4096, 8192\n0, 0, 512\n",
+        [(0, Op::Write, 4096, 8192), (0, Op::Read, 0, 512)],
+    ),
+    (
+        "fio-iolog",
+        "fio version 2 iolog\n/dev/a b add\n/dev/a b open\n/dev/a b write 4096 8192\n/dev/a b wait 250 0\n/dev/a b read 0 512\n/dev/a b close\n",
+        [(0, Op::Write, 4096, 8192), (250_000, Op::Read, 0, 512)],
+    ),
+    (
+        "fio-iolog",
+        "fio version 3 iolog\n36 /f add\n155 /f open\n504 /f trim 491520 4096\n600 /f sync 0 0\n700 /f close\n",
+        [(0, Op::Trim, 491_520, 4096), (96_000, Op::Flush, 0, 0)],
+    ),
+    (
+        "blkparse",
+        "  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kworker/3:1]\n\
+         \x20 8,0    3        2     0.009507758   697  D   W 223490 + 8 [kworker/3:1]\n\
+         \x20 8,0    3        3     0.010507758   697  D   DS 1024 + 2048 [fstrim]\n\
+         \x20 8,0    1        4     0.011507758   697  C   W 223490 + 8 [0]\n\
+         CPU0 (8,0):\n Reads Queued:           0,        0KiB\n",
+        [(0, Op::Write, 223_490 * 512, 4096), (1_000_000, Op::Trim, 524_288, 1 << 20)],
+    ),
+    (
+        "table",
+        "ts_us,rw,offset,size,volume\n10,W,4096,8192,a\n15.5,read,0,512,a\n",
+        [(0, Op::Write, 4096, 8192), (5500, Op::Read, 0, 512)],
+    ),
+];
+
+#[test]
+fn the_example_of_each_format_is_found_out_and_means_what_its_publisher_says() {
+    for (name, text, expected) in EXAMPLES {
+        let file = Temporary::new(text.as_bytes());
+        let (trace, _) = read(&file.0, &Reading::default()).unwrap();
+        assert_eq!(trace.format(), *name, "{text}");
+        assert_eq!(lines(text), expected, "{name}");
+    }
+    let covered: Vec<&str> = EXAMPLES.iter().map(|(name, _, _)| *name).collect();
+    for (name, _) in pslc_load::traces::formats() {
+        assert!(name == "blktrace" || covered.contains(&name), "{name} has no example");
+    }
+}
+
+#[test]
+fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
+    for (name, text, expected) in EXAMPLES.iter().filter(|(name, _, _)| *name != "blkparse") {
+        let good: Vec<&str> = text.lines().collect();
+        let repeated = format!("{}\n", good[1..].join("\n")).repeat(6);
+        let text = format!("{}\n{repeated}what is this, then\n{}\n", good[0], good[good.len() - 1]);
+        let number = text.lines().position(|line| line.starts_with("what")).unwrap() + 1;
+        let file = Temporary::new(text.as_bytes());
+        let error = read(&file.0, &Reading::default()).err().expect(name).to_string();
+        assert!(error.contains(&format!(":{number}: \"what is this, then\"")), "{name}: {error}");
+        assert!(error.contains("expected") && error.contains("--skip-broken"), "{error}");
+        let (trace, entries) = read(&file.0, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
+        assert_eq!(trace.skipped(), 1, "{name}");
+        assert_eq!(entries[0].request.op, expected[0].1);
+    }
+}
+
+#[test]
+fn a_file_of_no_format_is_an_error_that_says_so() {
+    for text in ["", "hello\nworld\n", "\u{0}\u{1}\u{2}", "[job]\nrw=write\n"] {
+        let file = Temporary::new(text.as_bytes());
+        let error = read(&file.0, &Reading::default()).err().expect("it is none").to_string();
+        assert!(error.contains("begins no known trace"), "{error}");
+    }
+}
+
+#[test]
+fn a_table_takes_names_and_units_of_its_columns() {
+    let text = "when;what;where;how much\n1;R;8;2\n3;W;16;4\n";
+    let file = Temporary::new(text.as_bytes());
+    let columns =
+        [("time", "when:ms"), ("op", "what"), ("offset", "where:sectors"), ("size", "how much:kib")];
+    let columns = columns.map(|(what, name)| (what.to_string(), name.to_string())).to_vec();
+    let (_, entries) = read(&file.0, &Reading { columns: columns.clone(), ..Reading::default() }).unwrap();
+    assert_eq!(entries[1].at, Nanos(2_000_000));
+    assert_eq!(entries[1].request, Request::write(8192, 4096));
+    let wrong = vec![("time".to_string(), "never".to_string())];
+    let reading = Reading { columns: wrong, format: Some("table".into()), ..Reading::default() };
+    let error = read(&file.0, &reading).err().unwrap().to_string();
+    assert!(error.contains("there is no column never, but when, what, where, how much"), "{error}");
+}
+
+/// A trace of `count` requests in MSR's format.
+fn msr(count: u64) -> String {
+    let mut text = String::new();
+    for i in 0..count {
+        let kind = if i % 3 == 0 { "Read" } else { "Write" };
+        let disk = i % 5 / 4;
+        text += &format!(
+            "{},usr,{disk},{kind},{},{},100\n",
+            128166372003061629 + 1000 * i,
+            (i * 7919 % 4096) * 4096,
+            4096 + 512 * (i % 8)
+        );
+    }
+    text
+}
+
+#[test]
+fn a_packed_trace_is_the_trace() {
+    let text = msr(5000);
+    let plain = Temporary::new(text.as_bytes());
+    let (_, expected) = read(&plain.0, &Reading::default()).unwrap();
+    assert_eq!(expected.len(), 5000);
+    for (program, arguments) in [("gzip", vec!["-k"]), ("xz", vec!["-k"]), ("zstd", vec!["-q", "-k"])] {
+        let mut packed = Vec::new();
+        // Two members or frames, one after the other, as the programs themselves allow.
+        let (one, two) = text.split_at(text.len() / 2);
+        for part in [one, two] {
+            let file = Temporary::new(part.as_bytes());
+            let done = std::process::Command::new(program).args(&arguments).arg("-c").arg(&file.0).output();
+            let Ok(done) = done else { continue };
+            packed.extend(done.stdout);
+        }
+        if packed.is_empty() {
+            continue;
+        }
+        let file = Temporary::new(&packed);
+        let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+        assert_eq!(entries, expected, "{program}");
+        let cut = Temporary::new(&packed[..packed.len() - 9]);
+        assert!(read(&cut.0, &Reading::default()).is_err(), "{program}: what is cut off is no whole trace");
+    }
+}
+
+#[test]
+fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
+    let file = Temporary::new(msr(1000).as_bytes());
+    let (_, whole) = read(&file.0, &Reading::default()).unwrap();
+    let cut = Cut { device: Some("usr.1".into()), from: Nanos(20_000_000), to: Some(Nanos(60_000_000)) };
+    let mut trace = Trace::open(&file.0, &Reading::default(), cut).unwrap();
+    let part = all(&mut trace).unwrap();
+    let expected: Vec<Request> = whole
+        .iter()
+        .filter(|entry| entry.device == 1 && (20_000_000..60_000_000).contains(&entry.at.0))
+        .map(|entry| entry.request)
+        .collect();
+    assert_eq!(part.iter().map(|entry| entry.request).collect::<Vec<_>>(), expected);
+    assert!(part[0].at < Nanos(1_000_000), "times begin at the cut");
+    let cut = Cut { device: Some("usr.7".into()), ..Cut::default() };
+    let error = all(&mut Trace::open(&file.0, &Reading::default(), cut).unwrap()).err().unwrap().to_string();
+    assert!(error.contains("there is no device usr.7") && error.contains("usr.0, usr.1"), "{error}");
+}
+
+#[test]
+fn an_iolog_that_is_written_is_read_back_as_it_was() {
+    let file = Temporary::new(msr(500).as_bytes());
+    let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = IologWriter::new(&mut bytes, "/a file").unwrap();
+    entries.iter().for_each(|entry| writer.write(entry.at, &entry.request).unwrap());
+    writer.finish().unwrap();
+    let log = Temporary::new(&bytes);
+    let (trace, again) = read(&log.0, &Reading::default()).unwrap();
+    assert_eq!(trace.devices(), ["/a file"]);
+    let rows = |entries: &[Entry]| entries.iter().map(|e| (e.at.0 / 1000, e.request)).collect::<Vec<_>>();
+    assert_eq!(rows(&again), rows(&entries));
+}
+
+#[test]
+fn a_survey_counts_what_a_plain_count_would() {
+    let text = "0,W,0,8192,0\n0,W,8192,8192,100000\n0,R,0,4096,200000\n0,R,1048576,4096,300000\n\
+                0,W,0,4096,5300000\n0,W,4096,4096,5400000\n";
+    let file = Temporary::new(text.as_bytes());
+    let found = survey(&mut Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap()).unwrap();
+    let volume = &found.volumes[0];
+    assert_eq!((volume.count, volume.bytes), ([2, 4, 0, 0], [8192, 24576, 0, 0]));
+    assert_eq!(volume.sequential, [0, 2, 0, 0]);
+    assert_eq!((found.touched_bytes, found.written_bytes), (20480, 16384));
+    assert_eq!((found.unwritten_bytes, found.rewritten_bytes), (4096, 8192));
+    let second = found.bursts.iter().find(|burst| burst.pause == Nanos::from_secs(1)).unwrap();
+    assert_eq!((second.pauses, second.most_bytes, second.most_at), (1, 16384, Nanos::ZERO));
+    assert_eq!(found.longest_pause, Nanos::from_secs(5));
+}
+
+fn target() -> SimTarget {
+    common::small_drive()
+}
+
+fn job(iodepth: u32, capacity: u64) -> job::Job {
+    let text = format!("[trace]\nrw=randrw\nbs=4k\niodepth={iodepth}\ndirect=1\n");
+    job::parse("trace", &text, &[], Ground::Simulated, capacity, &|_| None).unwrap().remove(0)
+}
+
+fn replayed(
+    text: &str,
+    pace: Pace,
+    fit: Fit,
+    iodepth: u32,
+) -> Result<(pslc_load::record::Recording, pslc_load::replay::Replayed), TraceError> {
+    let file = Temporary::new(text.as_bytes());
+    let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default())?;
+    let mut target = target();
+    let job = job(iodepth, target.capacity_bytes());
+    replay(&mut target, &job, &mut trace, &Replay { pace, fit }, None, &mut |_: &_| true)
+}
+
+#[test]
+fn at_its_own_pace_a_trace_takes_its_own_time_and_faster_a_part_of_it() {
+    let text = msr(2000);
+    let original = Pace::Original { speed: 1.0 };
+    let (recording, found) = replayed(&text, original, Fit::Exact, 64).unwrap();
+    assert_eq!(found.requests, 2000);
+    let took = (recording.end - recording.start).0;
+    assert!((199_900_000..210_000_000).contains(&took), "{took}");
+    assert_eq!(recording.stats[0].kinds[0].count, 667);
+    let (fast, _) = replayed(&text, Pace::Original { speed: 10.0 }, Fit::Exact, 64).unwrap();
+    assert!((fast.end - fast.start).0 < took / 8);
+    let (asap, found) = replayed(&text, Pace::Asap, Fit::Exact, 64).unwrap();
+    assert!(asap.end - asap.start < fast.end - fast.start);
+    assert_eq!(found.late, 0, "nothing is late that has no time");
+}
+
+#[test]
+fn what_finds_no_room_is_late_and_said_to_be() {
+    let mut text = String::new();
+    for i in 0..400u64 {
+        text += &format!("0,W,{},131072,{}\n", i * 131072, i / 40);
+    }
+    let (_, found) = replayed(&text, Pace::Original { speed: 1.0 }, Fit::Exact, 4).unwrap();
+    assert!(found.late > 300, "{}", found.late);
+    assert!(found.late_most > Nanos::from_millis(1) && found.late_sum > found.late_most);
+    let (_, found) = replayed(&text, Pace::Original { speed: 1.0 }, Fit::Exact, 1024).unwrap();
+    assert_eq!(found.late, 0);
+}
+
+#[test]
+fn the_pauses_of_a_trace_are_idle_time_in_which_the_drive_folds() {
+    let burst = |at: u64| (0..800u64).map(move |i| format!("0,W,{},131072,{}\n", i * 131072, at + 100 * i));
+    let back_to_back: String = burst(0).chain(burst(80_000)).collect();
+    let with_pause: String = burst(0).chain(burst(60_000_000)).collect();
+    let column = pslc_ssd::Drive::COLUMNS.iter().position(|name| *name == "idle_folded_bytes_total").unwrap();
+    let pace = Pace::Original { speed: 1.0 };
+    let (without, _) = replayed(&back_to_back, pace, Fit::Exact, 1024).unwrap();
+    let (with, _) = replayed(&with_pause, pace, Fit::Exact, 1024).unwrap();
+    assert_eq!(without.totals[column], 0);
+    assert!(with.totals[column] > 50_000_000, "{}", with.totals[column]);
+}
+
+#[test]
+fn what_lies_past_the_end_is_an_error_or_is_fitted() {
+    let end = target().capacity_bytes();
+    let text = format!("0,W,{},65536,0\n0,W,{},65536,10\n0,R,0,4096,20\n", 3 * end, 3 * end + 65536);
+    let pace = Pace::Original { speed: 1.0 };
+    let error = replayed(&text, pace, Fit::Exact, 8).err().unwrap().to_string();
+    assert!(error.contains("--fit wrap") && error.contains(&end.to_string()), "{error}");
+    for fit in [Fit::Wrap, Fit::Compact, Fit::Scale(3 * end + 131072)] {
+        let (_, found) = replayed(&text, pace, fit, 8).unwrap();
+        assert_eq!(found.requests, 3, "{fit:?}");
+        assert!(found.moved >= 2, "{fit:?}");
+    }
+}
+
+#[test]
+fn what_a_trace_reads_first_is_what_a_prefill_writes() {
+    let text = "0,R,8192,8192,0\n0,W,0,4096,10\n0,R,0,4096,20\n0,R,4096,4096,30\n0,R,8192,4096,40\n";
+    let file = Temporary::new(text.as_bytes());
+    let open = || Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
+    let mut target = target();
+    let capacity = target.capacity_bytes();
+    let pages = reads_first(&mut open(), Fit::Exact, capacity).unwrap();
+    assert_eq!(pages.runs().into_iter().flatten().collect::<Vec<_>>(), [1, 2, 3]);
+    let how = Replay { pace: Pace::Asap, fit: Fit::Exact };
+    let job = job(1, capacity);
+    let (_, bare) = replay(&mut target.clone(), &job, &mut open(), &how, None, &mut |_: &_| true).unwrap();
+    assert_eq!(bare.unwritten_bytes, 16384);
+    let (recording, filled) =
+        replay(&mut target, &job, &mut open(), &how, Some(&pages), &mut |_: &_| true).unwrap();
+    assert_eq!((filled.unwritten_bytes, filled.prefilled_bytes), (0, 12288));
+    assert_eq!(recording.stats[0].kinds[1].count, 1, "a prefill is no part of the recording");
+    assert!(recording.start > Nanos::from_secs(600));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_is_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400), format in 0usize..14) {
+        let file = Temporary::new(&bytes);
+        let known = pslc_load::traces::formats();
+        let format = known.get(format).map(|(name, _)| name.to_string());
+        for skip_broken in [false, true] {
+            let reading = Reading { format: format.clone(), skip_broken, ..Reading::default() };
+            let _ = read(&file.0, &reading);
+        }
+    }
+
+    #[test]
+    fn a_good_file_with_bytes_changed_is_a_trace_or_an_error_and_no_request_is_beyond_reason(
+        which in 0..EXAMPLES.len(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+    ) {
+        let mut bytes = EXAMPLES[which].1.as_bytes().to_vec();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let file = Temporary::new(&bytes);
+        let reading = Reading { skip_broken: true, ..Reading::default() };
+        if let Ok((_, entries)) = read(&file.0, &reading) {
+            prop_assert!(entries.iter().all(|entry| entry.request.offset <= 1 << 60));
+            prop_assert!(entries.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        }
+    }
+
+    #[test]
+    fn fitted_requests_are_on_the_drive_and_as_long_as_they_were(
+        requests in prop::collection::vec((0u64..1 << 40, 1u32..1 << 23), 1..60), scale: bool
+    ) {
+        let capacity = 1 << 30;
+        for fit in [Fit::Wrap, Fit::Compact, if scale { Fit::Scale(1 << 41) } else { Fit::Scale(1 << 20) }] {
+            let mut place = Place::new(fit, capacity);
+            for &(at, len) in &requests {
+                let mut parts = std::collections::VecDeque::new();
+                let request = Request::write(at, len);
+                if place.put(&request, &mut parts).is_err() {
+                    prop_assert_eq!(fit, Fit::Compact);
+                    break;
+                }
+                prop_assert_eq!(parts.iter().map(|part| part.len as u64).sum::<u64>(), len as u64);
+                prop_assert!(parts.iter().all(|part| part.offset + part.len as u64 <= capacity));
+                let mut again = std::collections::VecDeque::new();
+                place.put(&request, &mut again).unwrap();
+                prop_assert_eq!(&parts, &again, "the same address is in the same place");
+            }
+        }
+    }
+
+    #[test]
+    fn blktrace_files_of_any_bytes_are_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut file = vec![7, 0x74, 0x61, 0x65];
+        file.extend(bytes);
+        let file = Temporary::new(&file);
+        let _ = read(&file.0, &Reading::default());
+    }
+}
+
+/// An event of blktrace, in the machine's order of bytes.
+fn event(time: u64, sector: u64, bytes: u32, action: u32, cpu: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.write_all(&0x6561_7407u32.to_ne_bytes()).unwrap();
+    out.write_all(&1u32.to_ne_bytes()).unwrap();
+    out.write_all(&time.to_ne_bytes()).unwrap();
+    out.write_all(&sector.to_ne_bytes()).unwrap();
+    for word in [bytes, action, 77, 8 << 20 | 16, cpu] {
+        out.write_all(&word.to_ne_bytes()).unwrap();
+    }
+    out.write_all(&[0, 0, 2, 0, b'x', b'y']).unwrap();
+    out
+}
+
+#[test]
+fn blktrace_files_of_several_processors_are_merged_by_time() {
+    let folder = std::env::temp_dir().join(format!("pslc-blktrace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let issue = 7 | 1 << 23;
+    for cpu in 0..2u64 {
+        let events = (0..50)
+            .flat_map(|i| event(1000 * (2 * i + cpu), 8 * i, 4096, issue | 1 << (16 + i % 2), cpu as u32));
+        std::fs::write(folder.join(format!("sda.blktrace.{cpu}")), events.collect::<Vec<u8>>()).unwrap();
+    }
+    let (trace, entries) = read(&folder.join("sda.blktrace.0"), &Reading::default()).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((trace.format(), trace.devices()), ("blktrace", &["8,16".to_string()][..]));
+    assert_eq!(entries.len(), 100);
+    assert!(entries.iter().enumerate().all(|(i, entry)| entry.at == Nanos(1000 * i as u64)));
+    assert_eq!(entries.iter().filter(|entry| entry.request.op == Op::Write).count(), 50);
+}
