@@ -9,6 +9,7 @@ from typing import Any
 
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
+from pslc.findings.wear import of_wear
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -61,31 +62,11 @@ def findings(recording: Recording) -> dict[str, Any]:
     if "native_cycles" not in facts:
         return found | {"doubts": ["the profile has no [wear]: add slc_cycles and native_cycles"]}
     part = recording.parts[-1]
-    change = {name: float(part.totals[name] - part.before[name]) for name in part.before if name.endswith("_total")}
-    host = change["host_write_bytes_total"]
-    if not host:
+    found |= of_wear(part)
+    life = found["life_bytes"]
+    if life is None:
         return found
-    slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
-    found |= {
-        "slc_per_host": slc / host,
-        "folded_per_host": change["folded_bytes_total"] / host,
-        "collected_per_host": change["gc_bytes_total"] / host,
-        "waf": (slc + native) / host,
-    }
-    static, all_blocks = facts["static_superblocks"], facts["superblocks"]
-    # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
-    erases = change["slc_erases_total"]
-    of_static = change["static_erases_total"] / erases if erases else float(static > 0)
-    block = facts["slc_superblock_bytes"]
-    wear_static = slc * of_static / (static * block) / facts["slc_cycles"] if static else 0.0
-    main = all_blocks - static
-    wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
-    wear_main += native / (main * facts["native_superblock_bytes"]) / facts["native_cycles"]
-    life = host / max(wear_main, wear_static)
     return found | {
-        "wear_main": wear_main,
-        "wear_static": wear_static,
-        "life_bytes": life,
         "life_years": life / DAILY_BYTES / 365.25,
         "life_fills": life / recording.capacity_bytes,
     }

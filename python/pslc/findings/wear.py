@@ -1,0 +1,42 @@
+"""What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
+
+from typing import Any
+
+from pslc.recording import Recording
+
+NAMES = ("slc_per_host", "folded_per_host", "collected_per_host", "waf", "wear_main", "wear_static", "life_bytes")
+
+
+def of_wear(part: Recording) -> dict[str, Any]:
+    """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
+
+    - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
+      collection, for each byte of the host; `waf`: all that was programmed, for each byte
+    - `wear_main`, `wear_static`: share of their life that the blocks of each zone have lost, evenly spread
+    - `life_bytes`: what the host can write until the first zone has none left
+    """
+    facts = part.facts
+    change = {name: float(part.totals[name] - part.before[name]) for name in part.before if name.endswith("_total")}
+    host = change.get("host_write_bytes_total", 0.0)
+    if not host or "native_cycles" not in facts:
+        return dict.fromkeys(NAMES)
+    slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
+    static, all_blocks = facts["static_superblocks"], facts["superblocks"]
+    # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
+    erases = change["slc_erases_total"]
+    of_static = change["static_erases_total"] / erases if erases else float(static > 0)
+    block = facts["slc_superblock_bytes"]
+    wear_static = slc * of_static / (static * block) / facts["slc_cycles"] if static else 0.0
+    main = all_blocks - static
+    wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
+    wear_main += native / (main * facts["native_superblock_bytes"]) / facts["native_cycles"]
+    worst = max(wear_main, wear_static)
+    return {
+        "slc_per_host": slc / host,
+        "folded_per_host": change["folded_bytes_total"] / host,
+        "collected_per_host": change["gc_bytes_total"] / host,
+        "waf": (slc + native) / host,
+        "wear_main": wear_main,
+        "wear_static": wear_static,
+        "life_bytes": host / worst if worst else None,
+    }
