@@ -47,6 +47,53 @@ def check_scratch(path: str, size: int) -> None:
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
+def trace_formats() -> list[tuple[str, str]]:
+    """The formats of traces that are read, and whose they are."""
+
+def trace_format(path: str) -> str | None:
+    """The format of a trace, told by its beginning; None where it is of none."""
+
+def trace_columns(names: list[str], said: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
+    """What columns of a table are (`time`, `op`, `offset`, `size`, `device`, `took`), with their names and nanoseconds
+    or bytes of their units; `said` are pairs of what and name, perhaps with a unit (`ts:us`)."""
+
+class TraceBatches:
+    """Batches of a trace's requests: `time_ns`, `took_ns`, `offset` (u64), `size`, `device` (u32), `op` (u8: read,
+    write, trim, flush), each a `bytes` of little-endian values, and the names of its `devices` so far."""
+
+    def __iter__(self) -> TraceBatches: ...
+    def __next__(self) -> dict[str, Any]: ...
+
+class TraceFile:
+    """A trace: which file, how it is read, and which part of it is wanted."""
+
+    def __init__(
+        self,
+        path: str,
+        format: str | None = None,
+        columns: list[tuple[str, str]] = [],
+        skip_broken: bool = False,
+        device: str | None = None,
+        from_ns: int = 0,
+        to_ns: int | None = None,
+        batches: Callable[[], Any] | None = None,
+    ) -> None:
+        """`batches` gives an iterator of tuples instead of the file's text: times and response times in ns (u64), kinds
+        (u8), offsets (u64), lengths and numbers of devices (u32), as `bytes`, and the names of the devices."""
+
+    def survey(self) -> dict[str, Any]:
+        """What is in it, in base units: `format`; `devices`, each with `device`, `count`, `bytes` and `sequential` by
+        kind, and `end_bytes`; `duration_ns`; `sizes` (kind, bytes, count); `touched_bytes`, `written_bytes` (pages),
+        `unwritten_bytes` (read before they were written), `rewritten_bytes`; `bursts`, what was written between pauses
+        of at least `pause_ns`: `pauses`, `paused_ns`, `most_bytes`, `most_at_ns`; `longest_pause_ns`; `took_ns` (all
+        response times) of `timed` requests; `skipped` lines, `empty` requests, `backwards_ns`, `notes`."""
+
+    def write_iolog(self, to: str, name: str) -> int:
+        """Write it as fio's iolog of a file `name`; returns the number of requests."""
+
+    def read(self, count: int) -> TraceBatches:
+        """Its requests, so many at a time."""
+
 class RealDrive:
     """A file or a block device, open for writing. Its clock begins when it is opened."""
 
@@ -171,6 +218,18 @@ class SimDrive:
           at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
         - `before`, `totals`: the target's columns at the start and at the end, by name
         """
+
+    def replay(
+        self,
+        trace: TraceFile,
+        how: dict[str, Any],
+        progress: Callable[[dict[str, Any]], bool] | None = None,
+        keep: Callable[[dict[str, Any]], None] | None = None,
+    ) -> dict[str, Any]:
+        """Replay a trace. `how`: `pace` (`original`, `asap`), `speed`, `iodepth` (the most under way), `fit` (`exact`,
+        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`. The result is that of `run`, and `replay`:
+        `format`, `devices`, `notes`, `skipped`, `empty`, `backwards_ns`, `requests`, `late`, `late_most_ns`,
+        `late_sum_ns`, `moved`, `unwritten_bytes`, `cache_most_bytes`, `cache_most_at_ns`, `prefilled_bytes`."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

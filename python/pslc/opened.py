@@ -70,8 +70,8 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
 
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
-    known = recording.suite in suites.names()
-    found = suites.load(recording.suite).findings(recording) if known else of_writes(recording)
+    suite = suites.of(recording)
+    found = suite.findings(recording) if suite else of_writes(recording)
     recording.findings = Findings(found)
     recording.findings["doubts"] = [
         *doubts.of_its_end(recording),

@@ -20,8 +20,8 @@ def of_recording(recording: Recording, label: str = "") -> View:
     if recording.is_simulated:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
     findings = recording.findings
-    if recording.suite in suites.names():
-        suite = suites.load(recording.suite)
+    suite = suites.of(recording)
+    if suite is not None:
         said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
     else:
         said, shown = words.sentences(findings), tables.of_writes(findings)

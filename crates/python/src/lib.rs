@@ -4,6 +4,7 @@ mod fault;
 mod real;
 mod recording;
 mod run;
+mod trace;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -213,6 +214,18 @@ impl SimDrive {
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         run::run(py, &mut self.target, &jobs, seed, progress, keep, coarseness.clamp(1, 1024))
     }
+
+    #[pyo3(signature = (trace, how, progress=None, keep=None))]
+    fn replay<'py>(
+        &mut self,
+        py: Python<'py>,
+        trace: &trace::TraceFile,
+        how: trace::How,
+        progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        trace::replay(py, &mut self.target, trace, &how, progress, keep)
+    }
 }
 
 fn parse(
@@ -239,5 +252,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_class::<SimDrive>()?;
+    trace::add(module)?;
     real::add(module)
 }

@@ -68,8 +68,22 @@ pub fn run<'py, T: Target + Send>(
     keep: Option<Py<PyAny>>,
     coarseness: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
     let names = target.columns();
+    let run = |watch: &mut dyn Observer| Some(pslc_load::run(target, jobs, seed, watch));
+    Ok(observed(py, jobs, names, progress, keep, coarseness, run)?.expect("a run has a recording"))
+}
+
+/// Do something that takes long and records; what it recorded, if anything.
+pub fn observed<'py>(
+    py: Python<'py>,
+    jobs: &[Job],
+    names: &[&str],
+    progress: Option<Py<PyAny>>,
+    keep: Option<Py<PyAny>>,
+    coarseness: u64,
+    work: impl FnOnce(&mut dyn Observer) -> Option<Recording> + Send,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
     let begin = Instant::now();
     let mut raised = None;
     let recording = std::thread::scope(|scope| {
@@ -78,7 +92,7 @@ pub fn run<'py, T: Target + Send>(
         let mut watch =
             Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY), coarseness };
         scope.spawn(move || {
-            let recording = pslc_load::run(target, jobs, seed, &mut watch);
+            let recording = work(&mut watch);
             // Python's thread waits until this one has ended.
             let _ = sender.send(recording);
         });
@@ -102,9 +116,10 @@ pub fn run<'py, T: Target + Send>(
     if let Some(error) = raised {
         return Err(error);
     }
+    let Some(recording) = recording else { return Ok(None) };
     let out = recording::dict(py, &recording, jobs, names)?;
     out.set_item("wall_s", begin.elapsed().as_secs_f64())?;
-    Ok(out)
+    Ok(Some(out))
 }
 
 /// Speed between two looks, on the target's clock.

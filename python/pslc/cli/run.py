@@ -29,6 +29,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 ELSEWHERE = 3
 """Exit code when the recording could not be put where it was wanted, and is somewhere else."""
 SUITE = "Suites"
+TRACE = "Traces"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -40,10 +41,27 @@ class OutputFormat(StrEnum):
     FIO = "fio"
 
 
+class Pace(StrEnum):
+    """When the requests of a trace are made."""
+
+    ORIGINAL = "original"
+    ASAP = "asap"
+
+
+class Fit(StrEnum):
+    """What is done with addresses past the end of the drive."""
+
+    EXACT = "exact"
+    WRAP = "wrap"
+    COMPACT = "compact"
+    SCALE = "scale"
+
+
 def command(
     context: typer.Context,
     what: Annotated[
-        str | None, typer.Argument(help="A suite (pslc suites), all, or an fio job file.", metavar="SUITE|FILE.fio")
+        str | None,
+        typer.Argument(help="A suite (pslc suites), all, an fio job file, or a trace.", metavar="SUITE|FILE"),
     ] = None,
     on: Annotated[
         str | None,
@@ -73,6 +91,39 @@ def command(
     resume: Annotated[
         Path | None, typer.Option(help="Go on with a run that was interrupted.", metavar="RUN", rich_help_panel=SUITE)
     ] = None,
+    pace: Annotated[
+        Pace | None, typer.Option(help="At its own times, or as soon as there is room.", rich_help_panel=TRACE)
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(help="So many times as fast as it was.", min=1e-3, max=1e6, rich_help_panel=TRACE)
+    ] = 1.0,
+    fit: Annotated[
+        Fit, typer.Option(help="Addresses past the end of the drive: an error (exact), or what.", rich_help_panel=TRACE)
+    ] = Fit.EXACT,
+    prefill: Annotated[
+        bool, typer.Option("--prefill", help="Write what it reads first, before it.", rich_help_panel=TRACE)
+    ] = False,
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="And with other caches: off, all, just enough.", rich_help_panel=TRACE)
+    ] = False,
+    device: Annotated[str | None, typer.Option(help="Of several, only this.", rich_help_panel=TRACE)] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option("--from", help="Of it only what comes from here on.", metavar="10min", rich_help_panel=TRACE),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", help="And before this.", metavar="2h", rich_help_panel=TRACE)
+    ] = None,
+    trace_format: Annotated[
+        str | None, typer.Option("--format", help="Its format; else found out.", rich_help_panel=TRACE)
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Of a table: what is where.", metavar="time=ts:us,op=kind,...", rich_help_panel=TRACE),
+    ] = None,
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.", rich_help_panel=TRACE)
+    ] = False,
     size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB", rich_help_panel=REAL)] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Overwrite a file that exists.", rich_help_panel=REAL)] = False,
     overwrite_file: Annotated[
@@ -92,7 +143,7 @@ def command(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", rich_help_panel=REAL)] = False,
 ) -> None:
-    """Run a suite or an fio job file on a drive and say what came of it.
+    """Run a suite, an fio job file or a trace on a drive and say what came of it.
 
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
@@ -102,8 +153,18 @@ def command(
     from pslc.runner import campaign
     from pslc.targets.region import Scope
     from pslc.targets.target import RealOptions
+    from pslc.traces import Replay, part
 
     options = _overrides(context.args, [name.lstrip("-") for of in context.command.params for name in of.opts])
+    how = Replay(
+        part(trace_format, columns, skip_broken, device, begin, end),
+        pace.value if pace else "original",
+        speed,
+        None,
+        fit.value,
+        prefill,
+        what_if,
+    )
     if as_json:
         output_format = OutputFormat.JSON
     real = RealOptions(
@@ -123,7 +184,7 @@ def command(
     elif what is None or on is None:
         raise refusal("what shall be run on which drive?", "pslc run fill --on sim:aldrin-pro-2tb")
     else:
-        order = campaign.Order(what, on, seed, options, scope, real, repeat, meter)
+        order = campaign.Order(what, on, seed, options, scope, real, repeat, meter, how)
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     folder = resume or save

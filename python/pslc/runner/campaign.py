@@ -24,6 +24,7 @@ from pslc.runner.run import run as run_one
 from pslc.targets.instruments import Meter
 from pslc.targets.region import Scope, find_region, preparation
 from pslc.targets.target import RealOptions, find_target
+from pslc.traces import Replay
 
 ALL = "all"
 
@@ -31,8 +32,8 @@ ALL = "all"
 @dataclass(frozen=True)
 class Order:
     """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `meter` is the
-    log of a power meter at a real drive. `done` are recordings of it that an interruption left, the last of them
-    perhaps unfinished."""
+    log of a power meter at a real drive, `how` says how a trace is replayed.
+    `done` are recordings of it that an interruption left, the last of them perhaps unfinished."""
 
     what: str
     on: str
@@ -42,6 +43,7 @@ class Order:
     real: RealOptions | None = None
     repeat: int = 1
     meter: Path | None = None
+    how: Replay | None = None
     done: Sequence[Recording] = ()
 
     @property
@@ -93,6 +95,7 @@ def run(
                 options=order.options,
                 scope=order.scope,
                 real=order.real,
+                how=order.how,
                 progress=progress,
                 # Asked once, by the first that got as far.
                 confirm=confirm if ask else None,

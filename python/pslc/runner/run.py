@@ -24,6 +24,7 @@ from pslc.targets import hosts, probe
 from pslc.targets.instruments import Thermometer
 from pslc.targets.region import Scope, find_region, preparation
 from pslc.targets.target import RealOptions, Target, find_target
+from pslc.traces import Replay, is_trace
 
 Progress = Callable[[dict[str, Any]], bool]
 """Called about ten times a second with `step`, `done_bytes`, `total_bytes`, `drive_time_ns`, `total_time_ns` and
@@ -37,6 +38,8 @@ Keep = Callable[[Recording], None]
 """Called every few seconds with the recording so far, between steps and within one."""
 
 KEEP_EVERY_S = 5.0
+MOST_DEPTH = 65536
+"""Requests of a trace that can be under way."""
 
 
 def run(
@@ -47,13 +50,14 @@ def run(
     options: Sequence[tuple[str, str]] = (),
     scope: Scope | None = None,
     real: RealOptions | None = None,
+    how: Replay | None = None,
     progress: Progress | None = None,
     confirm: Confirm | None = None,
     keep: Keep | None = None,
     done: Recording | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Recording:
-    """Run a suite (`"fill"`) or an fio job file (`"my.fio"`) on a target and analyse what it did.
+    """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace on a target and analyse what it did.
 
     Args:
         on: the target: `sim:NAME[,key=value...]`, a file, a block device.
@@ -61,6 +65,7 @@ def run(
         options: fio options, which win over those of every job.
         scope: which part of the drive, how thoroughly, after which preparation; of suites only.
         real: what must be said before anything is written to a real drive.
+        how: how a trace is replayed.
         progress: see `Progress`.
         confirm: see `Confirm`.
         keep: see `Keep`.
@@ -76,6 +81,10 @@ def run(
     scope = scope or Scope()
     if suite is None and scope != Scope():
         raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
+    if suite is None and is_trace(Path(what), (how or Replay()).part):
+        return _replayed(Path(what), on, how or Replay(), options, progress, keep)
+    if how is not None and how != Replay():
+        raise refusal(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
     text = None if suite else _job_file(what)
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     with _held(target):
@@ -133,6 +142,26 @@ def _held(target: Target) -> Iterator[None]:
         drive = target.open() if target.stays else None
         if isinstance(drive, SimDrive):
             drive.close()
+
+
+def _replayed(
+    path: Path,
+    on: str,
+    how: Replay,
+    options: Sequence[tuple[str, str]],
+    progress: Progress | None,
+    keep: Keep | None,
+) -> Recording:
+    """A trace, of fio's options with its depth alone."""
+    from pslc.opened import analysed
+    from pslc.runner.replay import replay
+
+    for name, value in options:
+        if name != "iodepth" or not value.isdigit() or not 0 < int(value) <= MOST_DEPTH:
+            hint = f"of fio's options a trace takes --iodepth=N, up to {MOST_DEPTH}; pslc run --help lists its own"
+            raise refusal(f"--{name}={value} says nothing to a trace", hint)
+        how = replace(how, iodepth=int(value))
+    return analysed(replay(path, on, how, _recording, progress, keep))
 
 
 def _finished(done: Recording | None, target: Target, real: RealOptions | None) -> list[Recording]:

@@ -83,6 +83,13 @@ def load(name: str) -> Suite:
     return cast(Suite, module)
 
 
+def of(recording: Recording) -> Suite | None:
+    """What finds and shows a recording: its suite, or for a replayed trace what tells of those; None: a job file."""
+    if "trace" in recording.facts:
+        return cast(Suite, import_module("pslc.traces.verdict"))
+    return load(recording.suite) if recording.suite in names() else None
+
+
 def asks_temperature(name: str) -> bool:
     """Whether a real drive is asked for its temperature while the suite runs (`ASKS_TEMPERATURE`): only one that never
     leaves the drive alone may do so, since asking can wake it."""

@@ -1,0 +1,347 @@
+//! Traces as Python sees them: what is in them, what they are written as, and their replay on a simulated drive.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use pslc_load::job::Ground;
+use pslc_load::replay::{reads_first, Fit, Pace, Replay, Replayed};
+use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Survey, Trace, TraceError};
+use pslc_load::{SimTarget, Target};
+use pslc_ssd::{Nanos, Op, Request};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
+
+use crate::{parse, refused, run};
+
+const KINDS: [(&str, Op); 4] =
+    [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
+
+/// A trace that can be opened again and again.
+#[pyclass(frozen)]
+pub struct TraceFile {
+    path: PathBuf,
+    reading: Reading,
+    cut: Cut,
+    /// Gives an iterator of batches, for what only Python can read.
+    batches: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl TraceFile {
+    #[new]
+    #[pyo3(signature = (path, format=None, columns=vec![], skip_broken=false, device=None, from_ns=0, to_ns=None, batches=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        path: PathBuf,
+        format: Option<String>,
+        columns: Vec<(String, String)>,
+        skip_broken: bool,
+        device: Option<String>,
+        from_ns: u64,
+        to_ns: Option<u64>,
+        batches: Option<Py<PyAny>>,
+    ) -> TraceFile {
+        let cut = Cut { device, from: Nanos(from_ns), to: to_ns.map(Nanos) };
+        TraceFile { path, reading: Reading { format, columns, skip_broken }, cut, batches }
+    }
+
+    /// What is in it.
+    fn survey<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut trace = self.open(py)?;
+        let survey = py.detach(|| traces::survey(&mut trace)).map_err(refused)?;
+        survey_dict(py, trace.format(), &survey)
+    }
+
+    /// Write it as fio's iolog; returns the number of requests.
+    fn write_iolog(&self, py: Python<'_>, to: PathBuf, name: &str) -> PyResult<u64> {
+        let mut trace = self.open(py)?;
+        py.detach(|| {
+            let failed = |error: std::io::Error| {
+                refused(TraceError::new(
+                    to.display(),
+                    error.to_string(),
+                    "give a file that can be written, on a disk with room",
+                ))
+            };
+            let file = File::create_new(&to).map_err(failed)?;
+            let mut log = IologWriter::new(file, name).map_err(failed)?;
+            let mut count = 0;
+            while let Some(entry) = trace.next_entry().map_err(refused)? {
+                log.write(entry.at, &entry.request).map_err(failed)?;
+                count += 1;
+            }
+            log.finish().map_err(failed)?;
+            Ok(count)
+        })
+    }
+
+    /// Its requests, so many at a time.
+    fn read(&self, py: Python<'_>, count: usize) -> PyResult<TraceBatches> {
+        Ok(TraceBatches { trace: std::sync::Mutex::new(self.open(py)?), count })
+    }
+}
+
+impl TraceFile {
+    fn open(&self, py: Python<'_>) -> PyResult<Trace> {
+        let Some(batches) = &self.batches else {
+            return py.detach(|| Trace::open(&self.path, &self.reading, self.cut.clone())).map_err(refused);
+        };
+        let batches = batches.bind(py).call0()?.try_iter()?.unbind();
+        let source = Batches { batches, names: Vec::new() };
+        Ok(Trace::of(Box::new(source), "parquet", self.path.display().to_string(), self.cut.clone()))
+    }
+}
+
+/// Batches of columns that come from Python.
+struct Batches {
+    batches: Py<PyIterator>,
+    names: Vec<String>,
+}
+
+/// Times and response times in ns, kinds (a byte each), offsets, lengths, devices as numbers, and the names of these.
+type Columns =
+    (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, Vec<String>);
+
+impl Source for Batches {
+    fn fill(&mut self, into: &mut Vec<Entry>) -> Result<bool, TraceError> {
+        let got: PyResult<Option<Columns>> = Python::attach(|py| {
+            let next = self.batches.bind(py).clone().next();
+            next.map(|batch| batch.and_then(|batch| batch.extract::<Columns>())).transpose()
+        });
+        let wrong = |error: PyErr| {
+            let said = error.to_string();
+            let (said, hint) =
+                said.split_once("\n\nhint: ").unwrap_or((&said, "the file may be damaged; write it again"));
+            TraceError::new("", said.trim_start_matches("PslcError: "), hint)
+        };
+        let Some((at, took, kinds, offsets, lengths, devices, names)) = got.map_err(wrong)? else {
+            return Ok(false);
+        };
+        self.names = names;
+        let u64s = |bytes: &[u8], i: usize| {
+            u64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().expect("eight bytes"))
+        };
+        let u32s = |bytes: &[u8], i: usize| {
+            u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"))
+        };
+        into.extend(kinds.iter().enumerate().map(|(i, &kind)| {
+            let (_, op) = KINDS[kind as usize & 3];
+            let request = match op {
+                Op::Flush => Request::flush(),
+                _ => Request { op, offset: u64s(&offsets, i), len: u32s(&lengths, i), fua: false },
+            };
+            Entry { at: Nanos(u64s(&at, i)), took: Nanos(u64s(&took, i)), device: u32s(&devices, i), request }
+        }));
+        Ok(true)
+    }
+
+    fn devices(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// An iterator over a trace.
+#[pyclass(frozen)]
+pub struct TraceBatches {
+    trace: std::sync::Mutex<Trace>,
+    count: usize,
+}
+
+#[pymethods]
+impl TraceBatches {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let count = self.count;
+        let read = py.detach(|| {
+            let mut trace = self.trace.lock().expect("nobody panics with it");
+            let mut batch = Vec::with_capacity(count);
+            while batch.len() < count {
+                let Some(entry) = trace.next_entry()? else { break };
+                batch.push(entry);
+            }
+            Ok((batch, trace.devices().to_vec()))
+        });
+        let (batch, names) = read.map_err(|error: TraceError| refused(error))?;
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let u64s = |of: &dyn Fn(&Entry) -> u64| -> Vec<u8> {
+            batch.iter().flat_map(|e| of(e).to_le_bytes()).collect()
+        };
+        let u32s = |of: &dyn Fn(&Entry) -> u32| -> Vec<u8> {
+            batch.iter().flat_map(|e| of(e).to_le_bytes()).collect()
+        };
+        let kind = |entry: &Entry| {
+            KINDS.iter().position(|(_, op)| *op == entry.request.op).expect("one of them") as u8
+        };
+        let out = PyDict::new(py);
+        out.set_item("time_ns", PyBytes::new(py, &u64s(&|e| e.at.0)))?;
+        out.set_item("took_ns", PyBytes::new(py, &u64s(&|e| e.took.0)))?;
+        out.set_item("op", PyBytes::new(py, &batch.iter().map(kind).collect::<Vec<u8>>()))?;
+        out.set_item("offset", PyBytes::new(py, &u64s(&|e| e.request.offset)))?;
+        out.set_item("size", PyBytes::new(py, &u32s(&|e| e.request.len)))?;
+        out.set_item("device", PyBytes::new(py, &u32s(&|e| e.device)))?;
+        out.set_item("devices", names)?;
+        Ok(Some(out))
+    }
+}
+
+#[pyfunction]
+fn trace_formats() -> Vec<(&'static str, &'static str)> {
+    traces::formats()
+}
+
+#[pyfunction]
+fn trace_columns(names: Vec<String>, said: Vec<(String, String)>) -> PyResult<Vec<(String, String, u64)>> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let found = traces::columns(&names, &said).map_err(|why| {
+        refused(TraceError::new("table", why, "--columns time=ts:us,op=kind,offset=lba:sectors,size=len"))
+    })?;
+    Ok(found.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
+}
+
+#[pyfunction]
+fn trace_format(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
+    py.detach(|| traces::detect(&path)).map_err(refused)
+}
+
+fn by_kind<'py>(py: Python<'py>, values: &[u64; 4]) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    for ((name, _), value) in KINDS.iter().zip(values) {
+        out.set_item(name, value)?;
+    }
+    Ok(out)
+}
+
+fn survey_dict<'py>(py: Python<'py>, format: &str, survey: &Survey) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("format", format)?;
+    let volumes = survey.volumes.iter().map(|volume| {
+        let of = PyDict::new(py);
+        of.set_item("device", &volume.device)?;
+        of.set_item("count", by_kind(py, &volume.count)?)?;
+        of.set_item("bytes", by_kind(py, &volume.bytes)?)?;
+        of.set_item("sequential", by_kind(py, &volume.sequential)?)?;
+        of.set_item("end_bytes", volume.end_bytes)?;
+        Ok(of)
+    });
+    out.set_item("devices", PyList::new(py, volumes.collect::<PyResult<Vec<_>>>()?)?)?;
+    out.set_item("duration_ns", survey.last.0 - survey.first.0)?;
+    let sizes = survey.sizes.iter().map(|(&(kind, size), &count)| (KINDS[kind].0, size, count));
+    out.set_item("sizes", sizes.collect::<Vec<_>>())?;
+    out.set_item("touched_bytes", survey.touched_bytes)?;
+    out.set_item("written_bytes", survey.written_bytes)?;
+    out.set_item("unwritten_bytes", survey.unwritten_bytes)?;
+    out.set_item("rewritten_bytes", survey.rewritten_bytes)?;
+    let bursts = survey.bursts.iter().map(|burst| {
+        let of = PyDict::new(py);
+        of.set_item("pause_ns", burst.pause.0)?;
+        of.set_item("pauses", burst.pauses)?;
+        of.set_item("paused_ns", burst.paused.0)?;
+        of.set_item("most_bytes", burst.most_bytes)?;
+        of.set_item("most_at_ns", burst.most_at.0)?;
+        Ok(of)
+    });
+    out.set_item("bursts", PyList::new(py, bursts.collect::<PyResult<Vec<_>>>()?)?)?;
+    out.set_item("longest_pause_ns", survey.longest_pause.0)?;
+    out.set_item("took_ns", survey.took.0)?;
+    out.set_item("timed", survey.timed)?;
+    out.set_item("skipped", survey.skipped)?;
+    out.set_item("empty", survey.empty)?;
+    out.set_item("backwards_ns", survey.backwards.0)?;
+    out.set_item("notes", survey.notes.clone())?;
+    Ok(out)
+}
+
+/// How a trace is to be replayed, in Python's words.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct How {
+    pace: String,
+    speed: f64,
+    iodepth: u32,
+    fit: String,
+    /// For `scale`.
+    span_bytes: u64,
+    prefill: bool,
+}
+
+/// Replay a trace on a simulated drive.
+pub fn replay<'py>(
+    py: Python<'py>,
+    target: &mut SimTarget,
+    file: &TraceFile,
+    how: &How,
+    progress: Option<Py<PyAny>>,
+    keep: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let text = format!("[trace]\nrw=randrw\nbs=4k\niodepth={}\ndirect=1\n", how.iodepth);
+    let mut jobs = parse("trace", &text, &[], Ground::Simulated, target.capacity_bytes())?;
+    jobs[0].options.retain(|(name, _)| name == "iodepth");
+    jobs[0].options.push(("read_iolog".into(), file.path.display().to_string()));
+    let fit = match how.fit.as_str() {
+        "wrap" => Fit::Wrap,
+        "compact" => Fit::Compact,
+        "scale" => Fit::Scale(how.span_bytes),
+        _ => Fit::Exact,
+    };
+    let pace = match how.pace.as_str() {
+        "asap" => Pace::Asap,
+        _ => Pace::Original { speed: how.speed },
+    };
+    let mut trace = file.open(py)?;
+    let prefill = match how.prefill {
+        true => {
+            let mut trace = file.open(py)?;
+            let capacity = target.capacity_bytes();
+            Some(py.detach(|| reads_first(&mut trace, fit, capacity)).map_err(refused)?)
+        }
+        false => None,
+    };
+    let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
+    let (job, names) = (&jobs[0], target.columns());
+    let out = run::observed(py, &jobs, names, progress, keep, 1, |observer| {
+        let how = Replay { pace, fit };
+        match pslc_load::replay::replay(target, job, &mut trace, &how, prefill.as_ref(), observer) {
+            Ok((recording, replayed)) => {
+                outcome = Ok(replayed);
+                Some(recording)
+            }
+            Err(error) => {
+                outcome = Err(error);
+                None
+            }
+        }
+    })?;
+    let found = outcome.map_err(refused)?;
+    let out = out.expect("a replay without an error has a recording");
+    let of = PyDict::new(py);
+    of.set_item("format", trace.format())?;
+    of.set_item("devices", trace.devices())?;
+    of.set_item("notes", trace.notes())?;
+    of.set_item("skipped", trace.skipped())?;
+    of.set_item("empty", trace.empty)?;
+    of.set_item("backwards_ns", trace.backwards.0)?;
+    of.set_item("requests", found.requests)?;
+    of.set_item("late", found.late)?;
+    of.set_item("late_most_ns", found.late_most.0)?;
+    of.set_item("late_sum_ns", found.late_sum.0)?;
+    of.set_item("moved", found.moved)?;
+    of.set_item("unwritten_bytes", found.unwritten_bytes)?;
+    of.set_item("cache_most_bytes", found.cache_most_bytes)?;
+    of.set_item("cache_most_at_ns", found.cache_most_at.0)?;
+    of.set_item("prefilled_bytes", found.prefilled_bytes)?;
+    out.set_item("replay", of)?;
+    Ok(out)
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(trace_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_format, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_columns, module)?)?;
+    module.add_class::<TraceFile>()
+}

@@ -1,0 +1,97 @@
+"""`pslc trace`: what is in a trace, and the same as another file."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc.figures.view import View
+
+
+def command(
+    action: Annotated[str, typer.Argument(help="formats, show or convert.", metavar="formats|show|convert")],
+    file: Annotated[Path | None, typer.Argument(help="The trace.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Of convert: .parquet, or .iolog for fio's.", metavar="FILE")
+    ] = None,
+    replay_on: Annotated[
+        str, typer.Option(help="The file or device that an iolog names.", metavar="NAME")
+    ] = "/dev/replayed",
+    device: Annotated[str | None, typer.Option(help="Of several, only this.")] = None,
+    begin: Annotated[
+        str | None, typer.Option("--from", help="Of it only what comes from here on.", metavar="10min")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="And before this.", metavar="2h")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Its format; else found out.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Of a table: what is where.", metavar="time=ts:us,op=kind,...")
+    ] = None,
+    skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Show what is in a trace, or convert it: pslc trace show FILE, pslc trace convert FILE -o OTHER.parquet.
+
+    pslc run FILE --on sim:NAME replays it.
+    """
+    from pslc import traces
+    from pslc._native import trace_formats
+    from pslc.errors import refusal
+
+    if action == "formats":
+        rows = trace_formats()
+        if as_json:
+            print(json.dumps([{"format": name, "about": about} for name, about in rows], indent=1))
+        else:
+            width = max(len(name) for name, _ in rows)
+            print("\n".join(f"{name:{width}}  {about}" for name, about in rows))
+        return
+    if action not in ("show", "convert") or file is None:
+        raise refusal(
+            f'"{action}" is not understood', "pslc trace formats, pslc trace show FILE, pslc trace convert FILE -o FILE"
+        )
+    part = traces.part(format, columns, skip_broken, device, begin, end)
+    if action == "convert":
+        _convert(file, part, output, replay_on)
+        return
+    found = traces.opened(file, part).survey()
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        from pslc.report import terminal
+
+        terminal.show(_view(file, found))
+
+
+def _convert(file: Path, part: Any, output: Path | None, name: str) -> None:
+    from pslc import traces, words
+    from pslc.errors import refusal
+
+    if output is None or output.suffix not in (".parquet", ".iolog"):
+        raise refusal("what shall it become?", "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog")
+    if output.suffix == ".parquet":
+        count = traces.write_parquet(file, part, output)
+    else:
+        trace = traces.opened(file, part)
+        traces.one_device(file, part, trace.survey())
+        count = trace.write_iolog(str(output), name)
+    print(f"{words.count(count)} requests written to {output}")
+
+
+def _view(file: Path, found: dict[str, Any]) -> "View":
+    from pslc import words
+    from pslc.figures.view import View
+    from pslc.traces import contents
+
+    return View(
+        title=f"{file.name}, {found['format']}",
+        drive=file.name,
+        conditions="a trace",
+        took=f"{words.count(contents.requests(found))} requests in {words.span(found['duration_ns'] / 1e9)}",
+        sentences=contents.sentences(found),
+        tables=contents.tables(found),
+        pictures=contents.pictures(found),
+        doubts=contents.doubts(found),
+        notes=found["notes"],
+    )

@@ -1,0 +1,242 @@
+"""Traces of anyone's work: which there are, what is in them, and how they are to be replayed. They are read by the
+native part; Parquet is read here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pslc import units, words
+from pslc._native import PslcError, TraceFile, trace_columns, trace_format
+from pslc.errors import refusal
+
+PARQUET = b"PAR1"
+ROWS = 1 << 16
+"""Rows of a batch."""
+KINDS = ("read", "write", "trim", "flush")
+"""By the number that the column `op` of pslc's own Parquet files holds."""
+DEPTH = 1024
+"""The most requests under way at a trace's own pace: what a queue of an NVMe drive holds at most, nearly."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """How a trace is read, and which part of it is wanted.
+
+    Attributes:
+        format: one of `pslc trace formats`; found out where it is None.
+        columns: of a table, pairs of what and name.
+        from_s, to_s: since its first request.
+    """
+
+    format: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    skip_broken: bool = False
+    device: str | None = None
+    from_s: float = 0.0
+    to_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How a trace is replayed.
+
+    Attributes:
+        pace: `original`, at its own times, or `asap`, as soon as one of `iodepth` is free.
+        speed: so many times as fast as it was.
+        iodepth: the most requests under way; None: 1024 at its own pace, 32 else.
+        fit: addresses past the end of the drive are an error (`exact`), begin again at 0 (`wrap`), lie side by side
+            in the order of their first use (`compact`), or shrink alike (`scale`).
+        prefill: write what it reads first, before it begins.
+        what_if: replay it with other caches too.
+    """
+
+    part: Part = Part()
+    pace: str = "original"
+    speed: float = 1.0
+    iodepth: int | None = None
+    fit: str = "exact"
+    prefill: bool = False
+    what_if: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """As a recording keeps it."""
+        return asdict(self)
+
+
+def part(
+    format: str | None,
+    columns: str | None,
+    skip_broken: bool,
+    device: str | None,
+    begin: str | None,
+    end: str | None,
+) -> Part:
+    """What the options of the command line ask for.
+
+    Raises:
+        PslcError: one is not understood.
+    """
+    pairs = []
+    for pair in columns.split(",") if columns else ():
+        what, equals, name = pair.partition("=")
+        if not equals or not name:
+            raise refusal(
+                f'--columns has "{pair}"', "what a column is, and its name: time=ts:us,op=kind,offset=lba:sectors"
+            )
+        pairs.append((what.strip(), name.strip()))
+    begin_s = units.seconds(begin, "--from") if begin else 0.0
+    end_s = units.seconds(end, "--to") if end else None
+    if end_s is not None and end_s <= begin_s:
+        raise refusal(f"--to {end} is not after --from {begin or '0s'}", "both are since the trace's first request")
+    return Part(format, tuple(pairs), skip_broken, device, begin_s, end_s)
+
+
+def is_trace(path: Path, part: Part) -> bool:
+    """Whether a file is a trace: not a job file, and of a format that is known.
+
+    Raises:
+        PslcError: it cannot be read.
+    """
+    if not path.is_file() or path.suffix in (".fio", ".job", ".ini"):
+        return False
+    return part.format is not None or _is_parquet(path) or bool(part.columns) or trace_format(str(path)) is not None
+
+
+def opened(path: Path, part: Part) -> TraceFile:
+    """A trace that can be surveyed, converted and replayed."""
+    if not path.is_file():
+        raise refusal(f"{path}: there is no such file", "give the path of a trace")
+    end = None if part.to_s is None else round(part.to_s * 1e9)
+    batches = (lambda: _parquet(path, part)) if _is_parquet(path) else None
+    begin = round(part.from_s * 1e9)
+    return TraceFile(str(path), part.format, list(part.columns), part.skip_broken, part.device, begin, end, batches)
+
+
+def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
+    """Say which devices there are where there are several.
+
+    Raises:
+        PslcError: there are, and none was asked for.
+    """
+    if part.device is not None or len(survey["devices"]) < 2:
+        return
+    largest = sorted(survey["devices"], key=lambda of: -sum(of["bytes"].values()))
+    shown = [
+        f"{of['device']} ({words.count(sum(of['count'].values()))} requests, "
+        f"{words.size(of['bytes']['write'])} written, {words.size(of['bytes']['read'])} read)"
+        for of in largest[:12]
+    ]
+    more = f", and {len(largest) - 12} more" if len(largest) > 12 else ""
+    raise refusal(
+        f"{path} is a trace of {len(largest)} devices: {', '.join(shown)}{more}",
+        f"take one: --device {largest[0]['device']}",
+    )
+
+
+def write_parquet(path: Path, part: Part, to: Path) -> int:
+    """Write a trace as Parquet: `time_ns`, `op` (see `KINDS`), `offset`, `size`, `device` (a number; the names are in
+    the schema's metadata) and `took_ns`; returns the number of requests. It is held in memory, 36 bytes a request.
+
+    Raises:
+        PslcError: the trace cannot be read or the file not be written.
+    """
+    from arro3.core import Array, DataType, Field, RecordBatch, Schema, Table
+    from arro3.io import write_parquet as write
+
+    types = {"time_ns": "u8", "op": "u1", "offset": "u8", "size": "u4", "device": "u4", "took_ns": "u8"}
+    arrow = {"u1": DataType.uint8(), "u4": DataType.uint32(), "u8": DataType.uint64()}
+    batches, names = [], []
+    for batch in opened(path, part).read(ROWS):
+        names = batch["devices"]
+        columns = [Array.from_numpy(np.frombuffer(batch[name], "<" + kind)) for name, kind in types.items()]
+        batches.append(RecordBatch.from_arrays(columns, names=list(types)))
+    fields = [Field(name, arrow[kind], nullable=False) for name, kind in types.items()]
+    schema = Schema(fields, metadata={"pslc.devices": json.dumps(names)})
+    table = Table.from_batches([batch.with_schema(schema) for batch in batches], schema=schema)
+    try:
+        with to.open("xb") as file:
+            write(table, file, compression="zstd(1)")
+    except OSError as error:
+        raise refusal(f"{to}: {error.strerror}", "give a file that is not there yet, on a disk with room") from None
+    return sum(batch.num_rows for batch in batches)
+
+
+def _is_parquet(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == PARQUET
+    except OSError as error:
+        raise refusal(f"{path}: {error.strerror}", "give a file that can be read") from None
+
+
+Batch = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
+
+
+def _parquet(path: Path, part: Part) -> Iterator[Batch]:
+    """The batches of a Parquet file, as `TraceFile` takes them."""
+    from arro3.io import read_parquet
+
+    try:
+        reader = read_parquet(path, batch_size=ROWS)
+        columns = {what: (name, unit) for what, name, unit in trace_columns(reader.schema.names, list(part.columns))}
+        names: list[str] = json.loads(reader.schema.metadata_str.get("pslc.devices", "[]"))
+        row = 0
+        for batch in reader:
+            yield _batch(batch, columns, names)
+            row += batch.num_rows
+    except PslcError:
+        raise
+    except Exception as error:  # The reader's errors are of many kinds.
+        raise refusal(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
+
+
+def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Batch:
+    count = batch.num_rows
+
+    def numbers(what: str, kind: str) -> bytes:
+        if what not in columns:
+            return np.zeros(count, dtype=kind).tobytes()
+        name, unit = columns[what]
+        values = np.asarray(batch.column(name).to_numpy())
+        if len(values) and values.min() < 0:
+            raise refusal(f"column {name} has a value below 0", "times, offsets and sizes are not negative")
+        scaled = values * float(unit) if values.dtype.kind == "f" else values.astype(np.uint64) * np.uint64(unit)
+        if len(scaled) and scaled.max() > np.iinfo(kind).max:
+            raise refusal(f"column {name} has {scaled.max()}, too large", "a size is below 4 GiB")
+        return scaled.astype(kind).tobytes()
+
+    op = batch.column(columns["op"][0])
+    if str(op.type) == "UInt8" or "uint8" in str(op.type).lower():
+        kinds = np.asarray(op.to_numpy()).astype("u1")
+        if len(kinds) and kinds.max() >= len(KINDS):
+            raise refusal(f"column {columns['op'][0]} has {kinds.max()}", f"numbers are of {', '.join(KINDS)}")
+    else:
+        kinds = np.array([_kind(word) for word in op.to_pylist()], dtype="u1")
+    if "device" not in columns:
+        device = np.zeros(count, dtype="<u4").tobytes()
+        names[:] = names or ["0"]
+    elif names and "int" in str(batch.column(columns["device"][0]).type).lower():
+        device = numbers("device", "<u4")
+    else:
+        numbered = {name: number for number, name in enumerate(names)}
+        found = [
+            numbered.setdefault(str(name), len(numbered)) for name in batch.column(columns["device"][0]).to_pylist()
+        ]
+        names[:] = numbered
+        device = np.array(found, dtype="<u4").tobytes()
+    times, took = numbers("time", "<u8"), numbers("took", "<u8")
+    return times, took, kinds.tobytes(), numbers("offset", "<u8"), numbers("size", "<u4"), device, names
+
+
+def _kind(word: Any) -> int:
+    first = str(word)[:1].lower()
+    try:
+        return "rwtf".index({"d": "t", "u": "t", "s": "f"}.get(first, first)) if first else -1
+    except ValueError:
+        raise refusal(f'"{word}" is no operation', f"{', '.join(KINDS)}, or their first letters") from None

@@ -1,0 +1,292 @@
+"""Would this work ever meet the cliff? What a replayed trace says of a drive: how full its cache was, how slow the
+slowest requests were and why, what it costs the cells, and what another cache would have done.
+
+As a suite's module (`pslc.suites`), but without steps: the trace gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc import words
+from pslc.figures import curves
+from pslc.figures import tables as common
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.tables import of_rows
+from pslc.findings.measure import latency
+from pslc.findings.wear import of_wear
+from pslc.recording import Recording
+
+FULL = 0.95
+"""The share of what the cache may hold from which it is called full."""
+BUSY_LINK = 0.9
+KINDS = ("read", "write")
+PERCENTILES = {"p50_s": 50.0, "p99_s": 99.0, "p999_s": 99.9}
+CAUSES = {
+    "heat": "throttling for heat",
+    "folding": "folding",
+    "collection": "garbage collection",
+    "mapping": "mapping misses",
+    "direct": "writing past the cache",
+    "link": "the link",
+    "none": "none of these",
+}
+"""What a slow stretch is put down to, the first that is seen in it."""
+YEAR_S = 365.25 * 86400
+MANY_LATE = 0.01
+SMALLEST = "just enough cache"
+Floats = NDArray[np.float64]
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """- `requests`, `trace_s` (from its first request to its last), `drive_s`
+    - `cache_bytes`: what the cache can hold on this drive; `cache_most_bytes`: the most that was in it,
+      `cache_most_at_s`; `full_s`: for how long it was full, to a bin of the series; null where there is no cache
+    - `share_slc`, `share_direct`, `share_while_folding`: of what the host wrote into cells; null when nothing was
+    - `latencies`: of reads and writes: `kind`, `count`, `p50_s`, `p99_s`, `p999_s`, `max_s`
+    - `slow`: what stretches with requests slower than the 99th percentile of all were like: `cause` (see `CAUSES`) and
+      `share` of these requests' time
+    - `busy_dies`, `busy_link`: shares of the time
+    - those of `pslc.findings.wear.of_wear`, and `life_years`: at the trace's own pace
+    - `late`, `late_most_s`: requests that found too many under way
+    - `enough`: whether the cache took every write and never had to make room under load
+    - `what_if`: the same trace on other caches, by rows (`row`)
+    """
+    about = recording.facts["trace"]
+    replayed = about["replay"] or {}
+    survey = about["survey"]
+    trace_s = survey["duration_ns"] / 1e9 / (about["how"]["speed"] or 1.0)
+    found: dict[str, Any] = {
+        "requests": replayed.get("requests", 0),
+        "trace_s": trace_s,
+        "drive_s": recording.drive_time_s,
+        "cache_bytes": recording.facts["cache_bytes"] or None,
+        "cache_most_bytes": replayed.get("cache_most_bytes"),
+        "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
+        "full_s": _full(recording),
+        "latencies": _latencies(recording),
+        "slow": _slow(recording),
+        "late": replayed.get("late", 0),
+        "late_most_s": replayed.get("late_most_ns", 0) / 1e9,
+        "what_if": about.get("what_if"),
+    }
+    found |= _shares(recording) | _busy(recording)
+    wear = of_wear(recording)
+    written = sum(of["bytes"]["write"] for of in survey["devices"])
+    years = None
+    if wear["life_bytes"] and written and trace_s:
+        years = wear["life_bytes"] / (written / trace_s) / YEAR_S
+    return found | wear | {"life_years": years, "doubts": _doubts(recording, found)}
+
+
+def _change(recording: Recording, name: str) -> int:
+    return recording.totals[name] - recording.before[name]
+
+
+def _steps(recording: Recording, name: str) -> Floats:
+    """By how much a counter grew in each bin of time."""
+    return np.diff(recording.time[name].astype(np.float64), prepend=float(recording.before[name]))
+
+
+def _widths(recording: Recording) -> Floats:
+    return np.diff(recording.time["end_ns"].astype(np.float64), prepend=float(recording.start_ns)) / 1e9
+
+
+def _full(recording: Recording) -> float | None:
+    if not recording.facts["cache_bytes"]:
+        return None
+    held, limit = (recording.time[name].astype(np.float64) for name in ("slc_valid_bytes", "cache_limit_bytes"))
+    # Room for the data in it may be less than what is allowed: what is dead there takes some as well.
+    return float(_widths(recording)[(held >= FULL * limit) & (limit > 0)].sum())
+
+
+def _shares(recording: Recording) -> dict[str, Any]:
+    slc, native = (_change(recording, f"host_to_{cells}_bytes_total") for cells in ("slc", "native"))
+    folded = _change(recording, "folded_bytes_total") - _change(recording, "idle_folded_bytes_total")
+    if not slc + native:
+        none = dict.fromkeys(("share_slc", "share_direct", "share_while_folding"))
+        return none | {"enough": True}
+    direct = _steps(recording, "host_to_native_bytes_total")
+    folding = _steps(recording, "folded_bytes_total") - _steps(recording, "idle_folded_bytes_total") > 0
+    within = float(direct[folding].sum()) if len(direct) else 0.0
+    total = slc + native
+    return {
+        "share_slc": slc / total,
+        "share_direct": max(native - within, 0.0) / total,
+        "share_while_folding": within / total,
+        "enough": native == 0 and folded <= 0,
+    }
+
+
+def _latencies(recording: Recording) -> list[dict[str, Any]]:
+    rows = []
+    for job in recording.jobs:
+        for kind in KINDS:
+            if job[kind]["total_ios"]:
+                at = {name: latency(job, kind, percent) for name, percent in PERCENTILES.items()}
+                count, longest = job[kind]["total_ios"], job[kind]["lat_ns"]["max"] / 1e9
+                rows.append({"kind": kind, "count": count, **at, "max_s": longest})
+    return rows
+
+
+def _slow(recording: Recording) -> list[dict[str, Any]]:
+    """The stretches (bins of time) whose slowest hundredth is slower than that of the whole run, by cause."""
+    time = recording.time
+    counts = (time["reads"] + time["writes"]).astype(np.float64)
+    tails = time["lat_p99_ns"].astype(np.float64)
+    if not counts.sum():
+        return []
+    order = np.argsort(tails)
+    passed = np.cumsum(counts[order]) / counts.sum()
+    limit = tails[order][min(int(np.searchsorted(passed, 0.99)), len(order) - 1)]
+    slow = (tails >= limit) & (counts > 0)
+    weight = np.where(slow, counts * tails, 0.0)
+    widths = np.maximum(_widths(recording), 1e-9)
+    folding = _steps(recording, "folded_bytes_total") - _steps(recording, "idle_folded_bytes_total")
+    seen = {
+        "heat": time["throttle_level"] > 0,
+        "folding": folding > 0,
+        "collection": _steps(recording, "gc_bytes_total") > 0,
+        "mapping": _steps(recording, "map_wait_ns_total") / 1e9 > 0.05 * widths,
+        "direct": _steps(recording, "host_to_native_bytes_total") > 0,
+        "link": _steps(recording, "link_busy_ns_total") / 1e9 > BUSY_LINK * widths,
+    }
+    rows, left = [], slow
+    for cause in CAUSES:
+        here = left & seen.get(cause, np.ones(len(slow), dtype=bool))
+        left = left & ~here
+        if weight[here].sum():
+            rows.append({"cause": cause, "share": float(weight[here].sum() / weight.sum())})
+    return sorted(rows, key=lambda row: -row["share"])
+
+
+def _busy(recording: Recording) -> dict[str, float]:
+    ns = max(recording.drive_time_s * 1e9, 1.0)
+    dies = _change(recording, "die_busy_ns_total") / recording.facts["dies"]
+    return {"busy_dies": min(dies / ns, 1.0), "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0)}
+
+
+def _doubts(recording: Recording, found: dict[str, Any]) -> list[str]:
+    about = recording.facts["trace"]
+    replayed, survey = about["replay"] or {}, about["survey"]
+    said = []
+    read = sum(of["bytes"]["read"] for of in survey["devices"])
+    unwritten = replayed.get("unwritten_bytes", 0)
+    if read and unwritten > 0.5 * read:
+        said.append(
+            f"{words.share(min(unwritten / read, 1.0))} of what is read was never written, so no flash was read for "
+            "it: --prefill writes it first"
+        )
+    if found["requests"] and found["late"] > MANY_LATE * found["requests"]:
+        said.append(
+            f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
+            f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth"
+        )
+    if survey["skipped"]:
+        said.append(f"{words.count(survey['skipped'])} lines could not be read and were left out (--skip-broken)")
+    if survey["backwards_ns"] > 1e9:
+        back = words.span(survey["backwards_ns"] / 1e9)
+        said.append(f"times go back by {back} in the trace: such requests were made with the one before them")
+    return said
+
+
+def row(name: str, recording: Recording) -> dict[str, Any]:
+    """What the table of other caches says of one: a row of `what_if`."""
+    found = findings(recording)
+    of_kind: dict[str, dict[str, Any]] = {of["kind"]: of for of in found["latencies"]}
+    writes, reads = of_kind.get("write", {}), of_kind.get("read", {})
+    names = ("cache_bytes", "cache_most_bytes", "share_slc", "waf", "life_years", "enough", "drive_s")
+    more = {"write_p99_s": writes.get("p99_s"), "write_p999_s": writes.get("p999_s"), "read_p99_s": reads.get("p99_s")}
+    return {"name": name} | {key: found[key] for key in names} | more
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """Whether the cache was ever full, how slow the slow ones were and why, and how long the drive lasts."""
+    said = []
+    cache, most = findings["cache_bytes"], findings["cache_most_bytes"]
+    if cache and most is not None:
+        part = f"{words.size(most)} of {words.size(cache)} ({words.share(min(most / cache, 1.0))})"
+        if findings["enough"]:
+            said.append(f"The write cache was never full: at most {part} were in it.")
+        else:
+            held = f", for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
+            said.append(f"The write cache did not take all of it: at most {part} were in it{held}.")
+    if findings["share_slc"] is not None:
+        parts = [(findings["share_slc"], "to pSLC"), (findings["share_direct"], "directly to native cells")]
+        parts.append((findings["share_while_folding"], "to native cells while it folded"))
+        said.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
+    for of in findings["latencies"]:
+        times = [words.span(of[name]) for name in ("p50_s", "p99_s", "p999_s")]
+        said.append(f"Half of the {of['kind']}s took {times[0]} at most, 99 % {times[1]}, 99.9 % {times[2]}.")
+    slow = [of for of in findings["slow"] if of["cause"] != "none"]
+    if slow:
+        causes = [f"{CAUSES[of['cause']]} ({words.share(of['share'])})" for of in slow[:3]]
+        said.append(f"The slowest stretches were those with {', '.join(causes)}.")
+    busy = f"Its dies were busy for {words.share(findings['busy_dies'])} of the time"
+    said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
+    if findings["waf"] is not None:
+        years = findings["life_years"]
+        lasts = "" if years is None else f"; it lasts {_years(years)} of this"
+        said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
+    for of in findings["what_if"] or []:
+        if "refused" in of:
+            said.append(f"What if {of['name']}: {of['refused']}.")
+        elif of["name"] == SMALLEST:
+            said.append(f"A cache of {words.size(of['cache_bytes'])} would have been enough.")
+    return said
+
+
+def _years(years: float) -> str:
+    if years >= 1000:
+        return "more than 1000 years"
+    days = years * YEAR_S / 86400
+    return (
+        f"{words.count(years)} years" if years >= 1 else f"{days:.0f} days" if days >= 2 else words.span(days * 86400)
+    )
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """Latencies, causes, and other caches."""
+    spans: list[common.Column] = [
+        (name, key, words.span) for name, key in (("50 %", "p50_s"), ("99 %", "p99_s"), ("99.9 %", "p999_s"))
+    ]
+    found = []
+    if findings["latencies"]:
+        columns: list[common.Column] = [
+            ("kind", "kind", str),
+            ("requests", "count", words.count),
+            *spans,
+            ("longest", "max_s", words.span),
+        ]
+        found.append(of_rows("Latencies", findings["latencies"], columns))
+    if findings["what_if"]:
+        found.append(_what_if(findings["what_if"]))
+    return found
+
+
+def _what_if(rows: list[dict[str, Any]]) -> Table:
+    columns: list[common.Column] = [
+        ("cache", "cache_bytes", lambda size: words.size(size) if size else "none"),
+        ("enough", "enough", lambda enough: "yes" if enough else "no"),
+        ("write 99 %", "write_p99_s", words.span),
+        ("99.9 %", "write_p999_s", words.span),
+        ("read 99 %", "read_p99_s", words.span),
+        ("WAF", "waf", lambda waf: f"{waf:.2f}"),
+        ("lasts", "life_years", _years),
+    ]
+    cells = []
+    for of in rows:
+        shown = ["" if of.get(key) is None else show(of[key]) for _, key, show in columns]
+        cells.append([of["name"], *shown])
+    return Table("What if", ["what if", *(name for name, _, _ in columns)], cells, words=("what if",))
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """How full the cache was over time, then what any run shows."""
+    minutes = recording.time["end_ns"].astype(np.float64) / 6e10 - recording.start_ns / 6e10
+    held, limit = (recording.time[name].astype(np.float64) / 1e9 for name in ("slc_valid_bytes", "cache_limit_bytes"))
+    lines = [Line("in the cache", minutes, held, "filled"), Line("limit", minutes, limit, "dotted")]
+    fill = Picture("cache-fill", "The cache over time", "minutes", "GB", lines)
+    return [fill, *curves.of_any(recording)]

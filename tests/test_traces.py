@@ -1,0 +1,306 @@
+"""Traces: shown, converted, replayed on a simulated drive, and judged."""
+
+import json
+import random
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pslc
+from pslc import traces
+from pslc._native import trace_format, trace_formats
+from pslc.traces import Part, Replay
+from tests.conftest import ROOT
+from tests.small import PROFILE
+
+MB = 1_000_000
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    """The small drive: 8 GB, of which 800 MB are cache."""
+    (tmp_path / "small.toml").write_text(PROFILE)
+    return f"sim:{tmp_path / 'small.toml'}"
+
+
+def table(path: Path, rows: list[tuple]) -> Path:
+    """A trace of rows: us, operation, offset, bytes."""
+    path.write_text("time_us,op,offset,size\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+def bursts(path: Path, count: int, size: int, pause_s: float) -> Path:
+    """So many bursts of writes of 1 MB each 2 ms, with pauses between them, at ever new addresses."""
+    rows, at, us = [], 0, 0
+    for _ in range(count):
+        for _ in range(size // MB):
+            rows.append((us, "write", at, 1 << 20))
+            at, us = at + (1 << 20), us + 2000
+        us += round(pause_s * 1e6)
+    return table(path, rows)
+
+
+def test_a_trace_whose_bursts_fit_into_the_cache_never_fills_it(small, tmp_path):
+    found = pslc.run(bursts(tmp_path / "a.csv", 4, 400 * MB, 20.0), on=small).findings
+    assert found["enough"] is True
+    assert found["share_slc"] == 1.0
+    assert 400 * MB <= found["cache_most_bytes"] <= 500 * MB
+    assert found["full_s"] == 0.0
+
+
+def test_the_same_bursts_without_pauses_do_not_fit(small, tmp_path):
+    found = pslc.run(bursts(tmp_path / "a.csv", 4, 400 * MB, 0.0), on=small).findings
+    assert found["enough"] is False
+    assert found["share_slc"] < 1.0
+    assert found["cache_most_bytes"] > 700 * MB
+    assert found["share_slc"] + found["share_direct"] + found["share_while_folding"] == pytest.approx(1.0)
+
+
+def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
+    trace = bursts(tmp_path / "a.csv", 3, 300 * MB, 20.0)
+    found = pslc.run(trace, on=small, how=Replay(what_if=True)).findings
+    rows = {row["name"]: row for row in found["what_if"]}
+    assert list(rows) == ["as it is", "cache off", "all pSLC", "just enough cache"]
+    assert rows["cache off"]["share_slc"] in (0.0, None)
+    assert rows["cache off"]["write_p99_s"] > rows["as it is"]["write_p99_s"]
+    assert rows["cache off"]["cache_bytes"] is None
+    # A pSLC cell stands more than a native one, but here nobody says how much.
+    assert {row["life_years"] for row in found["what_if"]} == {None}
+    size = rows["just enough cache"]["cache_bytes"]
+    assert 300 * MB <= size < 800 * MB
+    # It is: and one that is a tenth smaller is not.
+    assert pslc.run(trace, on=f"{small},cache.dynamic={size}B").findings["enough"]
+    assert not pslc.run(trace, on=f"{small},cache.dynamic={round(size * 0.9)}B").findings["enough"]
+
+
+def test_latencies_are_those_of_the_same_requests_as_a_job(small, tmp_path):
+    rows = [(0, "write", i << 20, 1 << 20) for i in range(2000)]
+    trace = pslc.run(table(tmp_path / "a.csv", rows), on=small, how=Replay(pace="asap"), options=[("iodepth", "8")])
+    (tmp_path / "same.fio").write_text("[a]\nrw=write\nbs=1m\niodepth=8\ndirect=1\nsize=2000m\n")
+    job = pslc.run(tmp_path / "same.fio", on=small)
+    assert trace.drive_time_s == job.drive_time_s
+    assert trace.jobs[0]["write"] == job.jobs[0]["write"]
+    assert trace.totals == job.totals
+
+
+def test_a_life_is_what_the_cells_stand_at_the_pace_of_the_trace(tmp_path):
+    trace = bursts(tmp_path / "a.csv", 4, 400 * MB, 20.0)
+    once = pslc.run(trace, on="sim:pm871b-128gb").findings
+    twice = pslc.run(trace, on="sim:pm871b-128gb", how=Replay(speed=2.0)).findings
+    assert once["life_years"] > 0
+    assert once["life_years"] / twice["life_years"] == pytest.approx(2 * twice["waf"] / once["waf"], rel=0.1)
+
+
+def test_each_drive_of_what_if_is_judged_by_its_own_profile(tmp_path):
+    trace = bursts(tmp_path / "a.csv", 2, 400 * MB, 20.0)
+    found = pslc.run(trace, on="sim:pm871b-128gb", how=Replay(what_if=True)).findings
+    for row, mode in zip(found["what_if"][1:3], ("pure-xlc", "pure-slc"), strict=True):
+        alone = pslc.run(trace, on=f"sim:pm871b-128gb,cache.mode={mode}").findings
+        for name in ("cache_bytes", "waf", "life_years", "share_slc", "enough"):
+            assert row[name] == alone[name], (mode, name)
+
+
+def test_reads_of_what_was_never_written_are_doubted_until_they_are_written_first(small, tmp_path):
+    rows = [(100 * i, "read", random.Random(i).randrange(1000) * 4096, 4096) for i in range(2000)]
+    trace = table(tmp_path / "a.csv", rows)
+    bare = pslc.run(trace, on=small)
+    assert any("--prefill" in doubt for doubt in bare.findings["doubts"])
+    filled = pslc.run(trace, on=small, how=Replay(prefill=True))
+    assert not any("--prefill" in doubt for doubt in filled.findings["doubts"])
+    fast, slow = (run.findings["latencies"][0]["p50_s"] for run in (bare, filled))
+    assert slow > fast + 20e-6, "now the flash is read"
+
+
+def test_several_devices_are_listed_and_one_is_taken(small, tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("".join(f"{device},W,{i * 4096},4096,{i}\n" for i in range(100) for device in (4, 7)))
+    with pytest.raises(pslc.PslcError, match=r"(?s)2 devices: 4 \(100 requests, 410 kB written.*--device") as error:
+        pslc.run(path, on=small)
+    assert "7 (100 requests" in str(error.value)
+    one = pslc.run(path, on=small, how=Replay(part=Part(device="7")))
+    assert one.jobs[0]["write"]["total_ios"] == 100
+
+
+def test_parquet_and_iolog_hold_the_same_requests(tmp_path):
+    rows = [(7 * i, ("read", "write", "trim", "flush")[i % 4], i * 8192, 4096 + 512 * (i % 5)) for i in range(3000)]
+    rows = [(us, op, 0, 0) if op == "flush" else (us, op, at, size) for us, op, at, size in rows]
+    trace = table(tmp_path / "a.csv", rows)
+    assert traces.write_parquet(trace, Part(), tmp_path / "a.parquet") == 3000
+    assert traces.opened(trace, Part()).write_iolog(str(tmp_path / "a.iolog"), "/dev/x") == 3000
+    surveys = [traces.opened(tmp_path / name, Part()).survey() for name in ("a.csv", "a.parquet", "a.iolog")]
+    assert [survey.pop("format") for survey in surveys] == ["table", "parquet", "fio-iolog"]
+    for survey in surveys:
+        survey["devices"][0].pop("device")
+    assert surveys[0] == surveys[1] == surveys[2]
+    assert surveys[0]["devices"][0]["count"] == {"read": 750, "write": 750, "trim": 750, "flush": 750}
+
+
+def test_parquet_of_other_programs_is_read_by_the_names_of_its_columns(tmp_path):
+    import numpy as np
+    from arro3.core import Array, DataType, Table
+    from arro3.io import write_parquet
+
+    columns = {
+        "when": Array.from_numpy(np.array([1.5, 2.5, 3.5])),
+        "what": Array(["W", "read", "W"], DataType.string()),
+        "lba": Array.from_numpy(np.array([8, 16, 24], dtype=np.int64)),
+        "bytes": Array.from_numpy(np.array([4096, 512, 8192], dtype=np.int32)),
+        "volume": Array(["a", "a", "b"], DataType.string()),
+    }
+    write_parquet(Table.from_arrays(list(columns.values()), names=list(columns)), tmp_path / "x.parquet")
+    part = Part(columns=(("time", "when:ms"), ("op", "what")))
+    found = traces.opened(tmp_path / "x.parquet", part).survey()
+    assert [(of["device"], of["bytes"]["write"], of["end_bytes"]) for of in found["devices"]] == [
+        ("a", 4096, 8704),
+        ("b", 8192, 24 * 512 + 8192),
+    ]
+    assert found["duration_ns"] == 2_000_000
+
+
+def test_the_command_shows_converts_and_replays(command, tmp_path):
+    trace = str(ROOT / "examples" / "evening.csv")
+    shown = command("trace", "show", trace, "--json")
+    assert json.loads(shown.stdout)["format"] == "table"
+    done = command("run", trace, "--on", "sim:pm871b-128gb", "--save", "out")
+    assert done.returncode == 0, done.stderr
+    assert "The write cache did not take all of it" in done.stdout
+    again = command("analyze", "out")
+    assert "The write cache did not take all of it" in again.stdout
+    assert command("report", "out", "-o", "out.html").returncode == 0
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "--bs=4k says nothing to a trace"),
+        (["run", "fill", "--on", "sim:pm871b-128gb", "--pace", "asap"], "fill is no trace"),
+        (["run", "{trace}", "--on", "./x.bin", "--size", "1GB"], "is no simulated drive"),
+        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
+        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "when"], '--columns has "when"'),
+        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "time=never"], "there is no column never"),
+        (["trace", "convert", "{trace}"], "what shall it become?"),
+        (["trace", "look", "{trace}"], '"look" is not understood'),
+        (["trace", "show", "no.trace"], "there is no such file"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, arguments, said):
+    trace = str(ROOT / "examples" / "evening.csv")
+    done = command(*(word.format(trace=trace) for word in arguments))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "hint: " in done.stderr
+    assert not done.stdout
+
+
+def test_a_job_file_is_no_trace_and_every_format_is_in_the_table_of_the_document():
+    for path in (ROOT / "examples").glob("*.fio"):
+        assert trace_format(str(path)) is None
+        assert not traces.is_trace(path, Part())
+    text = (ROOT / "docs" / "traces.md").read_text()
+    for name, _ in trace_formats():
+        assert f"| `{name}` |" in text
+
+
+def requests(path: Path, part: Part | None = None) -> list[tuple[int, int, int, int]]:
+    """Time in ns, kind, offset and bytes of each request of a trace."""
+    found = []
+    for batch in traces.opened(path, part or Part()).read(1 << 16):
+        types = {"time_ns": "<u8", "op": "u1", "offset": "<u8", "size": "<u4"}
+        columns = [np.frombuffer(batch[name], kind).tolist() for name, kind in types.items()]
+        found += list(zip(*columns, strict=True))
+    return found
+
+
+def crafted(folder: Path, count: int, seed: int) -> Path:
+    """blktrace's files of two processors: requests of every kind, queued, issued and completed."""
+    read, write, flush, sync, meta, discard, fua = 1, 2, 4, 8, 1 << 12, 1 << 13, 1 << 15
+    kinds = [
+        read,
+        write,
+        write | sync,
+        write | sync | fua,
+        write | flush | sync | fua,
+        discard,
+        flush | write,
+        read | meta,
+    ]
+    draw = random.Random(seed)
+    files: list[list[tuple[int, bytes]]] = [[], []]
+    now = 1000
+    for _ in range(count):
+        now += draw.randrange(100, 900_000)
+        cpu, kind, sector = draw.randrange(2), draw.choice(kinds), draw.randrange(1 << 40)
+        size = 0 if kind == flush | write else 512 * draw.randrange(1, 64)
+        for after, event, category in ((0, 1, 1 << 4), (50, 7, 1 << 6), (90, 8, 1 << 7)):
+            action, more = event | (kind | category) << 16, b"abc"[: draw.randrange(4)]
+            head = (0x65617407, draw.randrange(1 << 20), now + after, sector, size, action, 42, 8 << 20 | 3, cpu, 0)
+            files[cpu].append((now + after, struct.pack("=IIQQIIIIIHH", *head, len(more)) + more))
+    for cpu, events in enumerate(files):
+        (folder / f"x.blktrace.{cpu}").write_bytes(b"".join(event for _, event in sorted(events)))
+    return folder / "x.blktrace.0"
+
+
+@pytest.mark.skipif(shutil.which("blkparse") is None, reason="blkparse is not installed (apt install blktrace)")
+@pytest.mark.parametrize("seed", range(5))
+def test_blktraces_files_hold_what_blkparse_prints_of_them(tmp_path, seed):
+    binary = crafted(tmp_path, 500, seed)
+    done = subprocess.run(["blkparse", "-i", "x", "-d", "all.bin"], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "x.txt").write_bytes(done.stdout)
+    assert trace_format(str(binary)) == "blktrace"
+    assert trace_format(str(tmp_path / "x.txt")) == "blkparse"
+    of_files = requests(binary)
+    assert len(of_files) >= 500
+    assert of_files == requests(tmp_path / "x.txt") == requests(tmp_path / "all.bin")
+
+
+def replayed_by_fio(folder: Path, log: Path) -> list[tuple[int, int, int]]:
+    """What fio does when it replays an iolog, by its own log of each request: kind, offset, bytes."""
+    command = ["fio", "--name=a", f"--read_iolog={log}", "--ioengine=psync", "--write_lat_log=did", "--log_offset=1"]
+    # As soon as possible: its waits are not what is compared.
+    done = subprocess.run([*command, "--replay_no_stall=1"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    fields = [line.split(",") for line in (folder / "did_clat.1.log").read_text().splitlines()]
+    return [(int(kind), int(at), int(size)) for _, _, kind, size, at, *_ in fields]
+
+
+def moved(trace: Path) -> list[tuple[int, int, int]]:
+    """The reads and writes of a trace."""
+    return [(kind, at, size) for _, kind, at, size in requests(trace) if kind < 2]
+
+
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+
+@needs_fio
+def test_fio_replays_an_iolog_of_ours_request_by_request(tmp_path):
+    draw = random.Random(5)
+    rows = [(100 * i, draw.choice(("read", "write")), draw.randrange(1000) * 4096, 4096 * draw.randrange(1, 9))
+            for i in range(400)]  # fmt: skip
+    file = tmp_path / "file"
+    file.write_bytes(bytes(8 << 20))
+    trace = table(tmp_path / "a.csv", rows)
+    traces.opened(trace, Part()).write_iolog(str(tmp_path / "a.iolog"), str(file))
+    did = replayed_by_fio(tmp_path, tmp_path / "a.iolog")
+    assert did == moved(trace)
+
+
+@needs_fio
+def test_what_fio_wrote_down_is_replayed_as_fio_itself_does(tmp_path, small):
+    file = tmp_path / "file"
+    job = ["--name=a", f"--filename={file}", "--size=4m", "--rw=randrw", "--bssplit=4k/50:16k/50", "--fsync=16"]
+    log = tmp_path / "first.log"
+    subprocess.run(["fio", *job, f"--write_iolog={log}"], cwd=tmp_path, capture_output=True, check=True)
+    ours = requests(log)
+    assert len(ours) > 300
+    did = replayed_by_fio(tmp_path, log)
+    assert did == moved(log)
+    recording = pslc.run(log, on=small)
+    counts = {kind: recording.jobs[0][kind]["total_ios"] for kind in ("read", "write", "sync")}
+    assert counts == {kind: sum(row[1] == number for row in ours) for kind, number in
+                      (("read", 0), ("write", 1), ("sync", 3))}  # fmt: skip
+    assert recording.drive_time_s == pytest.approx(ours[-1][0] / 1e9, rel=0.05)
