@@ -1,4 +1,4 @@
-//! Traces: every format's own example, broken files, packed files, and the laws of a replay.
+//! Traces: lines of every format, broken files, packed files, and the laws of a replay.
 
 mod common;
 
@@ -56,7 +56,7 @@ fn lines(text: &str) -> Vec<Row> {
 /// Time in ns, kind, offset and length.
 type Row = (u64, Op, u64, u32);
 
-/// An example of each format as its publisher shows it, and what it means: two requests each.
+/// Lines written by the description of each format, and what they mean: two requests each.
 const EXAMPLES: &[(&str, &str, [Row; 2])] = &[
     (
         "msr",
@@ -132,7 +132,7 @@ const EXAMPLES: &[(&str, &str, [Row; 2])] = &[
 ];
 
 #[test]
-fn the_example_of_each_format_is_found_out_and_means_what_its_publisher_says() {
+fn the_lines_of_each_format_are_found_out_and_mean_what_its_description_says() {
     for (name, text, expected) in EXAMPLES {
         let file = Temporary::new(text.as_bytes());
         let (trace, _) = read(&file.0, &Reading::default()).unwrap();
