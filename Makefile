@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy suites picture build clean tools
+.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools
 SECONDS ?= 60
 FUZZ := job size profile
 
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
+	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
@@ -74,6 +75,9 @@ identify: build
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+scaled: build
+	$(BIN)/python -m benches.scaled
 
 suites: build
 	$(BIN)/python docs/catalogue/make.py

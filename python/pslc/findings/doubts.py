@@ -16,6 +16,7 @@ class Doubt(StrEnum):
     """Every doubt there is; the braces hold what was seen."""
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
+    SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
@@ -66,6 +67,13 @@ def of_run(recording: Recording) -> list[str]:
 def of_its_end(recording: Recording) -> list[str]:
     """Whether all of it was run."""
     return [Doubt.INCOMPLETE.format(why=recording.cut_off)] if recording.cut_off else []
+
+
+def of_its_scale(recording: Recording, why: str | None) -> list[str]:
+    """Whether the scale of a simulated drive matters: to its suite, for which `why` is the reason, or to any."""
+    scale = recording.facts.get("scale")
+    reasons = (why, recording.facts.get("scale_unlike"))
+    return [Doubt.SCALED.format(scale=scale, why=reason) for reason in reasons if scale and reason]
 
 
 def _of_the_run(recording: Recording) -> Iterator[str]:

@@ -102,6 +102,11 @@ def on_a_desktop(name: str) -> bool:
     return bool(getattr(load(name), "ON_A_DESKTOP", False))
 
 
+def unlike_scaled(name: str) -> str | None:
+    """Why a suite answers otherwise on a scaled drive (`UNLIKE_SCALED`, for `pslc.targets.scaling`)."""
+    return cast("str | None", getattr(load(name), "UNLIKE_SCALED", None))
+
+
 def question(name: str) -> str:
     """What a suite asks, in a sentence."""
     return load(name).__doc__.splitlines()[0]

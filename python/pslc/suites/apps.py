@@ -19,6 +19,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the requests"
+UNLIKE_SCALED = "its files have fixed sizes"
 ON_A_DESKTOP = True
 SPAN = 40 << 30
 PAUSE_S = 5.0

@@ -19,6 +19,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the data"
+UNLIKE_SCALED = "its file has a fixed size"
 ON_A_DESKTOP = True
 GB = 1000 * 10**6 // MIB * MIB
 THREADS, EACH = 64, 16 * MIB

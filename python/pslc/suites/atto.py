@@ -15,6 +15,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "every second size, a file of 64 MB"
+UNLIKE_SCALED = "its file has a fixed size"
 ON_A_DESKTOP = True
 SIZES = [512 << n for n in range(18)]
 FILE, QUICK_FILE = 256 * MIB, 64 * MIB

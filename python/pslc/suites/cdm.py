@@ -18,6 +18,7 @@ from pslc.suites import Steps
 from pslc.targets.region import Region
 
 QUICK = "one run of 0.5 s instead of the best of three of 5 s"
+UNLIKE_SCALED = "its file has a fixed size"
 ON_A_DESKTOP = True
 FILE = 1 << 30
 SECONDS, QUICK_SECONDS, PAUSE_S = 5.0, 0.5, 5.0

@@ -17,6 +17,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of each"
+UNLIKE_SCALED = "its files have fixed sizes"
 FILES = {"iso": 6.25e9, "game": 25.2e9, "photos": 4e9}
 ORDER = {"iso": "", "game": ":64", "photos": ":8"}
 """Blocks of 512 KiB to a file; a folder's files are written at random places."""

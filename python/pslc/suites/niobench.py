@@ -20,6 +20,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "10 iterations only"
+UNLIKE_SCALED = "its file has a fixed size"
 ON_A_DESKTOP = True
 FILE, BLOCK = 100 * MIB, "10m"
 ITERATIONS = (10, 20, 50)

@@ -21,6 +21,7 @@ from pslc.targets.instruments import TEMPERATURE
 from pslc.targets.region import Region
 
 QUICK = "3 minutes of each instead of 20"
+UNLIKE_SCALED = "heat takes as long as on the whole drive, which is written sooner"
 ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")

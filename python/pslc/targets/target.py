@@ -2,19 +2,22 @@
 
     sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
 
+Two keys are none of the profile's: `scale=1/16` (`pslc.targets.scaling`) and `host=none` (`pslc.targets.hosts`).
+
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pslc import words
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file
 from pslc.errors import near, refusal
-from pslc.targets import hosts
+from pslc.targets import hosts, scaling
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
 
@@ -152,7 +155,8 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
             raise refusal(f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc")
         overrides.append((key.strip(), value.strip()))
     bare = ("host", hosts.NONE) in overrides
-    overrides = [pair for pair in overrides if pair != ("host", hosts.NONE)]
+    by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
+    overrides = [pair for pair in overrides if pair != ("host", hosts.NONE) and pair[0] != scaling.KEY]
     texts = library()
     if "/" in name or name.endswith(".toml"):
         source, text, slug = name, read(name), Path(name).stem
@@ -161,17 +165,25 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     else:
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
         raise refusal(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
+    said = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     drive = SimDrive(source, text, below, overrides)
+    if by != 1:
+        # Everything is said of the whole drive, then made smaller.
+        overrides += scaling.overrides(drive.profile(), by, spec)
+        drive = SimDrive(source, text, below, overrides)
     added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
     if added:
         drive = SimDrive(source, text, below, [*overrides, *host])
-    profile, said = drive.profile(), [key for key, _ in overrides]
+    profile = drive.profile()
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         said = written_keys(text) + said
     target = _of(drive, spec, slug)
     target.facts["notes"].extend([*without_effect(said, profile), *([hosts.SAID] if added else [])])
+    if by != 1:
+        target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
+        target.facts["notes"].append(scaling.note(by))
     return target
 
 

@@ -1,0 +1,104 @@
+"""What a scaled drive answers beside the whole one: the table in docs/model.md, written by `make scaled`."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from tests.small import PROFILE
+
+import pslc
+
+MODEL = Path(__file__).parent.parent / "docs" / "model.md"
+SCALES = (Fraction(1), Fraction(1, 4), Fraction(1, 16))
+FILLS = ("sn850-1tb", "pm871b-128gb", "aldrin-pro-2tb")
+RECOVERS = "sn850-1tb"
+RANDOM = "TLC drive of 8 GB"
+"""The one in tests/small.py, of which the whole takes seconds."""
+TWICE = """
+[global]
+bs=4k
+iodepth=32
+norandommap
+[before]
+rw=write
+bs=1m
+[settle]
+stonewall
+rw=randwrite
+loops=2
+[level]
+stonewall
+rw=randwrite
+io_size=50%
+"""
+"""4 KiB writes over all of a full drive: two and a half times what it holds, of which the last fifth is measured."""
+
+Row = tuple[str, str, float, Fraction | int]
+"""Where, what, the value, and the power of the scale that it goes with."""
+
+
+def _fill(drive: str, on: str) -> Iterator[Row]:
+    found = pslc.run("fill", on=on).findings
+    where = f"`fill`, {drive}"
+    yield where, "end of the cache", found["cache_bytes"], 1
+    for number, phase in enumerate(found["phases"], 1):
+        yield where, f"speed of phase {number}", phase["bytes_per_s"], 0
+    yield where, "mean speed", found["fill_mean_bytes_per_s"], 0
+
+
+def _recovery(drive: str, on: str) -> Iterator[Row]:
+    found = pslc.run("recovery", on=on).findings
+    where = f"`recovery`, {drive}"
+    yield where, "idle threshold", found["idle_threshold_s"], 0
+    yield where, "migration while idle", found["migration_bytes_per_s"], 0
+    yield where, "cache in use", found["cache_bytes"], 1
+
+
+def _random(drive: str, on: str) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "level.fio"
+        path.write_text(TWICE)
+        recording = pslc.run(path, on=on)
+    level = recording.jobs[-1]
+    ends = recording.time["end_ns"] > level["start_ns"]
+    moved = {
+        name: float(recording.time[name][ends][-1] - recording.time[name][ends][0])
+        for name in ("host_write_bytes_total", "slc_programmed_bytes_total", "native_programmed_bytes_total")
+    }
+    programmed = moved["slc_programmed_bytes_total"] + moved["native_programmed_bytes_total"]
+    where = f"random 4 KiB writes on the full {drive}"
+    yield where, "IOPS", level["write"]["total_ios"] / level["write"]["runtime_ns"] * 1e9, 0
+    yield where, "write amplification", programmed / moved["host_write_bytes_total"], 0
+
+
+def table() -> list[str]:
+    """The rows, in Markdown: how far each is from the whole drive's, sizes in proportion."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.toml"
+        small.write_text(PROFILE)
+        measures = [*((_fill, drive, drive) for drive in FILLS), (_recovery, RECOVERS, RECOVERS)]
+        measures += [(_random, RANDOM, str(small))]
+        lines = ["| | | 1/4 | 1/16 |", "|---|---|---:|---:|"]
+        for measure, drive, on in measures:
+            columns = [list(measure(drive, f"sim:{on}" + (f",scale={by}" if by != 1 else ""))) for by in SCALES]
+            for at, (where, what, whole, power) in enumerate(columns[0]):
+                off = []
+                for by, rows in zip(SCALES[1:], columns[1:], strict=True):
+                    found = [row[2] for row in rows if row[1] == what]
+                    off.append(f"{found[0] / (whole * float(by) ** float(power)) - 1:+.1%}" if found else "not seen")
+                lines.append(f"| {where if at == 0 else ''} | {what} | {' | '.join(off)} |")
+    return lines
+
+
+def main() -> None:
+    """Put the table between its marks."""
+    text = MODEL.read_text(encoding="utf-8")
+    marks = r"(<!-- make scaled -->\n).*?(<!-- end -->)"
+    new = "\n".join(table())
+    MODEL.write_text(re.sub(marks, lambda m: f"{m[1]}{new}\n{m[2]}", text, flags=re.S), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
