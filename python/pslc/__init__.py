@@ -14,13 +14,20 @@ if TYPE_CHECKING:
     from pslc.findings.writes import analyze
     from pslc.recording import Recording
     from pslc.runner.run import run
+    from pslc.studies.study import study
     from pslc.targets.region import Scope
 
-__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "run"]
+__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "run", "study"]
 
 __version__: str = version()
 
-_LATER = {"Recording": "recording", "Scope": "targets.region", "analyze": "findings.writes", "run": "runner.run"}
+_LATER = {
+    "Recording": "recording",
+    "Scope": "targets.region",
+    "analyze": "findings.writes",
+    "run": "runner.run",
+    "study": "studies.study",
+}
 """What takes long to import, and where it is: `pslc --help` needs none of it."""
 
 

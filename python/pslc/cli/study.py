@@ -1,0 +1,168 @@
+"""`pslc study`: one question asked of many points."""
+
+import json
+import signal
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc.studies.points import Point, Study
+    from pslc.studies.study import Found
+
+MOST_ROWS = 40
+MOST_FINDINGS = 4
+LEFT_OUT = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes")
+"""Endings of findings that say how sure another is."""
+
+
+def command(
+    file: Annotated[Path | None, typer.Argument(help="A study in TOML.", metavar="STUDY.toml")] = None,
+    vary: Annotated[
+        list[str] | None, typer.Option(help="An axis: from:to:step, from:to:logN, or x,y.", metavar="KEY=VALUES")
+    ] = None,
+    run: Annotated[str | None, typer.Option(help="Suites and job files.", metavar="fill,recovery")] = None,
+    on: Annotated[list[str] | None, typer.Option(help="A simulated drive.", metavar="sim:NAME")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Only points for which it holds.", metavar="KEY<VALUE|KEY")
+    ] = None,
+    seed: Annotated[str | None, typer.Option(help="Seeds.", metavar="0,1,2")] = None,
+    quick: Annotated[bool | None, typer.Option("--quick", help="Samples of the suites.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; one a core unless said.", min=1, max=1024)] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder of the results; studies/NAME.", metavar="DIR")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it is and stop.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The rows as one JSON document on stdout.")] = False,
+) -> None:
+    """Run suites on many variants of simulated drives, and keep a row a point in Parquet.
+
+    What is kept in the folder is not run again: a study goes on where it was ended, and grows by new values.
+    """
+    from pslc.errors import refusal
+    from pslc.studies.points import Study, read
+
+    said: dict[str, Any] = read(file) if file is not None else {}
+    axes: dict[str, str] = {}
+    for text in vary or []:
+        key, equals, values = text.partition("=")
+        if not equals or not key.strip():
+            raise refusal(f'"{text}" is no axis', "--vary cache.dynamic=50GB:700GB:50GB")
+        if key.strip() in axes:
+            raise refusal(f"{key} varies twice", "give all its values at once, between commas")
+        axes[key.strip()] = values
+    given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick}
+    study = Study.of(said | {key: value for key, value in given.items() if value})
+    points = study.points()
+    if not points:
+        raise refusal("the study has no points", "its conditions drop all of them")
+    if dry_run:
+        _plan(points, workers)
+        return
+    if save is None:
+        save = Path("studies") / (file.stem if file else f"{datetime.now():%Y%m%d-%H%M%S}")
+    found = _complete(points, save, workers)
+    if as_json:
+        print(json.dumps(found.rows, indent=1))
+    else:
+        _show(study, found, len(points))
+    typer.echo(f"results: {save}", err=True)
+    if found.interrupted:
+        typer.echo(f"interrupted: {len(found.rows)} of {len(points)} points are kept; run it again to go on", err=True)
+        raise typer.Exit(130)
+
+
+def _plan(points: "list[Point]", workers: int | None) -> None:
+    from pslc import words
+    from pslc.studies.workers import cores, timed
+
+    count = min(workers or cores(), len(points))
+    seconds, peak = timed(points)
+    typer.echo(f"{len(points)} points, the first of them: {points[0].command}")
+    whole = words.span(seconds * len(points) / count)
+    typer.echo(f"about {whole} with {count} processes, {words.span(seconds)} a point")
+    typer.echo(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
+
+
+def _complete(points: "list[Point]", save: Path, workers: int | None) -> "Found":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from pslc.cli.run import INTERRUPTS
+    from pslc.studies.study import complete
+
+    console = Console(stderr=True)
+    columns = (TextColumn("study"), BarColumn(), MofNCompleteColumn(), TextColumn("ETA"), TimeRemainingColumn())
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        asked = True
+
+    for heard in INTERRUPTS:
+        signal.signal(heard, ask)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("study", total=None)
+        return complete(
+            points,
+            save,
+            workers,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            stopped=lambda: asked,
+        )
+
+
+def _show(study: "Study", found: "Found", planned: int) -> None:
+    """The axes that vary and the first findings that differ, for people."""
+    from rich.table import Table
+
+    from pslc.report.terminal import console
+    from pslc.studies.points import varied
+
+    axes = varied(study) or ["on"]
+    names = _findings(found.rows)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for axis in axes:
+        table.add_column(axis, no_wrap=True)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for row in found.rows[:MOST_ROWS]:
+        cells = [_said(name, row.get(name)) for name in names]
+        if row["error"]:
+            cells = [row["error"], *[""] * len(names)][: max(len(names), 1)]
+        table.add_row(*(str(row[axis]) for axis in axes), *cells)
+    out = console()
+    out.print(table)
+    if len(found.rows) > MOST_ROWS:
+        out.print(f"({len(found.rows) - MOST_ROWS} more rows in the Parquet file)", style="dim")
+    refused = sum(str(row["error"]).startswith("refused") for row in found.rows)
+    failed = sum(row["error"] is not None for row in found.rows) - refused
+    out.print(f"{len(found.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    """Those that differ between points, of the whole run before those of parts of it, what most points have first."""
+    from pslc.studies.results import OWN
+
+    counts: dict[str, int] = {}
+    for row in rows:
+        at = list(row).index(OWN[-1])
+        for name in list(row)[at + 1 :]:
+            if isinstance(row[name], int | float) and not name.endswith(LEFT_OUT):
+                counts[name] = counts.get(name, 0) + 1
+    differ = [name for name in counts if len({row.get(name) for row in rows}) > 1] or list(counts)
+    differ.sort(key=lambda name: (any(part.isdigit() for part in name.split("_")), -counts[name]))
+    return differ[:MOST_FINDINGS]
+
+
+def _said(name: str, value: object) -> str:
+    from pslc import words
+
+    if value is None or isinstance(value, bool | str):
+        return "" if value is None else str(value)
+    assert isinstance(value, int | float)
+    if name.endswith("bytes_per_s"):
+        return words.speed(value)
+    if name.endswith("_bytes"):
+        return words.size(value)
+    return words.span(value) if name.endswith("_s") else words.count(value)

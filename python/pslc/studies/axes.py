@@ -1,0 +1,142 @@
+"""Axes of a study: a key and the values it takes, as lists or ranges, and conditions between them."""
+
+import math
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from pslc import units
+from pslc.errors import refusal
+
+MOST_VALUES: Final = 100_000
+TIMES: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+NUMBER: Final = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z%/]*)"
+COMPARISONS: Final = {
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "=": operator.eq,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key of the profile (or `on`, `run`, `seed`, `scale`), and its values as a target writes them."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+def axis(key: str, said: Any) -> Axis:
+    """An axis of a list, or of a text: `fold,direct-then-fold`, `50GB:700GB:50GB` (from, to, step; both ends are in),
+    `1ms:10s:log5` (five values in equal ratios).
+
+    Raises:
+        PslcError: it is neither, or has no values.
+    """
+    if isinstance(said, str):
+        values = [value for part in said.split(",") for value in _range(key, part.strip())]
+    elif isinstance(said, Sequence):
+        values = [value for part in said for value in (_range(key, part) if isinstance(part, str) else [str(part)])]
+    else:
+        values = [str(said)]
+    values = list(dict.fromkeys(values))
+    if not values or "" in values:
+        raise refusal(f'the axis {key} is "{said}", which has an empty value', "values between commas, or a range")
+    return Axis(key, tuple(values))
+
+
+def _range(key: str, text: str) -> list[str]:
+    """The values of `from:to:step` or `from:to:logN`; of anything else itself. A target has colons too."""
+    parts = text.split(":")
+    ends = [re.fullmatch(NUMBER, part.strip()) for part in parts[:2]]
+    if len(parts) != 3 or not all(ends):
+        return [text]
+    example = f"{key}=50GB:700GB:50GB, or {key}=1ms:10s:log5"
+    low, high = (quantity(part) for part in parts[:2])
+    logarithmic = re.fullmatch(r"log([0-9]{1,5})", parts[2].strip())
+    step = None if logarithmic else quantity(parts[2])
+    if low is None or high is None or low[1] != high[1] or (step and step[1] != low[1]):
+        raise refusal(f"the range {text} of {key} mixes units, or has one that cannot be counted with", example)
+    first, last, kind = low[0], high[0], low[1]
+    if first > last:
+        raise refusal(f"the range {text} of {key} ends before it begins", example)
+    if logarithmic:
+        count = int(logarithmic[1])
+        if count < 2 or first <= 0:
+            raise refusal(f"the range {text} of {key} has no ratio", f"two values or more, from above 0: {example}")
+        ratio = math.log(last / first) / (count - 1)
+        return [_written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
+    if step is None or step[0] <= 0 or (last - first) / step[0] > MOST_VALUES:
+        raise refusal(f"the range {text} of {key} has no step, or over {MOST_VALUES} values", example)
+    return [_written(first + step[0] * at, kind) for at in range(int((last - first) / step[0]) + 1)]
+
+
+def quantity(text: str) -> tuple[Fraction, str] | None:
+    """A number in the smallest unit of its kind, and that; None: it is none."""
+    match = re.fullmatch(NUMBER, text.strip())
+    if match is None:
+        return None
+    unit = match[2]
+    for kind, table in (("B", units.UNITS), ("ns", TIMES)):
+        if unit in table:
+            return Fraction(match[1]) * table[unit], kind
+    return Fraction(match[1]), unit
+
+
+def _written(value: Fraction, kind: str) -> str:
+    """In the largest unit in which it is a number of at most three decimals, as a profile reads it."""
+    table: Mapping[str, int] = {"B": units.UNITS, "ns": TIMES}.get(kind, {kind: 1})
+    if kind in ("B", "ns"):
+        value = Fraction(round(value))
+    ordered = sorted((unit for unit in table if unit not in ("KB", "min", "h")), key=lambda unit: -table[unit])
+    for unit in ordered:
+        scaled = value / table[unit]
+        if 1000 % scaled.denominator == 0 and (scaled >= 1 or unit == ordered[-1]):
+            return f"{_decimal(scaled)}{unit}"
+    return f"{_decimal(value)}{kind}"
+
+
+def _decimal(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.9f}".rstrip("0").rstrip(".")
+
+
+def _three(value: float) -> Fraction:
+    """Three digits, which is what a step of a logarithmic range is worth."""
+    return Fraction(f"{value:.2e}")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must hold between axes of a point: `cache.static<cache.dynamic`, `cache.when_full!=fold`."""
+
+    left: str
+    sign: str
+    right: str
+
+    @classmethod
+    def of(cls, text: str, keys: Sequence[str]) -> "Condition":
+        """Read one.
+
+        Raises:
+            PslcError: it compares nothing with an axis.
+        """
+        match = re.fullmatch(r"([^<>=!]+)(<=|>=|!=|<|>|=)([^<>=!]+)", text.replace("==", "="))
+        if match is None or match[1].strip() not in keys:
+            hint = f"an axis, one of {' '.join(COMPARISONS)}, and an axis or a value; the axes are {', '.join(keys)}"
+            raise refusal(f'"{text}" is no condition', hint)
+        return cls(match[1].strip(), match[2], match[3].strip())
+
+    def holds(self, values: Mapping[str, str]) -> bool:
+        """Whether a point is kept.
+
+        Raises:
+            PslcError: the two have no order.
+        """
+        left, right = values[self.left], values.get(self.right, self.right)
+        first, second = quantity(left), quantity(right)
+        if first is not None and second is not None and first[1] == second[1]:
+            return bool(COMPARISONS[self.sign](first[0], second[0]))
+        if self.sign not in ("=", "!="):
+            raise refusal(f"{left} {self.sign} {right} compares what has no order", "only = and != are for words")
+        return bool(COMPARISONS[self.sign](left, right))

@@ -1,0 +1,152 @@
+"""The points of a study: which runs on which drives with which seeds."""
+
+import hashlib
+import itertools
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pslc import files, suites
+from pslc.errors import refusal
+from pslc.studies.axes import MOST_VALUES, Axis, Condition, axis
+from pslc.targets.target import find_target
+
+RESERVED: Final = ("on", "run", "seed")
+KEYS: Final = (*RESERVED, "vary", "where", "quick")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run. Its result follows from this alone, so any process may make it.
+
+    Attributes:
+        values: of every axis, `on`, `run` and `seed` first.
+        quick: `--quick`.
+        stands_on: a digest of the files it is made from, empty where it needs none.
+    """
+
+    values: tuple[tuple[str, str], ...]
+    quick: bool
+    stands_on: str = ""
+
+    @property
+    def spec(self) -> str:
+        """The target, with the profile's keys."""
+        said = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
+        return ",".join([dict(self.values)["on"], *said])
+
+    @property
+    def command(self) -> str:
+        """What runs it alone."""
+        values = dict(self.values)
+        words = ["pslc", "run", values["run"], "--on", self.spec, "--seed", values["seed"]]
+        return shlex.join([*words, *(["--quick"] if self.quick else [])])
+
+
+@dataclass(frozen=True)
+class Study:
+    """Axes and the conditions between them."""
+
+    axes: tuple[Axis, ...]
+    where: tuple[Condition, ...] = ()
+    quick: bool = False
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> "Study":
+        """A study in the words of its file: `on`, `run`, `seed` (values), `vary` (a table of axes), `where` (a list of
+        conditions), `quick`.
+
+        Raises:
+            PslcError: a word is unknown, or has no sensible value.
+        """
+        if unknown := [key for key in said if key not in KEYS]:
+            raise refusal(f"a study has no {unknown[0]}", f"it has {', '.join(KEYS)}; keys of a drive go into [vary]")
+        for key in ("on", "run"):
+            if not said.get(key):
+                raise refusal(f"the study does not say {key}", 'on = "sim:sn850-1tb" and run = "fill", for one')
+        vary, where = said.get("vary", {}), said.get("where", [])
+        if not isinstance(vary, Mapping):
+            raise refusal("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
+        on = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
+        axes = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), axis("seed", said.get("seed", [0]))]
+        axes += [axis(key, value) for key, value in _dotted(vary)]
+        keys = [found.key for found in axes]
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise refusal(f"{twice[0]} varies twice", "give all its values at once, between commas")
+        for seed in axes[2].values:
+            if not seed.isdecimal() or int(seed) >= 2**64:
+                raise refusal(f"{seed} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+        for spec in axes[0].values:
+            if not spec.startswith("sim:"):
+                raise refusal(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
+        where = [where] if isinstance(where, str) else where
+        return cls(tuple(axes), tuple(Condition.of(text, keys) for text in where), bool(said.get("quick", False)))
+
+    def points(self) -> list[Point]:
+        """In the order of the axes, the last one fastest; without those that the conditions drop.
+
+        Raises:
+            PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
+        """
+        count = 1
+        for of in self.axes:
+            count *= len(of.values)
+        if count > MOST_VALUES:
+            raise refusal(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+        digests: dict[tuple[str, str], str] = {}
+        found = []
+        keys = [of.key for of in self.axes]
+        for combination in itertools.product(*(of.values for of in self.axes)):
+            values = dict(zip(keys, combination, strict=True))
+            if not all(condition.holds(values) for condition in self.where):
+                continue
+            files_of = (values["on"], values["run"])
+            if files_of not in digests:
+                digests[files_of] = _digest(*files_of)
+            if self.quick and values["run"] not in suites.names():
+                raise refusal(f"{values['run']} is a job file", "quick is for suites")
+            found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
+        return found
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What a study's file says.
+
+    Raises:
+        PslcError: it cannot be read, or is no TOML.
+    """
+    text = files.text(path, "a study is a TOML file: on, run, and a table [vary]")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise refusal(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+
+
+def _dotted(table: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    """Keys with dots, however their tables were written."""
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        found += _dotted(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
+    return found
+
+
+def _digest(on: str, run: str) -> str:
+    """Of the texts of a drive's file, with what it is based on, and of a job file: another text is another point."""
+    parts = []
+    name = on.removeprefix("sim:").partition(",")[0]
+    if "/" in name or name.endswith(".toml"):
+        parts.append(find_target(on).profile)
+    if run not in suites.names():
+        path = Path(run)
+        if not path.suffix and not path.exists():
+            raise refusal(f"unknown suite {run}", f"the suites are {', '.join(suites.names())}; or name a job file")
+        parts.append(files.text(path, "an fio job file"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
+
+
+def varied(study: Study, keys: Sequence[str] = ()) -> list[str]:
+    """The axes with more than one value."""
+    return [of.key for of in study.axes if len(of.values) > 1 or of.key in keys]

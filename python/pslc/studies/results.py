@@ -1,0 +1,167 @@
+"""What a study found: a folder of Parquet files, a row a point.
+
+points.parquet     all that was found, in the order of the study
+new-NNNNNN.parquet what was found since, while the study runs or after it was killed
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from pslc._native import version
+from pslc.errors import refusal
+from pslc.studies.points import Point
+from pslc.studies.workers import Row
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+WHOLE: Final = "points.parquet"
+EVERY_S: Final = 1.0
+"""How much may be lost when the study is killed."""
+OWN: Final = ("command", "stands_on", "version", "error", "wall_s")
+"""Columns that every row has, beside axes and findings."""
+
+Key = tuple[str, str, str]
+
+
+class Results:
+    """The rows in a folder, by the command that makes each, the files it stands on, and the version of pslc."""
+
+    def __init__(self, folder: Path) -> None:
+        """
+        Raises:
+            PslcError: what is there is no study's.
+        """
+        self._folder, self._rows = folder, dict[Key, Row]()
+        self._new, self._written_at = list[Row](), monotonic()
+        if folder.exists() and not folder.is_dir():
+            raise refusal(f"{folder} is no folder", "give --save a folder: a new one, or one of a study")
+        for path in sorted(folder.glob("*.parquet"), key=lambda path: (path.name != WHOLE, path.name)):
+            for row in _read(path):
+                self._rows[_key(row)] = row
+        self._parts = sorted(folder.glob("new-*.parquet"))
+        self._number = max((int(path.stem.removeprefix("new-")) for path in self._parts), default=0)
+
+    def has(self, point: Point) -> bool:
+        """Whether it need not be run."""
+        return _key_of(point) in self._rows
+
+    def add(self, point: Point, row: Row) -> None:
+        """Keep what a point gave; on disk within `EVERY_S` while points come."""
+        command, stands_on, of = _key_of(point)
+        kept = _axes(point) | {"command": command, "stands_on": stands_on, "version": of}
+        kept |= {"error": row["error"], "wall_s": row["wall_s"]}
+        # Nothing found is a null in either case.
+        kept |= {name: value for name, value in row.items() if name not in kept and value is not None}
+        self._rows[_key(kept)] = kept
+        self._new.append(kept)
+        if monotonic() > self._written_at + EVERY_S:
+            self.write()
+
+    def write(self) -> None:
+        """Put what is new on disk, in a file of its own."""
+        self._written_at = monotonic()
+        if self._new:
+            self._number += 1
+            path = self._folder / f"new-{self._number:06}.parquet"
+            _write(table(self._new), path)
+            self._parts.append(path)
+            self._new.clear()
+
+    def finish(self, points: Sequence[Point]) -> None:
+        """Make one file of all: the rows of these points in their order, then older ones."""
+        rows = self.of(points)
+        mine = {_key(row) for row in rows}
+        _write(table([*rows, *(row for key, row in self._rows.items() if key not in mine)]), self._folder / WHOLE)
+        for path in self._parts:
+            path.unlink(missing_ok=True)
+        self._parts.clear()
+        self._new.clear()
+
+    def of(self, points: Iterable[Point]) -> list[Row]:
+        """The rows of points, in their order; of those that there are."""
+        return [self._rows[key] for key in map(_key_of, points) if key in self._rows]
+
+
+def _key_of(point: Point) -> Key:
+    return point.command, point.stands_on, version()
+
+
+def _key(row: Row) -> Key:
+    return row["command"], row["stands_on"], row["version"]
+
+
+def _axes(point: Point) -> Row:
+    return {key: int(value) if key == "seed" and int(value) < 2**63 else value for key, value in point.values}
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Rows as an Arrow table: axes, `OWN`, then findings by name. What a row lacks is null.
+
+    Whole numbers are int64 where all of a column are, float64 otherwise; a column of different kinds is text.
+    """
+    from arro3.core import Array, DataType, Table
+
+    columns: dict[str, Any] = {}
+    axes = dict.fromkeys(name for row in rows for name in takewhile(lambda name: name != OWN[0], row))
+    findings = {name for row in rows for name in row} - {*axes, *OWN}
+    for name in [*axes, *OWN, *sorted(findings, key=_natural)]:
+        values: list[Any] = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds == {bool}:
+            columns[name] = Array(values, DataType.bool())
+        elif kinds == {int}:
+            columns[name] = Array(values, DataType.int64())
+        elif kinds and kinds <= {int, float}:
+            numbers = [None if value is None else float(value) for value in values]
+            columns[name] = Array(numbers, DataType.float64())
+        else:
+            texts = [None if value is None else str(value) for value in values]
+            columns[name] = Array(texts, DataType.utf8())
+    return Table.from_pydict(columns)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """`phases_10` after `phases_9`."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in name.split("_")]
+
+
+def _write(made: Table, path: Path) -> None:
+    from arro3.io import write_parquet
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Into memory: the writer does not survive a full disk.
+    memory = io.BytesIO()
+    write_parquet(made, memory, compression="zstd(1)")
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        file.write(memory.getbuffer())
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _read(path: Path) -> list[Row]:
+    from arro3.io import read_parquet
+
+    try:
+        found = read_parquet(io.BytesIO(path.read_bytes())).read_all()
+        columns = {name: found[name].to_pylist() for name in found.column_names}
+    except (OSError, ValueError) as error:
+        raise refusal(f"{path} cannot be read: {error}", "remove it, and its points are run again") from None
+    except Exception as error:  # What arro3 raises has no class of its own.
+        raise refusal(f"{path} is no Parquet file: {error}", "give --save another folder") from None
+    if missing := [name for name in OWN if name not in columns]:
+        raise refusal(f"{path} is no study's: it has no column {missing[0]}", "give --save another folder")
+    # Which columns a row had follows from the others; what it lacks is null again.
+    return [
+        {name: values[at] for name, values in columns.items() if values[at] is not None or name in OWN}
+        for at in range(found.num_rows)
+    ]

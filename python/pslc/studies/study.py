@@ -1,0 +1,119 @@
+"""A study from its words to its table."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pslc.errors import refusal
+from pslc.studies import points as of_points
+from pslc.studies import workers as of_workers
+from pslc.studies.points import Point, Study
+from pslc.studies.results import Results, table
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+Progress = Callable[[int, int], None]
+"""Called with how many points are done and how many were to be run, at first with 0."""
+
+
+def study(
+    file: str | Path | None = None,
+    *,
+    on: str | Sequence[str] | None = None,
+    run: str | Sequence[str] | None = None,
+    vary: Mapping[str, Any] | None = None,
+    where: str | Sequence[str] | None = None,
+    seed: int | Sequence[int] | None = None,
+    quick: bool | None = None,
+    workers: int | None = None,
+    save: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Run every point of a study and give back a row a point.
+
+    A script that calls this does so under `if __name__ == "__main__":`, since its processes import it.
+
+    Args:
+        file: a study in TOML; what is said here as well wins over it.
+        on: simulated drives.
+        run: suites and job files.
+        vary: values by key of the profile: lists, or texts as of `pslc study --vary`.
+        where: conditions between axes, such as `cache.static<cache.dynamic`.
+        seed: one or several.
+        workers: processes; as many as there are cores where it is None.
+        save: a folder that keeps the rows, and in which those that are there are not run again.
+
+    Returns:
+        An Arrow table (pandas, polars and pyarrow take it as it is): the axes; `command`, which runs the point alone;
+        `error` (null: none); `wall_s`; findings with their units in their names.
+
+    Raises:
+        PslcError: the study cannot be read, or names what is not there.
+    """
+    given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick}
+    said = of_points.read(Path(file)) if file is not None else {}
+    planned = Study.of(said | {key: value for key, value in given.items() if value is not None}).points()
+    if not planned:
+        raise refusal("the study has no points", "its conditions drop all of them")
+    if save is None:
+        with tempfile.TemporaryDirectory(prefix="pslc-study-") as folder:
+            return complete(planned, Path(folder), workers, progress).table
+    return complete(planned, Path(save), workers, progress).table
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is of a study.
+
+    Attributes:
+        rows: of the points that were run, in their order.
+        interrupted: some are missing.
+    """
+
+    rows: list[dict[str, Any]]
+    interrupted: bool
+
+    @property
+    def table(self) -> Table:
+        """As Arrow."""
+        return table(self.rows)
+
+
+def complete(
+    planned: Sequence[Point],
+    folder: Path,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Found:
+    """Run the points that the results in `folder` lack.
+
+    Args:
+        stopped: asked after every point whether to end here.
+    """
+    kept = Results(folder)
+    missing = [point for point in planned if not kept.has(point)]
+    count = max(min(workers or of_workers.cores(), len(missing)), 1)
+    done, ended = 0, False
+    if progress:
+        progress(0, len(missing))
+    try:
+        with closing(of_workers.results(missing, count)) as results:
+            for point, row in results:
+                kept.add(point, row)
+                done += 1
+                if progress:
+                    progress(done, len(missing))
+                if ended := stopped() and done < len(missing):
+                    break
+    finally:
+        kept.write()
+    if done == len(missing):
+        kept.finish(planned)
+    return Found(kept.of(planned), ended)

@@ -1,0 +1,157 @@
+"""Where points are run: processes of this machine. A point is a pure function of what it says, so it does not matter
+which process runs it, nor in which order."""
+
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+from collections.abc import Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import connection
+from threading import Thread
+from time import monotonic
+from typing import Any, Final
+
+from pslc.studies.points import Point
+
+AHEAD: Final = 4
+"""Points a worker that are handed over before they are needed."""
+MOST_ITEMS: Final = 8
+"""A longer list is a curve: it belongs into a recording, not into a row."""
+LARGEST: Final = 2**63 - 1
+REFUSED: Final = "refused: "
+
+Row = dict[str, Any]
+
+_stop: Any = None
+"""In a worker: set when nobody waits for its point any more."""
+
+
+def cores() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def measure(point: Point) -> Row | None:
+    """Run a point: `wall_s`, `error` and its findings, flat. None: it was stopped. A drive that cannot be is no failure
+    of the study: its error begins with `refused: `."""
+    import pslc
+    from pslc.targets.target import find_target
+
+    values, began = dict(point.values), monotonic()
+    scope = pslc.Scope(quick=point.quick)
+    error, found = None, {}
+    try:
+        recording = pslc.run(values["run"], on=point.spec, seed=int(values["seed"]), scope=scope, progress=_go_on)
+        if recording.interrupted:
+            return None
+        found, error = flat(recording.findings), recording.error
+    except KeyboardInterrupt:
+        return None
+    except pslc.PslcError as wrong:
+        said = str(wrong).partition("\n\n")[0]
+        try:
+            find_target(point.spec)
+            error = f"failed: {said}"
+        except pslc.PslcError:
+            error = REFUSED + said
+    except Exception as bug:
+        error = f"failed: {type(bug).__name__}: {bug}"
+    return {"wall_s": monotonic() - began, "error": error} | found
+
+
+def flat(findings: dict[str, Any], before: str = "") -> Row:
+    """Findings as one row. Lists of a few tables get numbers, `phases_1_bytes_per_s`, longer ones only `..._count`."""
+    row: Row = {}
+    for key, value in findings.items():
+        name = f"{before}{key}".replace("-", "_")
+        if isinstance(value, dict):
+            row |= flat(value, f"{name}_")
+        elif isinstance(value, list | tuple):
+            row[f"{name}_count"] = len(value)
+            if value and all(isinstance(item, str) for item in value):
+                row[name] = "\n".join(value)
+            elif len(value) <= MOST_ITEMS:
+                for number, item in enumerate(value, 1):
+                    row |= flat(item if isinstance(item, dict) else {"": item}, f"{name}_{number}_")
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
+            row[name.rstrip("_")] = float(value)
+        elif value is None or isinstance(value, bool | int | float | str):
+            row[name.rstrip("_")] = value
+    return row
+
+
+def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row], None, None]:
+    """Run points in so many processes and give each with its row as it is done, in any order. Closing the iterator ends
+    the processes; what they were at is lost, nothing else.
+
+    A process that is killed takes the points that were under way with it. They are run again one by one, so that only
+    the point on which it is killed again fails.
+    """
+    queue, alone = list(reversed(points)), list[Point]()
+    while queue or alone:
+        context = multiprocessing.get_context("spawn")
+        stop = context.Event()
+        careful, count = bool(alone), 1 if alone else workers
+        waiting: dict[Future[Row | None], Point] = {}
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop,))
+        try:
+            while alone or waiting or (queue and not careful):
+                source = alone if careful else queue
+                while source and len(waiting) < (1 if careful else AHEAD * count):
+                    waiting[pool.submit(measure, source[-1])] = source[-1]
+                    source.pop()
+                for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
+                    row = future.result()
+                    point = waiting.pop(future)
+                    if row is not None:
+                        yield point, row
+        except BrokenProcessPool:
+            if careful:
+                for point in waiting.values():
+                    yield point, {"wall_s": 0.0, "error": "failed: its process was killed; memory may have run out"}
+            else:
+                alone = list(reversed(waiting.values()))
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def timed(points: Sequence[Point]) -> tuple[float, int]:
+    """Seconds a point, from a few that are run in a process of their own; and the most bytes that it took."""
+    few = list(dict.fromkeys(points[at] for at in (0, len(points) // 2, len(points) - 1)))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(context.Event(),)) as pool:
+        pool.submit(_peak).result()
+        rows = [pool.submit(measure, point).result() for point in few]
+        peak = pool.submit(_peak).result()
+    return sum(row["wall_s"] for row in rows if row) / len(few), peak
+
+
+def _begin(stop: Any) -> None:
+    """In a worker, before anything: an interrupt is the parent's, and without it there is nothing to do."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+def _go_on(_: dict[str, Any]) -> bool:
+    return _stop is None or not _stop.is_set()
+
+
+def _peak() -> int:
+    """The most memory that this process ever had, with all imports made."""
+    with suppress(ImportError):
+        import pslc.opened  # noqa: F401
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
