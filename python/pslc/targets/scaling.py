@@ -65,7 +65,7 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
     return list(scaled.items())
 
 
-SMALLEST = 32
+SMALLEST = 100
 """How many times the write buffer a cache is at least for a fill to show its end: the buffer is not divided."""
 
 
