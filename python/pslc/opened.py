@@ -75,7 +75,9 @@ def analysed(recording: Recording) -> Recording:
     recording.findings = Findings(found)
     recording.findings["doubts"] = [
         *doubts.of_its_end(recording),
-        *doubts.of_its_scale(recording, suites.unlike_scaled(recording.suite) if known else None),
+        *doubts.of_its_scale(
+            recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
+        ),
         *([] if recording.is_simulated else doubts.of_run(recording)),
         *recording.findings["doubts"],
     ]
