@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools
+.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
 SECONDS ?= 60
 FUZZ := job size profile
 
@@ -20,6 +20,7 @@ help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
 	@echo "make test     build, then run every test"
 	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
+	@echo "make test-tools  install the programs that tests compare with (Debian, as root)"
 	@echo "make check    formatting, lints and types"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
@@ -96,6 +97,12 @@ $(DEPS): pyproject.toml | tools
 	  print("\n".join(p["dependencies"] + p["optional-dependencies"]["dev"]))' > $(VENV)/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
 	@touch $@
+
+# Programs that some tests hold ours against; without one of them its tests are skipped.
+TOOLS := fio chromium blktrace e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+test-tools:
+	apt-get update -qq
+	apt-get install -y -qq $(TOOLS)
 
 # What has to be on the machine, and how to get it where it is not.
 tools:
