@@ -121,7 +121,9 @@ fn nand(v: &mut Visit, c: &mut Nand) -> Visited {
     v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None)?;
     let none = |r: &Reader| r.instead_of_table("nand.suspend", "none", "program, erase and limit");
     v.key("nand.suspend", &mut (), none, |_| None)?;
-    if let Some(suspend) = v.table(&mut c.suspend, |r| r.has_table("nand.suspend")) {
+    if let Some(suspend) =
+        v.table(&mut c.suspend, |r| r.value("nand.suspend").is_none() && r.has_table("nand.suspend"))
+    {
         v.quantity("nand.suspend.program", &mut suspend.program, units::TIME, None)?;
         v.quantity("nand.suspend.erase", &mut suspend.erase, units::TIME, None)?;
         v.count("nand.suspend.limit", &mut suspend.limit, 1, 1_000_000, None)?;
@@ -175,7 +177,8 @@ fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
     let never = |r: &Reader| r.instead_of_table("cache.idle", "never", table);
     let idles = c.idle.is_some();
     v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")))?;
-    if let Some(idle) = v.table(&mut c.idle, |r| r.has_table("cache.idle")) {
+    if let Some(idle) = v.table(&mut c.idle, |r| r.value("cache.idle").is_none() && r.has_table("cache.idle"))
+    {
         v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None)?;
         v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE)?;
         v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0))?;
