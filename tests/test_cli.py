@@ -75,7 +75,7 @@ ERRORS = {
     "unknown suite": (["run", "fil", "--on", SMALL], "did you mean fill?"),
     "unknown key": (["run", "fill", "--on", f"{SMALL},cache.mod=pure-xlc"], "did you mean cache.mode?"),
     "bare number": (["run", "fill", "--on", f"{SMALL},cache.static=3"], "unit"),
-    "no value": (["run", "fill", "--on", f"{SMALL},cache.mode"], "no key=value"),
+    "no value": (["run", "fill", "--on", f"{SMALL},cache.mode"], "not key=value"),
     "cache too large": (
         ["run", "fill", "--on", "sim:aldrin-pro-2tb,cache.dynamic=1.2TB"],
         "cache.dynamic is 1200GB but the drive can hold",

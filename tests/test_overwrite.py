@@ -1,5 +1,6 @@
 """Files that pslc did not make are not overwritten, whatever leads to them; files are made only where they belong."""
 
+import fcntl
 import os
 import pty
 import random
@@ -110,6 +111,14 @@ def test_a_run_that_was_killed_leaves_a_file_that_has_to_be_named_again(tmp_path
                 break
             time.sleep(0.1)
         process.send_signal(signal.SIGKILL)
+    # What was under way when it was killed holds the file a little longer.
+    with path.open() as file:
+        for _ in range(100):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                time.sleep(0.1)
     refused(path, "was not made by pslc")
 
 

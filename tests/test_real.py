@@ -36,7 +36,7 @@ def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command,
     assert document["facts"]["engine_ceiling_iops"] > 10_000
     assert document["findings"]["phases"][0]["cause"] in CAUSES
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "On a real drive" in page
+    assert "on a real drive" in page
     assert 'id="occupancy"' not in page
 
 
