@@ -49,7 +49,7 @@ def test_the_steps_that_are_expected_can_be_run_and_stay_within_the_place(name, 
         option, _, value = line.partition("=")
         if option == "offset":
             assert int(value) >= region.offset
-    assert cost(steps, name, [], target.capacity_bytes).seconds(1e9) > 0
+    assert cost(steps, name, [], target).seconds(1e9) > 0
 
 
 @pytest.mark.parametrize("name", suites.names())

@@ -8,7 +8,8 @@ recording.findings["cache_bytes"]
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pslc._native import PslcError, version
+from pslc._native import version
+from pslc.errors import PslcError
 
 if TYPE_CHECKING:
     from pslc.findings.writes import analyze

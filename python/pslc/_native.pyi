@@ -1,13 +1,10 @@
 """The binding to the simulated drive and the load engine: conversions only.
 
-Every error a user can cause is a `PslcError` whose text already names the file, the line and a hint.
+Every error a user can cause is a `PslcError` of `pslc.errors`, whose message names the file and the line.
 """
 
 from collections.abc import Callable
 from typing import Any
-
-class PslcError(Exception):
-    """A profile, a job or a target that cannot be used; the text says what, the value, the limit and the next step."""
 
 def version() -> str: ...
 def is_drive_file(path: str) -> bool:
@@ -22,10 +19,20 @@ def profile_values(
     """Keys and values as a profile, those it is based on, and `overrides` hold them, in alphabetical order, before
     anything follows from parts (`nand.part`, `controller.part`). Arguments as of `SimDrive`."""
 
-def plan_jobs(jobs: str, source: str, overrides: list[tuple[str, str]], capacity: int) -> dict[str, Any]:
-    """What an fio job file does to a real drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the
-    jobs that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how
-    long the drive is left alone before jobs."""
+def plan_jobs(
+    jobs: str,
+    source: str,
+    overrides: list[tuple[str, str]],
+    capacity: int,
+    simulated: bool = False,
+    bytes_per_s: float = ...,
+    iops: float = ...,
+) -> dict[str, Any]:
+    """What an fio job file does to a drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the jobs
+    that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how long
+    the drive is left alone before jobs. On a drive that is as fast as said all the time: `least_s` on its clock, and
+    the `requests` in it. `memory_bytes` that the load engine takes; `scattered`, of each job that writes in random
+    order the bytes of its region and how many it writes."""
 
 def inspect_device(path: str) -> dict[str, Any]:
     """A block device, for which nothing is written: `name`, `bytes`, `logical_block`, `serial` (None: not told),

@@ -1,19 +1,66 @@
-"""Errors that a user can cause: what, the value, the limit, and after an empty line what to do next."""
+"""Errors that a user can cause: what, the value, the limit, and what to do next.
+
+The native part raises them as well, so this module must not import it.
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from pslc._native import PslcError
-
-__all__ = ["PslcError", "near", "refusal"]
+__all__ = [
+    "GuardError",
+    "JobError",
+    "ProfileError",
+    "PslcError",
+    "RecordingError",
+    "TargetError",
+    "near",
+    "refusal",
+]
 
 ALIKE = 0.8
 """Likeness (difflib's ratio) from which one word is taken for another one misspelt."""
 
 
+class PslcError(Exception):
+    """Ends a command with exit code 2. Its text is the message, an empty line, and `hint: ` with the hint.
+
+    Attributes:
+        message: what is wrong, with file and line where it is in one.
+        hint: the next step.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n\nhint: {self.hint}"
+
+
+class ProfileError(PslcError):
+    """A profile, or a part of a drive, that cannot be used."""
+
+
+class JobError(PslcError):
+    """A job file, a suite or an option of theirs that cannot be run."""
+
+
+class GuardError(PslcError):
+    """A real drive or a file that pslc must not write to as it was asked to."""
+
+
+class RecordingError(PslcError):
+    """A recording, or what another program measured, that cannot be read or compared."""
+
+
+class TargetError(PslcError):
+    """A target that is not there, or cannot be what it is to be."""
+
+
 def refusal(what: str, hint: str) -> PslcError:
-    """An error to raise; it ends the command with exit code 2 and nothing written."""
-    return PslcError(f"{what}\n\nhint: {hint}")
+    """An error of none of these kinds, such as an option of the command line."""
+    return PslcError(what, hint)
 
 
 def near(word: str, known: Iterable[str]) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pslc import formats, suites
 from pslc._native import version
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
 from pslc.findings.writes import of_writes
@@ -64,7 +64,7 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
     shared = [suite for suite in found[0] if all(suite in other for other in found)]
     if not shared:
         has = "; ".join(f"{folder} has {', '.join(of)}" for folder, of in zip(folders, found, strict=True))
-        raise refusal("these recordings have no suite in common", has)
+        raise RecordingError("these recordings have no suite in common", has)
     return {suite: [of[suite] for of in found] for suite in shared}
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -273,10 +273,10 @@ class Recording:
             document = _document(folder, hashlib.sha256(written).hexdigest())
             table = read_parquet(io.BytesIO(written)).read_all()
         except FileNotFoundError as error:
-            raise refusal(*_nothing_in(folder, Path(error.filename or folder / "run.json"))) from None
+            raise RecordingError(*_nothing_in(folder, Path(error.filename or folder / "run.json"))) from None
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            raise refusal(
+            raise RecordingError(
                 f"{folder} holds no recording: {why}", "a run folder has a run.json and a series.parquet"
             ) from None
         try:
@@ -292,7 +292,9 @@ class Recording:
             return cls(**(kept | series))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"{folder} holds a recording that cannot be read: {type(error).__name__} {error}"
-            raise refusal(what, "run.json was changed, or comes from a version that is too old; run it again") from None
+            raise RecordingError(
+                what, "run.json was changed, or comes from a version that is too old; run it again"
+            ) from None
 
 
 def _column(chunks: Any) -> NDArray[np.uint64]:

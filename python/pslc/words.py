@@ -43,7 +43,9 @@ def speed(bytes_per_s: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """`24 min 54 s`, `1.25 s`, `310 us`."""
+    """`12.5 days`, `24 min 54 s`, `1.25 s`, `310 us`."""
+    if seconds >= 100 * 3600:
+        return f"{_three(seconds / 86_400)} days"
     if seconds >= 3600:
         return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
     if seconds >= 60:

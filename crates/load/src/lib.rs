@@ -12,7 +12,7 @@ mod stream;
 mod target;
 pub mod traces;
 
-pub use plan::{plan, Plan};
+pub use plan::{least, memory_bytes, plan, scattered, Best, Least, Plan};
 pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
 pub use splitmix::splitmix64;

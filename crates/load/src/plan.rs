@@ -3,6 +3,8 @@
 use pslc_ssd::Nanos;
 
 use crate::job::{ByKind, Job, Mix};
+use crate::record::Latency;
+use crate::runner;
 use crate::stream::Stream;
 
 /// Bytes by kind, at most; for a job that ends by time alone they are not known.
@@ -28,28 +30,137 @@ pub fn plan(jobs: &[Job]) -> Plan {
             plan.timed += job.runtime.unwrap_or_default();
             continue;
         }
-        let total = Stream::new(job, number as u64, 0, 0).total_bytes() * job.numjobs as u64;
+        let total = total_bytes(job, number);
         let reads = (total as u128 * job.rwmixread as u128 / 100) as u64;
         match job.rw.mix {
             Mix::Read if job.copy_to.is_some() => {
-                plan.bytes.read += total / 2;
-                plan.bytes.write += total / 2;
+                add(&mut plan.bytes.read, total / 2);
+                add(&mut plan.bytes.write, total / 2);
             }
-            Mix::Read => plan.bytes.read += total,
-            Mix::Write => plan.bytes.write += total,
-            Mix::Trim => plan.bytes.trim += total,
+            Mix::Read => add(&mut plan.bytes.read, total),
+            Mix::Write => add(&mut plan.bytes.write, total),
+            Mix::Trim => add(&mut plan.bytes.trim, total),
             Mix::ReadWrite => {
-                plan.bytes.read += reads;
-                plan.bytes.write += total - reads;
+                add(&mut plan.bytes.read, reads);
+                add(&mut plan.bytes.write, total - reads);
             }
             Mix::TrimWrite => {
-                plan.bytes.trim += total / 2;
-                plan.bytes.write += total / 2;
+                add(&mut plan.bytes.trim, total / 2);
+                add(&mut plan.bytes.write, total / 2);
             }
         }
         if job.verify && writes {
-            plan.bytes.read += total;
+            add(&mut plan.bytes.read, total);
         }
     }
     plan
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// What all clones of a job move; `u64::MAX` where that is less.
+fn total_bytes(job: &Job, number: usize) -> u64 {
+    Stream::new(job, number as u64, 0, 0).total_bytes().saturating_mul(job.numjobs as u64)
+}
+
+/// How fast a target can be at the very best.
+#[derive(Clone, Copy, Debug)]
+pub struct Best {
+    pub bytes_per_s: f64,
+    /// Requests a second.
+    pub iops: f64,
+}
+
+/// What jobs take at least, on a target that is at its best all the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Least {
+    /// Seconds on the target's clock.
+    pub seconds: f64,
+    /// Requests that are made in that time.
+    pub requests: f64,
+}
+
+/// Jobs between two stonewalls run together: they share the target, and the longest one counts.
+pub fn least(jobs: &[Job], best: Best) -> Least {
+    let mut sum = Least::default();
+    let mut wave = (0.0, 0.0f64);
+    for (number, job) in jobs.iter().enumerate() {
+        if job.stonewall && number > 0 {
+            sum.seconds += f64::max(wave.0, wave.1);
+            wave = (0.0, 0.0);
+        }
+        let largest = job.bs.read.max(job.bs.write).max(job.bs.trim) as f64;
+        let clones = job.numjobs as f64;
+        let slowest = |of: &ByKind<Option<u64>>| {
+            let used = match job.rw.mix {
+                Mix::Read => [of.read, None],
+                Mix::Write => [of.write, None],
+                Mix::Trim => [of.trim, None],
+                Mix::ReadWrite => [of.read, of.write],
+                Mix::TrimWrite => [of.trim, of.write],
+            };
+            used.into_iter().flatten().min().map_or(f64::INFINITY, |rate| rate as f64)
+        };
+        let paced = (slowest(&job.rate) / largest).min(slowest(&job.rate_iops)) * clones;
+        let free = best.iops.min(best.bytes_per_s / largest);
+        let per_s = free.min(paced);
+        let wanted = match job.time_based {
+            true => f64::INFINITY,
+            false => total_bytes(job, number) as f64 / largest,
+        };
+        let until = job.runtime.map_or(f64::INFINITY, |runtime| (job.ramp_time + runtime).as_secs_f64());
+        let seconds = (wanted / per_s).min(until);
+        let requests = if seconds.is_finite() { wanted.min(seconds * per_s) } else { wanted };
+        sum.requests += requests;
+        wave.0 = f64::max(wave.0, job.startdelay.as_secs_f64() + seconds);
+        wave.1 += requests / free;
+    }
+    sum.seconds += f64::max(wave.0, wave.1);
+    sum
+}
+
+/// Bytes of memory that the load engine takes for jobs, on a real drive with the data that are under way; twice the
+/// statistics, as they are copied when they are kept or handed over.
+pub fn memory_bytes(jobs: &[Job], real: bool) -> u64 {
+    let largest = if real { runner::largest(jobs) as u64 } else { 0 };
+    let mut bytes = 0u64;
+    let mut groups = Vec::new();
+    for job in jobs {
+        let (clones, depth) = (job.numjobs as u64, job.iodepth as u64);
+        let reported = match job.group_reporting {
+            true if groups.contains(&job.group) => 0,
+            true => {
+                groups.push(job.group);
+                1
+            }
+            false => clones,
+        };
+        let kinds = match job.rw.mix {
+            Mix::Read | Mix::Write | Mix::Trim => 1,
+            Mix::ReadWrite | Mix::TrimWrite => 2,
+        } + (job.fsync > 0 || job.end_fsync) as u64
+            + job.verify as u64;
+        add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
+        add(&mut bytes, clones * runner::WORKER_BYTES);
+        add(&mut bytes, 2 * reported * kinds * Latency::BYTES);
+    }
+    bytes
+}
+
+/// Bytes of the region of each job whose writes or trims come in random order, and how much they write: what the map of
+/// a simulated drive keeps page by page.
+pub fn scattered(jobs: &[Job]) -> Vec<(u64, u64)> {
+    let changes = |job: &&(usize, &Job)| job.1.rw.mix != Mix::Read && job.1.rw.random;
+    let numbered: Vec<(usize, &Job)> = jobs.iter().enumerate().collect();
+    numbered
+        .iter()
+        .filter(changes)
+        .map(|(number, job)| {
+            let written = if job.time_based { u64::MAX } else { total_bytes(job, *number) };
+            let span = job.offset_increment.saturating_mul(job.numjobs as u64 - 1).saturating_add(job.size);
+            (span, written)
+        })
+        .collect()
 }

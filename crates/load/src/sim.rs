@@ -30,6 +30,9 @@ struct Pending(u128);
 
 const SLOT_BITS: u32 = 24;
 
+/// Drive time that passes between two looks round: a drive that follows its temperature takes some 15 ms for it.
+const BITE: Nanos = Nanos::from_secs(1000);
+
 impl Pending {
     #[inline]
     fn new(at: Nanos, number: u64, slot: u32) -> Pending {
@@ -118,8 +121,8 @@ impl Target for SimTarget {
                 Ok(Some(Completion { slot: first.slot(), at: self.now }))
             }
             _ => {
-                self.now = until;
-                self.machine.advance(until);
+                self.now = until.min(self.now.saturating_add(BITE));
+                self.machine.advance(self.now);
                 Ok(None)
             }
         }

@@ -40,8 +40,8 @@ pub trait Target {
     /// Hand over a request now. It will come back from `next` under the same `slot`.
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError>;
 
-    /// The next completion, or `None` once the clock has reached `until` with none, or sooner on a real drive, so that
-    /// the caller can look round.
+    /// The next completion, or `None` once the clock has reached `until` with none, or sooner, so that the caller
+    /// can look round.
     /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
 

@@ -1,5 +1,6 @@
 //! The Python binding: conversions only. Its contract is python/pslc/_native.pyi.
 
+mod errors;
 mod fault;
 mod real;
 mod recording;
@@ -15,16 +16,8 @@ use pslc_load::{SimTarget, Target};
 use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::state::About;
 use pslc_ssd::{CellMode, Machine, Nanos, Words};
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-create_exception!(_native, PslcError, PyException);
-
-fn refused(error: impl std::fmt::Display) -> PyErr {
-    PslcError::new_err(error.to_string())
-}
 
 #[pyfunction]
 fn version() -> &'static str {
@@ -38,7 +31,7 @@ fn profile_values(
     library: HashMap<String, String>,
     overrides: Vec<(String, String)>,
 ) -> PyResult<Vec<(String, String)>> {
-    profile::values(source, text, &|name| library.get(name).cloned(), &overrides).map_err(refused)
+    profile::values(source, text, &|name| library.get(name).cloned(), &overrides).map_err(errors::profile)
 }
 
 #[pyclass]
@@ -61,17 +54,17 @@ impl SimDrive {
         overrides: Vec<(String, String)>,
     ) -> PyResult<SimDrive> {
         let library = |name: &str| library.get(name).cloned();
-        let profile = profile::load(source, text, &library, &overrides).map_err(refused)?;
-        let made = profile::flattened(source, text, &library, &overrides).map_err(refused)?;
+        let profile = profile::load(source, text, &library, &overrides).map_err(errors::profile)?;
+        let made = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
         let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
         Ok(SimDrive { profile, made, target, file: None })
     }
 
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<SimDrive> {
-        let (file, kept) = py.detach(|| KeptDrive::open(&path)).map_err(refused)?;
+        let (file, kept) = py.detach(|| KeptDrive::open(&path)).map_err(errors::target)?;
         let source = path.to_string_lossy();
-        let profile = profile::load(&source, &kept.about.profile, &|_| None, &[]).map_err(refused)?;
+        let profile = profile::load(&source, &kept.about.profile, &|_| None, &[]).map_err(errors::profile)?;
         let target = SimTarget::new(kept.now, kept.machine);
         Ok(SimDrive { profile, made: kept.about.made, target, file: Some(file) })
     }
@@ -87,7 +80,7 @@ impl SimDrive {
                 Err(pslc_drive::OpenError::new("the drive has no file", "save(\"disk.pslc\") makes one"))
             }
         })
-        .map_err(refused)
+        .map_err(errors::target)
     }
 
     fn close(&mut self) {
@@ -95,7 +88,7 @@ impl SimDrive {
     }
 
     fn format(&mut self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<()> {
-        self.profile = profile::load("the drive", &self.made, &|_| None, &overrides).map_err(refused)?;
+        self.profile = profile::load("the drive", &self.made, &|_| None, &overrides).map_err(errors::profile)?;
         let (target, config) = (&mut self.target, &self.profile.config);
         py.detach(|| target.format(config));
         Ok(())
@@ -194,7 +187,9 @@ impl SimDrive {
         let target = &mut self.target;
         py.detach(|| {
             let until = target.now().saturating_add(Nanos(ns));
-            target.next(until).expect("a simulated drive does not fail");
+            while target.now() < until {
+                target.next(until).expect("a simulated drive does not fail");
+            }
         });
     }
 
@@ -235,7 +230,8 @@ fn parse(
     ground: Ground,
     capacity: u64,
 ) -> PyResult<Vec<Job>> {
-    job::parse(source, text, overrides, ground, capacity, &|name| std::env::var(name).ok()).map_err(refused)
+    job::parse(source, text, overrides, ground, capacity, &|name| std::env::var(name).ok())
+        .map_err(errors::job)
 }
 
 #[pyfunction]
@@ -246,7 +242,6 @@ fn is_drive_file(path: PathBuf) -> bool {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
-    module.add("PslcError", module.py().get_type::<PslcError>())?;
     module.add_function(wrap_pyfunction!(profile_values, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use pslc_drive::{DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
-use pslc_load::{plan, Target};
+use pslc_load::{least, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::{parse, refused, run};
+use crate::{errors, parse, run};
 
 #[pyclass]
 pub struct RealDrive {
@@ -20,18 +20,20 @@ pub struct RealDrive {
 impl RealDrive {
     #[staticmethod]
     fn scratch(path: PathBuf, size: u64) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: pslc_drive::open_scratch(&path, size).map_err(refused)? })
+        Ok(RealDrive { target: pslc_drive::open_scratch(&path, size).map_err(errors::guard)? })
     }
 
     #[staticmethod]
     #[pyo3(signature = (path, size=None, agreed=None))]
     fn existing(path: PathBuf, size: Option<u64>, agreed: Option<&str>) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: pslc_drive::open_existing(&path, size, agreed).map_err(refused)? })
+        Ok(RealDrive { target: pslc_drive::open_existing(&path, size, agreed).map_err(errors::guard)? })
     }
 
     #[staticmethod]
     fn device(path: PathBuf, serial: &str, wipe_signatures: bool) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: pslc_drive::open_device(&path, serial, wipe_signatures).map_err(refused)? })
+        Ok(RealDrive {
+            target: pslc_drive::open_device(&path, serial, wipe_signatures).map_err(errors::guard)?,
+        })
     }
 
     fn watch(&mut self, stat: PathBuf) -> bool {
@@ -72,21 +74,28 @@ impl RealDrive {
         keep: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
-        self.target.check(&jobs).map_err(refused)?;
+        self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
         run::run(py, &mut self.target, &jobs, seed, progress, keep, 1)
     }
 }
 
 #[pyfunction]
+#[pyo3(signature = (jobs, source, overrides, capacity, simulated=false, bytes_per_s=f64::INFINITY, iops=f64::INFINITY))]
 fn plan_jobs<'py>(
     py: Python<'py>,
     jobs: &str,
     source: &str,
     overrides: Vec<(String, String)>,
     capacity: u64,
+    simulated: bool,
+    bytes_per_s: f64,
+    iops: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let plan = plan(&parse(source, jobs, &overrides, Ground::Real, capacity)?);
+    let ground = if simulated { Ground::Simulated } else { Ground::Real };
+    let jobs = parse(source, jobs, &overrides, ground, capacity)?;
+    let plan = plan(&jobs);
+    let least = least(&jobs, Best { bytes_per_s, iops });
     let out = PyDict::new(py);
     out.set_item("read_bytes", plan.bytes.read)?;
     out.set_item("write_bytes", plan.bytes.write)?;
@@ -94,12 +103,16 @@ fn plan_jobs<'py>(
     out.set_item("timed_ns", plan.timed.0)?;
     out.set_item("idle_ns", plan.idle.0)?;
     out.set_item("writes_until_time", plan.writes_until_time)?;
+    out.set_item("least_s", least.seconds)?;
+    out.set_item("requests", least.requests)?;
+    out.set_item("memory_bytes", memory_bytes(&jobs, !simulated))?;
+    out.set_item("scattered", scattered(&jobs))?;
     Ok(out)
 }
 
 #[pyfunction]
 fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let device = pslc_drive::inspect(&path).map_err(refused)?;
+    let device = pslc_drive::inspect(&path).map_err(errors::guard)?;
     let out = PyDict::new(py);
     out.set_item("name", device.name)?;
     out.set_item("bytes", device.bytes)?;
@@ -113,12 +126,12 @@ fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> 
 
 #[pyfunction]
 fn device_serial(path: PathBuf) -> PyResult<Option<String>> {
-    pslc_drive::serial_of(&path).map_err(refused)
+    pslc_drive::serial_of(&path).map_err(errors::guard)
 }
 
 #[pyfunction]
 fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let file = pslc_drive::inspect_file(&path).map_err(refused)?;
+    let file = pslc_drive::inspect_file(&path).map_err(errors::guard)?;
     let out = PyDict::new(py);
     out.set_item("path", file.path)?;
     out.set_item("bytes", file.bytes)?;
@@ -133,7 +146,7 @@ fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
 
 #[pyfunction]
 fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
-    pslc_drive::check_scratch(&path, size).map_err(refused)
+    pslc_drive::check_scratch(&path, size).map_err(errors::guard)
 }
 
 /// Requests a second that the load engine makes on this machine when the drive takes no time.

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
 
-use crate::{parse, refused, run};
+use crate::{errors, parse, run};
 
 const KINDS: [(&str, Op); 4] =
     [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
@@ -49,7 +49,7 @@ impl TraceFile {
     /// What is in it.
     fn survey<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut trace = self.open(py)?;
-        let survey = py.detach(|| traces::survey(&mut trace)).map_err(refused)?;
+        let survey = py.detach(|| traces::survey(&mut trace)).map_err(errors::trace)?;
         survey_dict(py, trace.format(), &survey)
     }
 
@@ -58,7 +58,7 @@ impl TraceFile {
         let mut trace = self.open(py)?;
         py.detach(|| {
             let failed = |error: std::io::Error| {
-                refused(TraceError::new(
+                errors::trace(TraceError::new(
                     to.display(),
                     error.to_string(),
                     "give a file that can be written, on a disk with room",
@@ -67,7 +67,7 @@ impl TraceFile {
             let file = File::create_new(&to).map_err(failed)?;
             let mut log = IologWriter::new(file, name).map_err(failed)?;
             let mut count = 0;
-            while let Some(entry) = trace.next_entry().map_err(refused)? {
+            while let Some(entry) = trace.next_entry().map_err(errors::trace)? {
                 log.write(entry.at, &entry.request).map_err(failed)?;
                 count += 1;
             }
@@ -85,7 +85,7 @@ impl TraceFile {
 impl TraceFile {
     fn open(&self, py: Python<'_>) -> PyResult<Trace> {
         let Some(batches) = &self.batches else {
-            return py.detach(|| Trace::open(&self.path, &self.reading, self.cut.clone())).map_err(refused);
+            return py.detach(|| Trace::open(&self.path, &self.reading, self.cut.clone())).map_err(errors::trace);
         };
         let batches = batches.bind(py).call0()?.try_iter()?.unbind();
         let source = Batches { batches, names: Vec::new() };
@@ -110,10 +110,10 @@ impl Source for Batches {
             next.map(|batch| batch.and_then(|batch| batch.extract::<Columns>())).transpose()
         });
         let wrong = |error: PyErr| {
-            let said = error.to_string();
-            let (said, hint) =
-                said.split_once("\n\nhint: ").unwrap_or((&said, "the file may be damaged; write it again"));
-            TraceError::new("", said.trim_start_matches("PslcError: "), hint)
+            let (said, hint) = errors::told(error).unwrap_or_else(|error| {
+                (error.to_string(), "the file may be damaged; write it again".to_string())
+            });
+            TraceError::new("", said, hint)
         };
         let Some((at, took, kinds, offsets, lengths, devices, names)) = got.map_err(wrong)? else {
             return Ok(false);
@@ -165,7 +165,7 @@ impl TraceBatches {
             }
             Ok((batch, trace.devices().to_vec()))
         });
-        let (batch, names) = read.map_err(|error: TraceError| refused(error))?;
+        let (batch, names) = read.map_err(errors::trace)?;
         if batch.is_empty() {
             return Ok(None);
         }
@@ -199,14 +199,14 @@ fn trace_formats() -> Vec<(&'static str, &'static str)> {
 fn trace_columns(names: Vec<String>, said: Vec<(String, String)>) -> PyResult<Vec<(String, String, u64)>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let found = traces::columns(&names, &said).map_err(|why| {
-        refused(TraceError::new("table", why, "--columns time=ts:us,op=kind,offset=lba:sectors,size=len"))
+        errors::trace(TraceError::new("table", why, "--columns time=ts:us,op=kind,offset=lba:sectors,size=len"))
     })?;
     Ok(found.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
 }
 
 #[pyfunction]
 fn trace_format(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
-    py.detach(|| traces::detect(&path)).map_err(refused)
+    py.detach(|| traces::detect(&path)).map_err(errors::trace)
 }
 
 fn by_kind<'py>(py: Python<'py>, values: &[u64; 4]) -> PyResult<Bound<'py, PyDict>> {
@@ -298,7 +298,7 @@ pub fn replay<'py>(
         true => {
             let mut trace = file.open(py)?;
             let capacity = target.capacity_bytes();
-            Some(py.detach(|| reads_first(&mut trace, fit, capacity)).map_err(refused)?)
+            Some(py.detach(|| reads_first(&mut trace, fit, capacity)).map_err(errors::trace)?)
         }
         false => None,
     };
@@ -317,7 +317,7 @@ pub fn replay<'py>(
             }
         }
     })?;
-    let found = outcome.map_err(refused)?;
+    let found = outcome.map_err(errors::trace)?;
     let out = out.expect("a replay without an error has a recording");
     let of = PyDict::new(py);
     of.set_item("format", trace.format())?;

@@ -262,25 +262,30 @@ def _next_step(error: str, folder: Path | None) -> str:
 
 
 def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
-    """Say what is going to happen to a real drive, and ask where there is somebody to answer. A file that pslc did not
-    make is lost only for a word of its own, whatever --yes says."""
-    from pslc.errors import refusal
+    """Say what is going to happen, and ask where there is somebody to answer. A file that pslc did not make is lost
+    only for a word of its own, whatever --yes says; a run of days is begun only if somebody said yes."""
+    from pslc.errors import GuardError, JobError
 
     bar.pause()
     for sentence in plan.sentences:
         typer.echo(f"plan: {sentence}", err=not dry_run)
-    typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
+    if plan.fio:
+        typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
     if dry_run:
         return False
     asked = sys.stdin is not None and sys.stdin.isatty()
     if plan.overwrites is not None:
         name = Path(plan.overwrites["path"]).name
         if yes or not asked:
-            raise refusal(f"pslc did not make {name}, and would overwrite it",
+            raise GuardError(f"pslc did not make {name}, and would overwrite it",
                           f"if it may be lost: --reuse --overwrite-file {name}; nothing was written")  # fmt: skip
         answer = typer.prompt(f'Type "yes" to lose what is in {name}', default="no", show_default=False, err=True)
         wanted = bool(answer == "yes")
     else:
+        if plan.takes_days and not yes and not asked:
+            raise JobError(
+                "the run takes days, and there is nobody to ask", "--yes, if that is meant; --runtime=1h ends it"
+            )
         wanted = yes or not asked or typer.confirm("Go on?", err=True)
     bar.resume()
     return wanted

@@ -64,7 +64,7 @@ def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
     if target is None:
         return row
     steps = suites.expected(name, find_region(target, Scope(quick)))
-    found = cost(steps, f"{name}.fio", [], target.capacity_bytes)
+    found = cost(steps, f"{name}.fio", [], target)
     facts = target.facts
     fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
     slow = facts.get("native_write_bytes_per_s", 2 * SLOW) / 2

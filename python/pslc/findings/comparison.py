@@ -15,7 +15,7 @@ import numpy as np
 
 from pslc import files, formats
 from pslc.analysis import Curve
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
@@ -127,7 +127,9 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
         PslcError: there are labels, but not one for each.
     """
     if labels and len(labels) != len(sides):
-        raise refusal(f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order")
+        raise RecordingError(
+            f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order"
+        )
     shown = [side.recording for side in sides]
     names = list(labels) or [one.drive if one.drive else side.path.name for one, side in zip(shown, sides, strict=True)]
     features = [
@@ -202,7 +204,7 @@ def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Row]:
     names = list(dict.fromkeys(name for figures in found for name in figures))
     unknown = [name for name in limits if name != "*" and name not in names]
     if unknown:
-        raise refusal(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(names)}")
+        raise RecordingError(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(names)}")
     rows = []
     for name in names:
         unit = next(figures[name][0] for figures in found if name in figures)
@@ -283,7 +285,7 @@ def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
     curves = [[write_curve(recording) for recording in side.repeats] for side in sides]
     missing = [side.name for side, own in zip(sides, curves, strict=True) if None in own]
     if missing:
-        raise refusal(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
+        raise RecordingError(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
     known = [[curve for curve in own if curve is not None] for own in curves]
     reach: Callable[[Curve], float] = (lambda c: c.total_bytes) if align == "bytes" else (lambda c: c.total_seconds)
     edges = np.linspace(0.0, min(reach(curve) for own in known for curve in own), STRETCHES + 1)
@@ -313,11 +315,11 @@ def read_tolerance(path: Path) -> dict[str, float]:
     try:
         found = tomllib.loads(files.text(path, 'a TOML file with lines such as mean = "5%"'))
     except (ValueError, RecursionError) as error:
-        raise refusal(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
+        raise RecordingError(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
     limits = {}
     for name, text in found.items():
         # ASCII digits alone: there are others that are no numbers, such as a superscript two.
         if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?%", text):
-            raise refusal(f'{path}: {name} is "{text}"', 'a percentage: "5%"')
+            raise RecordingError(f'{path}: {name} is "{text}"', 'a percentage: "5%"')
         limits[name] = float(text.removesuffix("%")) / 100
     return limits

@@ -10,7 +10,7 @@ import numpy as np
 from pslc import formats
 from pslc._native import version
 from pslc.analysis import Curve, Seen, causes_from_outside
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.findings import doubts
 from pslc.findings.writes import of_curve
 from pslc.formats import Foreign, Hints
@@ -29,7 +29,7 @@ def analyzed(files: Sequence[Path], hints: Hints, told: Seen | None = None) -> t
     foreign = formats.read(files, hints)
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
         hint = "give a log of writes, or a table of speed against what was written"
-        raise refusal(f"{foreign.name} tells of no writes", hint)
+        raise RecordingError(f"{foreign.name} tells of no writes", hint)
     told = told or Seen()
     random = foreign.random if told.random is None else told.random
     seen = replace(

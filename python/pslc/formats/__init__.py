@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.series import Floats
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
@@ -151,7 +151,9 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     found = set(formats.values())
     series = found - TELL_OF_JOBS or found
     if len(series) > 1:
-        raise refusal(f"files of several formats: {', '.join(sorted(found))}", "analyze those of one run at a time")
+        raise RecordingError(
+            f"files of several formats: {', '.join(sorted(found))}", "analyze those of one run at a time"
+        )
     (name,) = series
     foreign = _load(name).read([path for path in paths if formats[path] == name], hints)
     for path, told in formats.items():
@@ -169,7 +171,7 @@ def text(path: Path) -> str:
     try:
         return _decoded(path.read_bytes())
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
+        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
 
 
 def _decoded(data: bytes) -> str:
@@ -184,7 +186,7 @@ def only(paths: Sequence[Path]) -> Path:
         PslcError: there are several.
     """
     if len(paths) > 1:
-        raise refusal(f"{len(paths)} files of results at once", "give one; they belong to runs of their own")
+        raise RecordingError(f"{len(paths)} files of results at once", "give one; they belong to runs of their own")
     return paths[0]
 
 
@@ -203,7 +205,7 @@ class Reader:
         """
         if not self.skip_bad:
             hint = f"{self.expected} is expected; --skip-bad leaves such lines out"
-            raise refusal(f'{self.path}:{number}: "{line.strip()[:60]}" cannot be read', hint)
+            raise RecordingError(f'{self.path}:{number}: "{line.strip()[:60]}" cannot be read', hint)
         self.bad += 1
 
 
@@ -221,7 +223,7 @@ def _format(path: Path) -> str:
         with path.open("rb") as file:
             head = _decoded(file.read(HEAD))
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
+        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
     for name in names():
         if _load(name).matches(path, head):
             return name
@@ -229,4 +231,4 @@ def _format(path: Path) -> str:
         "known are fio's logs, JSON and job files, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and "
         "NIOBench, and tables (CSV) with a line of column names; pslc's own are folders"
     )
-    raise refusal(f"{path} is of no known format", hint)
+    raise RecordingError(f"{path} is of no known format", hint)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
@@ -41,7 +41,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         elif line and not line.startswith("-") and ": " not in line:
             title = line.rstrip(":")
     if not rows:
-        raise refusal(f"{path} holds no results", "copy the text after a run: Edit, Copy")
+        raise RecordingError(f"{path} holds no results", "copy the text after a run: Edit, Copy")
     return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from pslc.analysis import Curve
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader
 
 EVENT = re.compile(
@@ -40,7 +40,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         bad += _collect(path, hints, done, devices)
     if len(devices) > 1:
         hint = "blktrace one of them: blktrace -d /dev/nvme0n1"
-        raise refusal(f"{paths[0]} is a trace of the devices {' and '.join(sorted(devices))}", hint)
+        raise RecordingError(f"{paths[0]} is a trace of the devices {' and '.join(sorted(devices))}", hint)
     action = "C" if done["C"] else "D"
     events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)
     notes = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
@@ -63,7 +63,7 @@ def _collect(path: Path, hints: Hints, done: dict[str, list[tuple[float, int]]],
                     devices.add(event["device"])
                     done[event["action"]].append((float(event["at"]), SECTOR * int(event["sectors"])))
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give files that can be read") from None
+        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
     return reader.bad
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
@@ -44,7 +44,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             else:
                 reader.refuse(number, line)
     if not rows:
-        raise refusal(f"{path} holds no results", "save the text after a run: File, Save (text)")
+        raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
     notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
     return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints
 
 
@@ -26,7 +26,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             jobs += [_job(job, document.get("global options", {})) for job in document["jobs"]]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"
-            raise refusal(f"{path}: not fio's JSON ({error})", hint) from None
+            raise RecordingError(f"{path}: not fio's JSON ({error})", hint) from None
     return Foreign(paths[0].name, None, jobs)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Curve
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints
 
 LINE = re.compile(r"\s*\d{1,15},\s*\d{1,18},\s*[0-2],\s*\d{1,18}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$", flags=re.ASCII)
@@ -63,7 +63,7 @@ def _cumulative(path: Path, skip_bad: bool) -> tuple[Written | None, int]:
             good.append(tuple(int(word) for word in line.split(",")[:4]))
         elif not skip_bad:
             hint = "ms, value, direction (0 to 2), bs, ... is expected; --skip-bad leaves such lines out"
-            raise refusal(f'{path}:{number}: "{line[:60]}" is not a line of an fio log', hint)
+            raise RecordingError(f'{path}:{number}: "{line[:60]}" is not a line of an fio log', hint)
         else:
             bad += 1
     columns = np.array(good, dtype=np.int64).reshape(-1, 4)
@@ -102,7 +102,7 @@ def _sum(path: Path, batches: Iterator[Batch]) -> Written | None:
         else:
             if other := NO_SIZES.search(path.name):
                 hint = "log it without log_avg_msec, or give the log of bandwidth: *_bw.*.log"
-                raise refusal(f"{path} holds averages of {other[1]}, which tell no bytes", hint)
+                raise RecordingError(f"{path} holds averages of {other[1]}, which tell no bytes", hint)
             # Averaged: KiB/s since the line before.
             amount = value * float(KIB) * np.diff(ms, prepend=last) / 1000
         back = max(back, -int(np.diff(ms, prepend=last).min()))

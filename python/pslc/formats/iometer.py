@@ -9,7 +9,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
 HEADER = "'Target Type"
@@ -38,7 +38,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             except (KeyError, ValueError):
                 reader.refuse(number, ",".join(cells))
     if not rows:
-        raise refusal(
+        raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
         )
     return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)

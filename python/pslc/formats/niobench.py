@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
 FIGURE = re.compile(r"(\d+[.,]\d+)(\s+M\b)?")
@@ -46,7 +46,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             else:
                 reader.refuse(number, line)
     if not samples:
-        raise refusal(f"{path} holds no iterations", "save the report after the benchmark has ended")
+        raise RecordingError(f"{path} holds no iterations", "save the report after the benchmark has ended")
     scale = MIB if legacy else MB
     options = dict(_options(lines))
     test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"

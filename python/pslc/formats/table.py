@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pslc.analysis import Curve
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
@@ -28,7 +28,7 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """The curve of one table."""
     if len(paths) > 1:
-        raise refusal(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
+        raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     separator = max(",;\t", key=text.partition("\n")[0].count)
@@ -49,7 +49,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
                 hint = (
                     f"numbers in the columns {names[x]} and {names[y]} are expected; --skip-bad leaves such lines out"
                 )
-                raise refusal(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
+                raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
             bad += 1
     at, speed, degrees = np.array(values).reshape(-1, 3).T
     curve = _curve(at, speed * SPEEDS[y_unit], x_unit)
@@ -65,7 +65,7 @@ def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:
     """Place of the column of temperatures: the one asked for, else the first whose name says degrees, if any."""
     lower = [name.lower() for name in names]
     if wanted is not None and wanted.lower() not in lower:
-        raise refusal(f"{path} has no column {wanted}", f"it has {', '.join(names)}")
+        raise RecordingError(f"{path} has no column {wanted}", f"it has {', '.join(names)}")
     if wanted is not None:
         return lower.index(wanted.lower())
     return next((place for place, name in enumerate(names) if unit_of(name, DEGREES)), None)
@@ -90,9 +90,9 @@ def _column(
         places = [i for i, other in enumerate(names) if other.lower() == name.lower()]
         unit = unit.lower() or unit_of(name, known)
         if not places:
-            raise refusal(f"{path} has no column {name}", f"it has {', '.join(names)}")
+            raise RecordingError(f"{path} has no column {name}", f"it has {', '.join(names)}")
         if unit not in known:
-            raise refusal(
+            raise RecordingError(
                 f"the unit of {name} is unknown", f"{option} {name}=UNIT with one of {', '.join(sorted(known))}"
             )
         return places[0], unit
@@ -101,7 +101,7 @@ def _column(
         if unit:
             return place, unit
     hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {', '.join(names)}"
-    raise refusal(f"{path}: no column tells a unit for {option}", hint)
+    raise RecordingError(f"{path}: no column tells a unit for {option}", hint)
 
 
 def unit_of(name: str, known: set[str]) -> str:

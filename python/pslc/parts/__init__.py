@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from pslc.errors import refusal
+from pslc.errors import ProfileError
 from pslc.parts.derive import Derived, derive, in_order
 from pslc.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
@@ -64,9 +64,9 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> str:
     if name in names or len(found) == 1:
         return name if name in names else found[0]
     if found and name:
-        raise refusal(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
+        raise ProfileError(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
     near = get_close_matches(name, names, n=1, cutoff=0.0)
-    raise refusal(f"unknown {what} {name}", f"did you mean {near[0]}?")
+    raise ProfileError(f"unknown {what} {name}", f"did you mean {near[0]}?")
 
 
 def profile(

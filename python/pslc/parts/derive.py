@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pslc.errors import refusal
+from pslc.errors import ProfileError
 from pslc.parts.schema import BYTES, MTS, SHARE, TIMES, WATTS, Controller, Nand, Raw, above, quantity, written
 
 Value = TypeVar("Value")
@@ -75,7 +75,7 @@ class Derivation:
         try:
             return int(found)
         except ValueError:
-            raise refusal(f"{key} is {found}", "a whole number") from None
+            raise ProfileError(f"{key} is {found}", "a whole number") from None
 
     def amount(self, key: str, value: int, units: Mapping[str, int], how: str) -> int:
         """The same for a number with a unit."""
@@ -101,7 +101,7 @@ def derive(die: Nand, controller: Controller, given: Mapping[str, Raw]) -> Deriv
         PslcError: there is no capacity, or a given value that others follow from cannot be read.
     """
     if "capacity" not in given:
-        raise refusal("a drive made of parts needs its capacity", 'capacity = "1TB"')
+        raise ProfileError("a drive made of parts needs its capacity", 'capacity = "1TB"')
     d = Derivation(die, controller, given)
     capacity = quantity(given["capacity"], BYTES, "capacity")
     size = written(capacity, {"GB": 10**9, "TB": 10**12})

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pslc.errors import refusal
+from pslc.errors import ProfileError
 
 Raw = str | int | float
 """A value as a part file holds it."""
@@ -33,10 +33,10 @@ def quantity(text: Raw, units: Mapping[str, int], key: str) -> int:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z/%]+)", str(text).strip())
     if match is None or match[2] not in units:
-        raise refusal(f'{key} is "{text}"', f"a number with a unit ({', '.join(units)})")
+        raise ProfileError(f'{key} is "{text}"', f"a number with a unit ({', '.join(units)})")
     value = Fraction(match[1]) * units[match[2]]
     if value.denominator != 1:
-        raise refusal(f'{key} is "{text}"', "a whole number of the smallest unit")
+        raise ProfileError(f'{key} is "{text}"', "a whole number of the smallest unit")
     return int(value)
 
 
@@ -172,7 +172,7 @@ class Reader:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
-            raise refusal(
+            raise ProfileError(
                 f"{path.name}: {error}", 'part files are TOML; text goes in quotes: bus = "1200MT/s"'
             ) from None
         source = {str(key): str(value) for key, value in table.pop("source", {}).items()}
@@ -188,10 +188,12 @@ class Reader:
         if key not in self.values:
             if default is None:
                 near = get_close_matches(key, self.values, n=1)
-                raise refusal(f"{self.path.name}: {key} is missing", f"instead of {near[0]}?" if near else "add it")
+                raise ProfileError(
+                    f"{self.path.name}: {key} is missing", f"instead of {near[0]}?" if near else "add it"
+                )
             return default
         if not any(name in self.source for name in above(key)):
-            raise refusal(
+            raise ProfileError(
                 f"{self.path.name}: {key} has no source", f'[source] {key} = "where it was read", or "assumed"'
             )
         return self.values[key]
@@ -200,14 +202,14 @@ class Reader:
         """A text, one of `words` where there are some."""
         value = self.take(key, default)
         if not isinstance(value, str) or (words and value not in words):
-            raise refusal(f"{self.path.name}: {key} is {value!r}", ", ".join(words) or "text in quotes")
+            raise ProfileError(f"{self.path.name}: {key} is {value!r}", ", ".join(words) or "text in quotes")
         return value
 
     def count(self, key: str, default: int | None = None) -> int:
         """A whole number above 0."""
         value = self.take(key, default)
         if not isinstance(value, int) or value < 1:
-            raise refusal(f"{self.path.name}: {key} is {value!r}", "a whole number above 0")
+            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a whole number above 0")
         return value
 
     def amount(self, key: str, units: Mapping[str, int], default: str | None = None) -> int:
@@ -239,10 +241,10 @@ class Reader:
             if key not in self.taken:
                 near = get_close_matches(key, self.taken - set(self.values), n=1, cutoff=0.0)
                 hint = f"did you mean {near[0]}?" if near else "leave it out"
-                raise refusal(f"{self.path.name}: unknown key {key}", hint)
+                raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
         for key in self.source:
             if not any(key in above(name) for name in self.values):
-                raise refusal(f"{self.path.name}: [source] names {key}, which is not there", "leave it out")
+                raise ProfileError(f"{self.path.name}: [source] names {key}, which is not there", "leave it out")
 
 
 def above(key: str) -> list[str]:

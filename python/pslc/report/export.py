@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.figures.picture import Picture
 from pslc.report.page import About, environment, figure, plotly
 
@@ -31,7 +31,7 @@ def browser() -> str:
     if found is None:
         what = f"CHROME is {wanted}, which is not a program" if wanted else "no browser to draw pictures with"
         hint = "install Chromium or Chrome (apt install chromium), or name one: CHROME=/path/to/it; the page needs none"
-        raise refusal(what, hint)
+        raise RecordingError(what, hint)
     return found
 
 
@@ -55,7 +55,7 @@ def write(pictures: Sequence[Picture], about: About, folder: Path, kind: str) ->
             files.append(folder / f"{name}.{kind}")
             files[-1].write_bytes(_data(address))
     except OSError as error:
-        raise refusal(f"{folder}: {error.strerror}", "give a folder that can be written") from None
+        raise RecordingError(f"{folder}: {error.strerror}", "give a folder that can be written") from None
     return files
 
 
@@ -78,11 +78,13 @@ def _draw(program: str, page: str) -> dict[str, str]:
                 [*command, "--dump-dom", path.as_uri()], capture_output=True, timeout=LONGEST_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise refusal(f"{program} drew nothing: {error}", "try it alone: it has to run with --headless") from None
+            raise RecordingError(
+                f"{program} drew nothing: {error}", "try it alone: it has to run with --headless"
+            ) from None
     found = re.search(r'<pre id="out">(.*?)</pre>', done.stdout.decode("utf-8", errors="replace"), flags=re.S)
     if found is None:
         last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
-        raise refusal(f"{program} drew nothing: {last[0]}", "try it alone: it has to run with --headless")
+        raise RecordingError(f"{program} drew nothing: {last[0]}", "try it alone: it has to run with --headless")
     drawn: dict[str, str] = json.loads(html.unescape(found[1]))
     return drawn
 

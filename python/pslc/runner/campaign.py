@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pslc import suites
-from pslc.errors import PslcError, refusal
+from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.runner.plan import plan
@@ -134,7 +134,7 @@ def metered(recording: Recording, log: Path) -> Recording:
         PslcError: the drive is simulated, or the log cannot be read or is not of the time of the run.
     """
     if recording.is_simulated:
-        raise refusal("a simulated drive has a power meter in it", "--meter is for real drives")
+        raise JobError("a simulated drive has a power meter in it", "--meter is for real drives")
     return analysed(Meter.read(log).on(recording))
 
 
@@ -143,7 +143,7 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
     try:
         return metered(recording, log)
     except PslcError as error:
-        why = str(error).partition("\n")[0]
+        why = error.message
         recording.findings["doubts"].append(f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
         return recording
 
@@ -201,15 +201,15 @@ def unfinished(folder: Path, real: RealOptions) -> Order:
     else:
         left = [Recording.load(folder / name) for name in suites.catalogue() if (folder / name / "run.json").exists()]
         if not left:
-            raise refusal(f"{folder} holds no run", "give the folder that the interrupted run named")
+            raise RecordingError(f"{folder} holds no run", "give the folder that the interrupted run named")
         what = ALL
     last = left[-1]
     whole = what != ALL or len(left) == len(suites.catalogue())
     if whole and not last.interrupted and not any(recording.error for recording in left):
-        raise refusal(f"the run in {folder} is finished", "pslc analyze shows it")
+        raise RecordingError(f"the run in {folder} is finished", "pslc analyze shows it")
     first = left[0]
     if first.suite not in suites.names():
-        raise refusal(f"{first.suite} is a job file", "only suites go on where they were; run it again")
+        raise JobError(f"{first.suite} is a job file", "only suites go on where they were; run it again")
     if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     return Order(what, first.target, first.seed, first.overrides, Scope.of(first.scope), real, done=left)

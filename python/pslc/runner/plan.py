@@ -4,23 +4,30 @@ import shlex
 import subprocess
 import time
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from pslc import words
+from pslc import memory, words
 from pslc._native import plan_jobs
+from pslc.errors import JobError
 from pslc.findings import doubts
 from pslc.targets import probe
 from pslc.targets.target import Target
 
 SLOW, FAST = 100e6, 3000e6
 """Bytes a second between which drives write for long: bounds of how long it takes."""
+SIMULATED_REQUESTS, SIMULATED_SECONDS = 2e6, 1e5
+"""Requests, and seconds of the drive, that go by in a second of the simulation, in round numbers (`make bench`)."""
+DAY = 86_400.0
+CENTURY = 100 * 365 * DAY
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sentences to show, and the job as a command of fio's.
+    """Sentences to show, and the job as a command of fio's; "" on a simulated drive.
 
     Attributes:
+        takes_days: it must be agreed to for that alone, on any drive.
         overwrites: the file that is lost, where that must be agreed to first (`Target.foreign`).
     """
 
@@ -28,6 +35,7 @@ class Plan:
     fio: str
     write_bytes: int
     overwrites: dict[str, Any] | None = None
+    takes_days: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,9 @@ class Cost:
     Attributes:
         timed_s: how long jobs go on that end by time; those that write may write as much as they can.
         idle_s: for how long the drive is left alone.
+        least_s: of the clock on the wall, where the drive is at its best all the time; of a simulation, as fast as it
+            mostly is.
+        memory_bytes: at most, without the program itself.
     """
 
     write_bytes: int
@@ -44,38 +55,93 @@ class Cost:
     timed_s: float
     idle_s: float
     writes_until_time: bool
+    least_s: float
+    memory_bytes: int
 
     def seconds(self, bytes_per_s: float) -> float:
         """How long it takes where so much is moved a second."""
         return (self.write_bytes + self.read_bytes) / bytes_per_s + self.timed_s + self.idle_s
 
 
-def cost(steps: list[str], source: str, options: list[tuple[str, str]], capacity_bytes: int) -> Cost:
+def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: Target) -> Cost:
     """The cost of steps on a drive.
 
     Raises:
         PslcError: a job file cannot be used on it.
     """
-    found = [plan_jobs(text, source, options, capacity_bytes) for text in steps]
-    total = {name: sum(step[name] for step in found) for name in ("write_bytes", "read_bytes", "timed_ns", "idle_ns")}
+    simulated = not target.is_real
+    best = (FAST, float("inf"))
+    if simulated:
+        best = (target.facts["link_bytes_per_s"], max(target.facts["read_iops"], target.facts["write_iops"]))
+    found = [plan_jobs(text, source, options, target.capacity_bytes, simulated, *best) for text in steps]
+    total = {
+        name: sum(step[name] for step in found)
+        for name in ("write_bytes", "read_bytes", "timed_ns", "idle_ns", "least_s", "requests")
+    }
+    least = total["least_s"]
+    if simulated:
+        least = total["requests"] / SIMULATED_REQUESTS + least / SIMULATED_SECONDS
+    held = max((step["memory_bytes"] for step in found), default=0)
+    if simulated:
+        held += _maps([job for step in found for job in step["scattered"]], target)
     return Cost(
         total["write_bytes"],
         total["read_bytes"],
         total["timed_ns"] / 1e9,
         total["idle_ns"] / 1e9,
         any(step["writes_until_time"] for step in found),
+        least,
+        held,
     )
+
+
+def _maps(scattered: list[tuple[int, int]], target: Target) -> int:
+    """Memory of a simulated drive's two maps where each page is on its own: 4 bytes a page, 2 MiB at a time. The data
+    lie where they were written, and garbage collection writes them again."""
+    page, entry, segment, again = 4096, 4, 2 << 20, 3
+    there = sum(min(span // page * entry, written // page * segment) for span, written in scattered)
+    there = min(there, target.capacity_bytes // page * entry)
+    written = sum(written for _, written in scattered)
+    return int(there + min(written * again, target.facts["native_raw_bytes"]) // page * entry)
+
+
+def afford(found: Cost) -> None:
+    """Refuse what this machine has no memory for.
+
+    Raises:
+        JobError: it has not, with both numbers.
+    """
+    free = memory.free_bytes()
+    if free is not None and found.memory_bytes > free:
+        needs = words.size(found.memory_bytes)
+        raise JobError(
+            f"the run needs {needs} of memory, {words.size(free)} are free",
+            "less at once: fewer numjobs, a smaller iodepth or bs; of a simulated drive a smaller region or drive",
+        )
+
+
+def _days(found: Cost, target: Target) -> str:
+    days = f"{found.least_s / DAY:,.0f}".replace(",", " ")
+    about = "at least" if target.is_real else "about"
+    if found.least_s >= CENTURY:
+        return f"takes {about} {days} days: more than a century"
+    until = datetime.now() + timedelta(seconds=found.least_s)
+    return f"takes {about} {days} days, until {until:%Y-%m-%d}"
 
 
 def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]]) -> Plan:
     """What running the job files of `steps` on `target` does.
 
     Raises:
-        PslcError: one of them cannot be used on it.
+        PslcError: one of them cannot be used on it, or this machine has no memory for it.
     """
-    found = cost(steps, source, options, target.capacity_bytes)
+    found = cost(steps, source, options, target)
+    afford(found)
+    long = [_days(found, target)] if found.least_s >= DAY else []
+    if not target.is_real:
+        return Plan(long, "", found.write_bytes, takes_days=bool(long))
     written = found.write_bytes
-    said = [_where(target)]
+    said = [_where(target), *long]
     if target.foreign is not None:
         said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
     if target.kind == "file":
@@ -97,7 +163,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         said.append(f"leaves the drive alone for {words.span(found.idle_s)}")
     if len(steps) > 1:
         said.append(f"{len(steps)} steps, as expected; what is measured may change them")
-    return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign)
+    return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
 
 
 def _lost(file: dict[str, Any]) -> str:

@@ -8,8 +8,8 @@ from time import time_ns
 from typing import Any
 
 from pslc import traces
-from pslc._native import PslcError, SimDrive, TraceFile, version
-from pslc.errors import refusal
+from pslc._native import SimDrive, TraceFile, version
+from pslc.errors import JobError, PslcError
 from pslc.recording import Recording
 from pslc.targets.target import Target, find_target
 from pslc.traces.verdict import SMALLEST, row
@@ -33,7 +33,7 @@ def replay(
     """
     if not on.startswith("sim:"):
         hint = "replay it on a simulated drive: --on sim:NAME; pslc trace convert makes an iolog that fio replays"
-        raise refusal(f"{on} is no simulated drive, on which traces are not replayed yet", hint)
+        raise JobError(f"{on} is no simulated drive, on which traces are not replayed yet", hint)
     target = find_target(on)
     file = traces.opened(path, how.part)
     survey = file.survey()
@@ -106,7 +106,7 @@ def _others(
         try:
             rows.append(run(f"cache.mode={mode}") | {"name": name})
         except PslcError as error:
-            rows.append({"name": name, "refused": str(error).partition("\n")[0].lstrip(": ")})
+            rows.append({"name": name, "refused": error.message.lstrip(": ")})
     smallest = _smallest(target, first, run)
     return [*rows, *([smallest] if smallest else [])]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from pslc import files, suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
-from pslc.errors import PslcError, refusal
+from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Recording, join
 from pslc.runner.plan import Plan, plan
 from pslc.targets import hosts, probe
@@ -32,7 +32,8 @@ Progress = Callable[[dict[str, Any]], bool]
 
 
 Confirm = Callable[[Plan], bool]
-"""Asked before anything is written to a real drive; the run is not made when it returns False."""
+"""Asked before anything is written to a real drive, and before a run that takes days; the run is not made when it
+returns False."""
 
 Keep = Callable[[Recording], None]
 """Called every few seconds with the recording so far, between steps and within one."""
@@ -80,11 +81,11 @@ def run(
     suite = str(what) if str(what) in suites.names() else None
     scope = scope or Scope()
     if suite is None and scope != Scope():
-        raise refusal(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
+        raise JobError(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
     if suite is None and is_trace(Path(what), (how or Replay()).part):
         return _replayed(Path(what), on, how or Replay(), options, progress, keep)
     if how is not None and how != Replay():
-        raise refusal(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
+        raise JobError(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
     text = None if suite else _job_file(what)
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     with _held(target):
@@ -92,12 +93,11 @@ def run(
         before = preparation(region, scope) if region else ""
         expected = suites.expected(suite, region) if suite and region else [str(text)]
         source = f"{suite}.fio" if suite else str(what)
-        if target.is_real:
-            made = plan(target, [before, *expected] if before else expected, source, list(options))
-            if confirm is not None:
-                if not confirm(made):
-                    raise DeclinedError
-                target = target.agreed()
+        made = plan(target, [before, *expected] if before else expected, source, list(options))
+        if confirm is not None and (target.is_real or made.takes_days):
+            if not confirm(made):
+                raise DeclinedError
+            target = target.agreed()
         # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
         imports = Thread(target=_import_ahead, daemon=True)
         imports.start()
@@ -129,7 +129,7 @@ def _left(drive: SimDrive, recording: Recording) -> Recording:
     try:
         drive.save()
     except PslcError as error:
-        return replace(recording, error=recording.error or f"{error}".partition("\n")[0])
+        return replace(recording, error=recording.error or error.message)
     return recording
 
 
@@ -159,7 +159,7 @@ def _replayed(
     for name, value in options:
         if name != "iodepth" or not value.isdigit() or not 0 < int(value) <= MOST_DEPTH:
             hint = f"of fio's options a trace takes --iodepth=N, up to {MOST_DEPTH}; pslc run --help lists its own"
-            raise refusal(f"--{name}={value} says nothing to a trace", hint)
+            raise JobError(f"--{name}={value} says nothing to a trace", hint)
         how = replace(how, iodepth=int(value))
     return analysed(replay(path, on, how, _recording, progress, keep))
 
@@ -293,5 +293,5 @@ def _job_file(what: str | Path) -> str:
         near = get_close_matches(str(what), suites.names(), n=1)
         hint = f"did you mean {near[0]}? " if near else ""
         hint += f"The suites are {', '.join(suites.names())}; a job file is given with its extension, such as my.fio"
-        raise refusal(f"unknown suite {what}", hint)
+        raise JobError(f"unknown suite {what}", hint)
     return files.text(path, "give the path of an fio job file, or a suite: pslc suites")

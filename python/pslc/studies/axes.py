@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from pslc import units
-from pslc.errors import refusal
+from pslc.errors import JobError
 
 MOST_VALUES: Final = 100_000
 TIMES: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
@@ -42,7 +42,7 @@ def axis(key: str, said: Any) -> Axis:
         values = [str(said)]
     values = list(dict.fromkeys(values))
     if not values or "" in values:
-        raise refusal(f'the axis {key} is "{said}", which has an empty value', "values between commas, or a range")
+        raise JobError(f'the axis {key} is "{said}", which has an empty value', "values between commas, or a range")
     return Axis(key, tuple(values))
 
 
@@ -57,18 +57,18 @@ def _range(key: str, text: str) -> list[str]:
     logarithmic = re.fullmatch(r"log([0-9]{1,5})", parts[2].strip())
     step = None if logarithmic else quantity(parts[2])
     if low is None or high is None or low[1] != high[1] or (step and step[1] != low[1]):
-        raise refusal(f"the range {text} of {key} mixes units, or has one that cannot be counted with", example)
+        raise JobError(f"the range {text} of {key} mixes units, or has one that cannot be counted with", example)
     first, last, kind = low[0], high[0], low[1]
     if first > last:
-        raise refusal(f"the range {text} of {key} ends before it begins", example)
+        raise JobError(f"the range {text} of {key} ends before it begins", example)
     if logarithmic:
         count = int(logarithmic[1])
         if count < 2 or first <= 0:
-            raise refusal(f"the range {text} of {key} has no ratio", f"two values or more, from above 0: {example}")
+            raise JobError(f"the range {text} of {key} has no ratio", f"two values or more, from above 0: {example}")
         ratio = math.log(last / first) / (count - 1)
         return [_written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
     if step is None or step[0] <= 0 or (last - first) / step[0] > MOST_VALUES:
-        raise refusal(f"the range {text} of {key} has no step, or over {MOST_VALUES} values", example)
+        raise JobError(f"the range {text} of {key} has no step, or over {MOST_VALUES} values", example)
     return [_written(first + step[0] * at, kind) for at in range(int((last - first) / step[0]) + 1)]
 
 
@@ -124,7 +124,7 @@ class Condition:
         match = re.fullmatch(r"([^<>=!]+)(<=|>=|!=|<|>|=)([^<>=!]+)", text.replace("==", "="))
         if match is None or match[1].strip() not in keys:
             hint = f"an axis, one of {' '.join(COMPARISONS)}, and an axis or a value; the axes are {', '.join(keys)}"
-            raise refusal(f'"{text}" is no condition', hint)
+            raise JobError(f'"{text}" is no condition', hint)
         return cls(match[1].strip(), match[2], match[3].strip())
 
     def holds(self, values: Mapping[str, str]) -> bool:
@@ -138,5 +138,5 @@ class Condition:
         if first is not None and second is not None and first[1] == second[1]:
             return bool(COMPARISONS[self.sign](first[0], second[0]))
         if self.sign not in ("=", "!="):
-            raise refusal(f"{left} {self.sign} {right} compares what has no order", "only = and != are for words")
+            raise JobError(f"{left} {self.sign} {right} compares what has no order", "only = and != are for words")
         return bool(COMPARISONS[self.sign](left, right))

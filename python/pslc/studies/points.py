@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pslc import files, suites
-from pslc.errors import refusal
+from pslc.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, axis
 from pslc.targets.target import find_target
 
@@ -63,25 +63,25 @@ class Study:
             PslcError: a word is unknown, or has no sensible value.
         """
         if unknown := [key for key in said if key not in KEYS]:
-            raise refusal(f"a study has no {unknown[0]}", f"it has {', '.join(KEYS)}; keys of a drive go into [vary]")
+            raise JobError(f"a study has no {unknown[0]}", f"it has {', '.join(KEYS)}; keys of a drive go into [vary]")
         for key in ("on", "run"):
             if not said.get(key):
-                raise refusal(f"the study does not say {key}", 'on = "sim:sn850-1tb" and run = "fill", for one')
+                raise JobError(f"the study does not say {key}", 'on = "sim:sn850-1tb" and run = "fill", for one')
         vary, where = said.get("vary", {}), said.get("where", [])
         if not isinstance(vary, Mapping):
-            raise refusal("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
+            raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
         on = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
         axes = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), axis("seed", said.get("seed", [0]))]
         axes += [axis(key, value) for key, value in _dotted(vary)]
         keys = [found.key for found in axes]
         if twice := [key for key in keys if keys.count(key) > 1]:
-            raise refusal(f"{twice[0]} varies twice", "give all its values at once, between commas")
+            raise JobError(f"{twice[0]} varies twice", "give all its values at once, between commas")
         for seed in axes[2].values:
             if not seed.isdecimal() or int(seed) >= 2**64:
-                raise refusal(f"{seed} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+                raise JobError(f"{seed} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
         for spec in axes[0].values:
             if not spec.startswith("sim:"):
-                raise refusal(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
+                raise JobError(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
         where = [where] if isinstance(where, str) else where
         return cls(tuple(axes), tuple(Condition.of(text, keys) for text in where), bool(said.get("quick", False)))
 
@@ -95,7 +95,7 @@ class Study:
         for of in self.axes:
             count *= len(of.values)
         if count > MOST_VALUES:
-            raise refusal(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
         digests: dict[tuple[str, str], str] = {}
         found = []
         keys = [of.key for of in self.axes]
@@ -107,7 +107,7 @@ class Study:
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
             if self.quick and values["run"] not in suites.names():
-                raise refusal(f"{values['run']} is a job file", "quick is for suites")
+                raise JobError(f"{values['run']} is a job file", "quick is for suites")
             found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
         return found
 
@@ -122,7 +122,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise refusal(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+        raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
 
 
 def _dotted(table: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
@@ -142,7 +142,7 @@ def _digest(on: str, run: str) -> str:
     if run not in suites.names():
         path = Path(run)
         if not path.suffix and not path.exists():
-            raise refusal(f"unknown suite {run}", f"the suites are {', '.join(suites.names())}; or name a job file")
+            raise JobError(f"unknown suite {run}", f"the suites are {', '.join(suites.names())}; or name a job file")
         parts.append(files.text(path, "an fio job file"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
 

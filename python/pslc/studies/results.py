@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pslc._native import version
-from pslc.errors import refusal
+from pslc.errors import JobError
 from pslc.studies.points import Point
 from pslc.studies.workers import Row
 
@@ -42,7 +42,7 @@ class Results:
         self._folder, self._rows = folder, dict[Key, Row]()
         self._new, self._written_at = list[Row](), monotonic()
         if folder.exists() and not folder.is_dir():
-            raise refusal(f"{folder} is no folder", "give --save a folder: a new one, or one of a study")
+            raise JobError(f"{folder} is no folder", "give --save a folder: a new one, or one of a study")
         for path in sorted(folder.glob("*.parquet"), key=lambda path: (path.name != WHOLE, path.name)):
             for row in _read(path):
                 self._rows[_key(row)] = row
@@ -155,11 +155,11 @@ def _read(path: Path) -> list[Row]:
         found = read_parquet(io.BytesIO(path.read_bytes())).read_all()
         columns = {name: found[name].to_pylist() for name in found.column_names}
     except (OSError, ValueError) as error:
-        raise refusal(f"{path} cannot be read: {error}", "remove it, and its points are run again") from None
+        raise JobError(f"{path} cannot be read: {error}", "remove it, and its points are run again") from None
     except Exception as error:  # What arro3 raises has no class of its own.
-        raise refusal(f"{path} is no Parquet file: {error}", "give --save another folder") from None
+        raise JobError(f"{path} is no Parquet file: {error}", "give --save another folder") from None
     if missing := [name for name in OWN if name not in columns]:
-        raise refusal(f"{path} is no study's: it has no column {missing[0]}", "give --save another folder")
+        raise JobError(f"{path} is no study's: it has no column {missing[0]}", "give --save another folder")
     # Which columns a row had follows from the others; what it lacks is null again.
     return [
         {name: values[at] for name, values in columns.items() if values[at] is not None or name in OWN}

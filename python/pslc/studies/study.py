@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pslc.errors import refusal
+from pslc.errors import JobError
 from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
 from pslc.studies.points import Point, Study
@@ -60,7 +60,7 @@ def study(
     said = of_points.read(Path(file)) if file is not None else {}
     planned = Study.of(said | {key: value for key, value in given.items() if value is not None}).points()
     if not planned:
-        raise refusal("the study has no points", "its conditions drop all of them")
+        raise JobError("the study has no points", "its conditions drop all of them")
     if save is None:
         with tempfile.TemporaryDirectory(prefix="pslc-study-") as folder:
             return complete(planned, Path(folder), workers, progress).table

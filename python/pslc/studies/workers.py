@@ -52,7 +52,7 @@ def measure(point: Point) -> Row | None:
     except KeyboardInterrupt:
         return None
     except pslc.PslcError as wrong:
-        said = str(wrong).partition("\n\n")[0]
+        said = wrong.message
         try:
             find_target(point.spec)
             error = f"failed: {said}"

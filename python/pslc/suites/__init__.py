@@ -13,7 +13,7 @@ from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pslc.errors import refusal
+from pslc.errors import JobError
 
 if TYPE_CHECKING:
     from pslc.figures.picture import Picture, Table
@@ -79,7 +79,7 @@ def load(name: str) -> Suite:
     missing = [part for part in PARTS if getattr(module, part, None) is None]
     if missing:
         hint = f"define {', '.join(missing)} in {module.__file__}, as suites/fill.py does"
-        raise refusal(f"the suite {name} has no {' and no '.join(missing)}", hint)
+        raise JobError(f"the suite {name} has no {' and no '.join(missing)}", hint)
     return cast(Suite, module)
 
 

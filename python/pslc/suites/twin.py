@@ -66,7 +66,7 @@ def steps(region: Region) -> Steps:
                     walk.close()
                     break
             else:
-                spent = cost([text], name, [], region.target.capacity_bytes)
+                spent = cost([text], name, [], region.target)
                 spent_bytes += spent.write_bytes
                 spent_s += spent.seconds(speed)
             text = _next(walk, part)
@@ -80,7 +80,7 @@ def _next(walk: Generator[str, Recording | None, None], part: Recording | None) 
 
 
 def _cost(region: Region, name: str) -> Any:
-    return cost(suites.expected(name, region), name, [], region.target.capacity_bytes)
+    return cost(suites.expected(name, region), name, [], region.target)
 
 
 def parts_by_suite(recording: Recording) -> dict[str, Recording]:

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.errors import refusal
+from pslc.errors import RecordingError
 from pslc.formats.table import number, unit_of
 from pslc.recording import Recording, join
 
@@ -100,7 +100,7 @@ class Meter:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "not a text file"
-            raise refusal(f"{path}: {why}", "--meter takes the CSV file of a power meter") from None
+            raise RecordingError(f"{path}: {why}", "--meter takes the CSV file of a power meter") from None
         separator = max(",;\t", key=(lines or [""])[0].count)
         rows = list(csv.reader(lines, delimiter=separator))
         names = [name.strip() for name in rows[0]] if rows else []
@@ -108,7 +108,7 @@ class Meter:
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
         if time is None or (power is None and (voltage is None or current is None)):
             hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
-            raise refusal(f"{path} is not a meter's log: its columns are {', '.join(names) or 'none'}", hint)
+            raise RecordingError(f"{path} is not a meter's log: its columns are {', '.join(names) or 'none'}", hint)
         times, watts = [], []
         for line, row in enumerate(rows[1:], 2):
             if not any(cell.strip() for cell in row):
@@ -119,10 +119,12 @@ class Meter:
                 watts.append(np.prod([number(row[part[0]], separator) * part[1] for part in parts if part]))
             except (ValueError, IndexError):
                 hint = f"a time in {names[time[0]]} and numbers in the others are expected"
-                raise refusal(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
+                raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
         seconds = np.array(times, dtype=np.float64)
         if len(seconds) < 2 or (np.diff(seconds) < 0).any():
-            raise refusal(f"{path} has {len(seconds)} samples, not in order of time", "two or more, the oldest first")
+            raise RecordingError(
+                f"{path} has {len(seconds)} samples, not in order of time", "two or more, the oldest first"
+            )
         mean = (np.array(watts[1:]) + np.array(watts[:-1])) / 2
         joules = np.concatenate([[0.0], np.cumsum(mean * np.diff(seconds))])
         return cls(path.name, seconds, joules, bool(seconds[0] > EPOCH))
@@ -141,7 +143,9 @@ class Meter:
         if starts[0] < first - COVERED or ends[-1] > last + COVERED:
             early, late = max(first - starts[0], 0.0), max(ends[-1] - last, 0.0)
             lacks = f"the run began {early:.0f} s before the log and ended {late:.0f} s after it"
-            raise refusal(f"{self.name} does not cover the run: {lacks}", "log from before a run until after its end")
+            raise RecordingError(
+                f"{self.name} does not cover the run: {lacks}", "log from before a run until after its end"
+            )
         return join(
             [
                 _with_column(part, ENERGY, (self.seconds + shift - start) * 1e9, self.joules * 1e9)
@@ -156,7 +160,7 @@ class Meter:
         length = float(self.seconds[-1] - self.seconds[0])
         step = max(0.1, length / CELLS)
         if length < took - COVERED:
-            raise refusal(
+            raise RecordingError(
                 f"{self.name} is {length:.0f} s long, the run {took:.0f} s", "log from before a run until after"
             )
         edges = np.arange(0.0, max(took, step), step)
@@ -172,14 +176,14 @@ class Meter:
         count = len(busy)
         busy -= busy.mean()
         if len(power) < count or not busy.any():
-            raise refusal(f"{self.name} has no dates, and the run no pauses to find it by", "log with dates")
+            raise RecordingError(f"{self.name} has no dates, and the run no pauses to find it by", "log with dates")
         sums, squares = (np.concatenate([[0.0], np.cumsum(power**n)]) for n in (1, 2))
         spread = (squares[count:] - squares[:-count]) - (sums[count:] - sums[:-count]) ** 2 / count
         together = np.correlate(power, busy, "valid")
         follows = together / np.sqrt(np.maximum(spread, 1e-12) * (busy**2).sum())
         best = int(np.argmax(follows))
         if follows[best] < FOLLOWS:
-            raise refusal(
+            raise RecordingError(
                 f"the power in {self.name} does not follow this run", "give the log of its time, or one with dates"
             )
         return began - float(self.seconds[0]) - best * step

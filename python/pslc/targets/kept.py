@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 from pslc._native import SimDrive
-from pslc.errors import PslcError, refusal
+from pslc.errors import PslcError, TargetError
 from pslc.targets.target import find_target, open_simulated
 
 MODES = ("pure-xlc", "dynamic-slc", "static-slc", "hybrid-slc", "pure-slc")
@@ -32,7 +32,7 @@ def open_kept(path: Path) -> SimDrive:
     target = find_target(str(path))
     drive = target.open()
     if not isinstance(drive, SimDrive) or not target.stays:
-        raise refusal(f"{path} is no drive file of pslc", "pslc drives create FILE --like NAME makes one")
+        raise TargetError(f"{path} is no drive file of pslc", "pslc drives create FILE --like NAME makes one")
     return drive
 
 
@@ -43,11 +43,11 @@ def keys_of(mode: str, sizes: dict[str, str]) -> list[tuple[str, str]]:
         PslcError: there is no such mode, or it has no such size.
     """
     if mode not in MODES:
-        raise refusal(f'--mode is "{mode}"', f"one of {', '.join(MODES)}")
+        raise TargetError(f'--mode is "{mode}"', f"one of {', '.join(MODES)}")
     for name in sizes:
         if name not in SIZES.get(mode, ()):
             fitting = [other for other, names in SIZES.items() if name in names]
-            raise refusal(f"--{name} is no size of {mode}", f"{' and '.join(fitting)} have it")
+            raise TargetError(f"--{name} is no size of {mode}", f"{' and '.join(fitting)} have it")
     return [("cache.mode", mode), *((f"cache.{name}", size) for name, size in sizes.items())]
 
 
@@ -62,7 +62,7 @@ def format_drive(drive: SimDrive, mode: str, sizes: dict[str, str]) -> None:
     except PslcError as error:
         missing = [f"--{name} SIZE" for name in SIZES.get(mode, ()) if name not in sizes]
         more = f" (the sizes of {mode}: {', '.join(missing)})" if missing else ""
-        raise PslcError(f"{error}{more}") from None
+        raise TargetError(error.message, error.hint + more) from None
 
 
 def mode_of(drive: SimDrive) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pslc import files, parts
 from pslc._native import profile_values
-from pslc.errors import refusal
+from pslc.errors import ProfileError
 from pslc.parts.schema import flat
 
 DRIVES = Path(__file__).parent.parent / "drives"
@@ -48,7 +48,7 @@ def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict
             other = "controller" if part == "nand" else "NAND die"
             known = parts.nands() if part == "nand" else parts.controllers()
             hint = f'{part} = "{known[0]}", for one; pslc drives parts lists them'
-            raise refusal(f"{source} names the {other} that it is made of, but no {part}", hint)
+            raise ProfileError(f"{source} names the {other} that it is made of, but no {part}", hint)
     derived = parts.derive(parts.nand(named["nand"]), parts.controller(named["controller"]), values)
     return texts | {DERIVED: derived.text}
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pslc import words
-from pslc.errors import refusal
+from pslc.errors import TargetError
 from pslc.targets.target import Target
 
 MIB: Final = 1 << 20
@@ -120,10 +120,10 @@ def find_region(target: Target, scope: Scope) -> Region:
     start, end = scope.region or (target.capacity_bytes * scope.fill_first // 100, target.capacity_bytes)
     start, end = -(-start // MIB) * MIB, end // PAGE * PAGE
     if end > target.capacity_bytes:
-        raise refusal(f"the region ends at {words.size(end)}, the drive at {words.size(target.capacity_bytes)}",
+        raise TargetError(f"the region ends at {words.size(end)}, the drive at {words.size(target.capacity_bytes)}",
                       "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
     if end - start < LEAST:
-        raise refusal(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
+        raise TargetError(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
     return Region(target, start, end - start, scope.quick, scope.budget)
 
 

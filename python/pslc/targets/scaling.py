@@ -10,7 +10,7 @@ import tomllib
 from fractions import Fraction
 
 from pslc import units, words
-from pslc.errors import refusal
+from pslc.errors import TargetError
 from pslc.parts.schema import flat
 
 KEY = "scale"
@@ -32,7 +32,7 @@ def factor(text: str, spec: str) -> Fraction:
     match = re.fullmatch(r"([0-9]{1,6})(?:/([0-9]{1,6}))?", text)
     found = Fraction(int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else Fraction(0)
     if not 0 < found <= 1:
-        raise refusal(f'scale is "{text}" in {spec}', "a fraction of the drive, such as scale=1/16; at most 1")
+        raise TargetError(f'scale is "{text}" in {spec}', "a fraction of the drive, such as scale=1/16; at most 1")
     return found
 
 
@@ -48,7 +48,7 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
         lines = pages // bits
         near = [d for d in range(2, lines + 1) if lines % d == 0]
         some = ", ".join(f"1/{d}" for d in near[:: max(len(near) // 8, 1)])
-        raise refusal(
+        raise TargetError(
             f"scale is {by} in {spec}, but its blocks have {pages} pages in {lines} word lines of {bits}",
             f"a scale that leaves whole word lines: {some}" if near else "leave scale out: a block is one word line",
         )

@@ -16,7 +16,7 @@ from typing import Any
 
 from pslc import words
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file
-from pslc.errors import near, refusal
+from pslc.errors import GuardError, TargetError, near
 from pslc.targets import hosts, scaling
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
@@ -94,13 +94,13 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
     if spec.startswith("sim:"):
         if real is not None and real != RealOptions():
             hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
-            raise refusal(f"{spec} is a simulated drive", hint)
+            raise TargetError(f"{spec} is a simulated drive", hint)
         return _simulated(spec, host)
     path = Path(spec)
     if is_drive(path):
         if real is not None and real != RealOptions():
             hint = "leave --size, --reuse, --destroy-data and the like out"
-            raise refusal(f"{spec} is a simulated drive in a file", hint)
+            raise TargetError(f"{spec} is a simulated drive in a file", hint)
         return _kept(spec, path, bool(host))
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
@@ -108,7 +108,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         hint = (
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
-        raise refusal(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
+        raise TargetError(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 
@@ -124,7 +124,9 @@ def is_drive(path: Path) -> bool:
 
 def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
     if not path.exists():
-        raise refusal(f"{spec}: there is no such drive", f"pslc drives create {spec} --like aldrin-pro-2tb makes one")
+        raise TargetError(
+            f"{spec}: there is no such drive", f"pslc drives create {spec} --like aldrin-pro-2tb makes one"
+        )
     drive = SimDrive.open(spec)
     target = replace(_of(drive, spec, path.stem), stays=True)
     counters = drive.counters()
@@ -152,7 +154,9 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise refusal(f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc")
+            raise TargetError(
+                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
+            )
         overrides.append((key.strip(), value.strip()))
     bare = ("host", hosts.NONE) in overrides
     by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
@@ -164,7 +168,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         source, text, slug = f"{name}.toml", texts[name], name
     else:
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
-        raise refusal(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
+        raise TargetError(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
     said = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     drive = SimDrive(source, text, below, overrides)
@@ -207,18 +211,22 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
     if real.destroy_data is not None:
         if path.exists():
             inspect_device(spec)  # says what it is instead
-        raise refusal(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
+        raise TargetError(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
     if real.reuse:
         return _existing(spec, path, real)
     if real.overwrite_file is not None:
-        raise refusal("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
+        raise TargetError("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
     if real.size is None:
-        raise refusal(f"{spec}: how large may the scratch file be?", "--size 20GB, for one; it is removed at the end")
+        raise TargetError(
+            f"{spec}: how large may the scratch file be?", "--size 20GB, for one; it is removed at the end"
+        )
     if path.is_dir():
-        raise refusal(f"{spec} is a folder", f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin")
+        raise TargetError(
+            f"{spec} is a folder", f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin"
+        )
     wanted = real.size
     if not path.absolute().parent.is_dir():
-        raise refusal(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
+        raise TargetError(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
     check_scratch(spec, wanted)
     return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
 
@@ -227,10 +235,10 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.targets import probe
 
     if not path.exists():
-        raise refusal(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
+        raise TargetError(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
     found = inspect_file(spec)
     if real.overwrite_file not in (None, path.name):
-        raise refusal(
+        raise GuardError(
             f"--overwrite-file {real.overwrite_file} is not the name of {spec}", f"--overwrite-file {path.name}"
         )
     size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
@@ -244,7 +252,7 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
 
     if real.destroy_data is None:
         hint = f"--destroy-data SERIAL erases the whole drive (pslc probe {spec} shows its serial number)"
-        raise refusal(f"{spec} is a block device, and everything on it would be lost", hint)
+        raise GuardError(f"{spec} is a block device, and everything on it would be lost", hint)
     serial, wipe = real.destroy_data, real.wipe_signatures
     found = inspect_device(str(path))
     return _real(

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pslc import units, words
-from pslc._native import PslcError, TraceFile, trace_columns, trace_format
-from pslc.errors import refusal
+from pslc._native import TraceFile, trace_columns, trace_format
+from pslc.errors import PslcError, RecordingError
 
 PARQUET = b"PAR1"
 ROWS = 1 << 16
@@ -86,14 +86,16 @@ def part(
     for pair in columns.split(",") if columns else ():
         what, equals, name = pair.partition("=")
         if not equals or not name:
-            raise refusal(
+            raise RecordingError(
                 f'--columns has "{pair}"', "what a column is, and its name: time=ts:us,op=kind,offset=lba:sectors"
             )
         pairs.append((what.strip(), name.strip()))
     begin_s = units.seconds(begin, "--from") if begin else 0.0
     end_s = units.seconds(end, "--to") if end else None
     if end_s is not None and end_s <= begin_s:
-        raise refusal(f"--to {end} is not after --from {begin or '0s'}", "both are since the trace's first request")
+        raise RecordingError(
+            f"--to {end} is not after --from {begin or '0s'}", "both are since the trace's first request"
+        )
     return Part(format, tuple(pairs), skip_broken, device, begin_s, end_s)
 
 
@@ -111,7 +113,7 @@ def is_trace(path: Path, part: Part) -> bool:
 def opened(path: Path, part: Part) -> TraceFile:
     """A trace that can be surveyed, converted and replayed."""
     if not path.is_file():
-        raise refusal(f"{path}: there is no such file", "give the path of a trace")
+        raise RecordingError(f"{path}: there is no such file", "give the path of a trace")
     end = None if part.to_s is None else round(part.to_s * 1e9)
     batches = (lambda: _parquet(path, part)) if _is_parquet(path) else None
     begin = round(part.from_s * 1e9)
@@ -133,7 +135,7 @@ def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
         for of in largest[:12]
     ]
     more = f", and {len(largest) - 12} more" if len(largest) > 12 else ""
-    raise refusal(
+    raise RecordingError(
         f"{path} is a trace of {len(largest)} devices: {', '.join(shown)}{more}",
         f"take one: --device {largest[0]['device']}",
     )
@@ -163,7 +165,9 @@ def write_parquet(path: Path, part: Part, to: Path) -> int:
         with to.open("xb") as file:
             write(table, file, compression="zstd(1)")
     except OSError as error:
-        raise refusal(f"{to}: {error.strerror}", "give a file that is not there yet, on a disk with room") from None
+        raise RecordingError(
+            f"{to}: {error.strerror}", "give a file that is not there yet, on a disk with room"
+        ) from None
     return sum(batch.num_rows for batch in batches)
 
 
@@ -172,7 +176,7 @@ def _is_parquet(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(4) == PARQUET
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give a file that can be read") from None
+        raise RecordingError(f"{path}: {error.strerror}", "give a file that can be read") from None
 
 
 Batch = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
@@ -193,7 +197,7 @@ def _parquet(path: Path, part: Part) -> Iterator[Batch]:
     except PslcError:
         raise
     except Exception as error:  # The reader's errors are of many kinds.
-        raise refusal(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
+        raise RecordingError(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
 
 
 def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Batch:
@@ -205,17 +209,17 @@ def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) ->
         name, unit = columns[what]
         values = np.asarray(batch.column(name).to_numpy())
         if len(values) and values.min() < 0:
-            raise refusal(f"column {name} has a value below 0", "times, offsets and sizes are not negative")
+            raise RecordingError(f"column {name} has a value below 0", "times, offsets and sizes are not negative")
         scaled = values * float(unit) if values.dtype.kind == "f" else values.astype(np.uint64) * np.uint64(unit)
         if len(scaled) and scaled.max() > np.iinfo(kind).max:
-            raise refusal(f"column {name} has {scaled.max()}, too large", "a size is below 4 GiB")
+            raise RecordingError(f"column {name} has {scaled.max()}, too large", "a size is below 4 GiB")
         return scaled.astype(kind).tobytes()
 
     op = batch.column(columns["op"][0])
     if str(op.type) == "UInt8" or "uint8" in str(op.type).lower():
         kinds = np.asarray(op.to_numpy()).astype("u1")
         if len(kinds) and kinds.max() >= len(KINDS):
-            raise refusal(f"column {columns['op'][0]} has {kinds.max()}", f"numbers are of {', '.join(KINDS)}")
+            raise RecordingError(f"column {columns['op'][0]} has {kinds.max()}", f"numbers are of {', '.join(KINDS)}")
     else:
         kinds = np.array([_kind(word) for word in op.to_pylist()], dtype="u1")
     if "device" not in columns:
@@ -239,4 +243,4 @@ def _kind(word: Any) -> int:
     try:
         return "rwtf".index({"d": "t", "u": "t", "s": "f"}.get(first, first)) if first else -1
     except ValueError:
-        raise refusal(f'"{word}" is no operation', f"{', '.join(KINDS)}, or their first letters") from None
+        raise RecordingError(f'"{word}" is no operation', f"{', '.join(KINDS)}, or their first letters") from None

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pslc._native import PslcError, SimDrive
+from pslc._native import SimDrive
+from pslc.errors import PslcError
 
 MIB: Final = 1 << 20
 SUPERBLOCKS: Final = 700

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from pslc import suites
-from pslc._native import PslcError
+from pslc.errors import PslcError
 from pslc.runner.plan import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target
@@ -171,7 +171,7 @@ def telling(fitted: Fitted) -> list[Telling]:
     made = []
     for suite, off in apart.items():
         if off >= APART:
-            spent = cost(suites.expected(suite, region), suite, [], fitted.known.capacity_bytes)
+            spent = cost(suites.expected(suite, region), suite, [], region.target)
             made.append(Telling(suite, off, spent.write_bytes, spent.idle_s))
     return sorted(made, key=lambda one: one.write_bytes)
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from scipy.optimize import least_squares
 
-from pslc._native import PslcError
+from pslc.errors import PslcError
 from pslc.twin.data import Floats, Look, Trial, play
 from pslc.twin.model import PARAMETERS, Model, Parameter
 

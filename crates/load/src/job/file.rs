@@ -15,6 +15,8 @@ pub enum Ground {
 pub const MOST_BYTES: usize = 16_000_000;
 pub const MOST_SECTIONS: usize = 10_000;
 pub const MOST_SLOTS: u64 = 1_000_000;
+/// Options of all sections, those of [global] counted in each.
+pub const MOST_OPTIONS: usize = 300_000;
 
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors; `overrides` are `option`, `value`
 /// pairs that win over every section; `env` looks up `${NAME}`.
@@ -36,6 +38,7 @@ pub fn parse(
     let mut jobs: Vec<Job> = Vec::new();
     let mut global: Vec<Line> = Vec::new();
     let mut sections: Vec<(String, usize, Vec<Line>)> = Vec::new();
+    let mut options = 0;
     for (index, raw) in text.lines().enumerate() {
         let place = format!("{source}:{}", index + 1);
         let line = raw.trim();
@@ -50,6 +53,12 @@ pub fn parse(
             if sections.len() == MOST_SECTIONS {
                 let message = format!("more than {MOST_SECTIONS} sections");
                 return too_much(message, "loops=N repeats a job, numjobs=N makes it several times");
+            }
+            options += if name == "global" { 0 } else { global.len() };
+            if options > MOST_OPTIONS {
+                let message =
+                    format!("more than {MOST_OPTIONS} options, those of [global] counted in each section");
+                return too_much(message, "give fewer sections, or fewer options in [global]");
             }
             let inherited = if name == "global" { Vec::new() } else { global.clone() };
             sections.push((name.to_string(), index + 1, inherited));
@@ -139,13 +148,10 @@ fn section(
         };
         let ignored = match (tier, ground) {
             (Tier::Obey(apply), _) | (Tier::Real(apply, _), Ground::Real) => {
-                apply(&mut draft, &line.value).map_err(|what| {
-                    let (what, hint) = what.split_once("; ").unwrap_or((&what, "as in fio's manual"));
-                    JobError {
-                        place: line.place.clone(),
-                        message: format!("{}: {what}", line.option),
-                        hint: hint.to_string(),
-                    }
+                apply(&mut draft, &line.value).map_err(|wrong| JobError {
+                    place: line.place.clone(),
+                    message: format!("{}: {}", line.option, wrong.what),
+                    hint: wrong.hint.unwrap_or_else(|| "as in fio's manual".into()),
                 })?;
                 continue;
             }
@@ -156,11 +162,11 @@ fn section(
             draft.job.notes.push(note);
         }
     }
-    draft.finish().map_err(|(option, what)| {
+    draft.finish().map_err(|(option, wrong)| {
         let line = lines.iter().rev().find(|line| line.option == option);
         let place = line.map_or_else(|| format!("{source}:{at}"), |line| line.place.clone());
-        let (what, hint) = what.split_once("; ").unwrap_or((&what, "the whole target is size=100%"));
-        JobError { place, message: format!("{option}: {what}"), hint: hint.to_string() }
+        let hint = wrong.hint.unwrap_or_else(|| "the whole target is size=100%".into());
+        JobError { place, message: format!("{option}: {}", wrong.what), hint }
     })
 }
 

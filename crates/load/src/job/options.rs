@@ -3,15 +3,15 @@
 use pslc_ssd::Nanos;
 
 use super::values::{
-    block, block_range, block_split, by_kind, count, distribution, flag, pattern, size, time,
+    block, block_range, block_split, by_kind, count, distribution, flag, pattern, size, time, Wrong,
 };
 use super::{ByKind, Data, Distribution, Job, Mix, Pattern, SyncMode};
 
 /// What an option's row does with its value.
 pub enum Tier {
-    Obey(fn(&mut Draft, &str) -> Result<(), String>),
+    Obey(fn(&mut Draft, &str) -> Result<(), Wrong>),
     /// Obeyed on a real drive; ignored on a simulated one, and why.
-    Real(fn(&mut Draft, &str) -> Result<(), String>, &'static str),
+    Real(fn(&mut Draft, &str) -> Result<(), Wrong>, &'static str),
     /// Accepted, ignored, and why that does no harm.
     Ignore(&'static str),
 }
@@ -61,7 +61,7 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
     (&["offset_increment"], Obey(|d, v| Ok(d.offset_increment = Some(v.into())))),
     (&["kb_base"], Obey(|d, v| match v {
         "1000" | "1024" => Ok(d.kb_base = v.parse().expect("digits")),
-        _ => Err(format!("\"{v}\" is neither 1000 nor 1024")),
+        _ => Err(format!("\"{v}\" is neither 1000 nor 1024").into()),
     })),
     (&["iodepth"], Obey(|d, v| Ok(d.job.iodepth = count(v, 1, 65_536)? as u32))),
     (&["numjobs"], Obey(|d, v| Ok(d.job.numjobs = count(v, 1, 4096)? as u32))),
@@ -149,7 +149,7 @@ pub const OPTIONS: &[(&[&str], Tier)] = &[
 ];
 
 /// A flag that chooses the data; off is the default.
-fn chosen(text: &str, data: Data) -> Result<Data, String> {
+fn chosen(text: &str, data: Data) -> Result<Data, Wrong> {
     Ok(if flag(text)? { data } else { Data::Scrambled })
 }
 
@@ -212,7 +212,7 @@ impl Draft {
     }
 
     /// Work out the sizes; an error names the option at fault.
-    pub fn finish(mut self) -> Result<Job, (&'static str, String)> {
+    pub fn finish(mut self) -> Result<Job, (&'static str, Wrong)> {
         let (capacity, kb_base) = (self.capacity, self.kb_base);
         let read = |option: &'static str, text: &Option<String>, whole: u64| match text {
             Some(text) => size(text, whole, kb_base).map(Some).map_err(|what| (option, what)),
@@ -255,12 +255,12 @@ impl Draft {
         if last.saturating_add(job.size) > capacity {
             return Err((
                 "size",
-                format!("{} bytes from offset {last} end past the {capacity} of the target", job.size),
+                format!("{} bytes from offset {last} end past the {capacity} of the target", job.size).into(),
             ));
         }
         job.size -= job.size % 512;
         if job.size < largest {
-            return Err(("size", format!("{} bytes is less than one block", job.size)));
+            return Err(("size", format!("{} bytes is less than one block", job.size).into()));
         }
         job.io_size = match read("io_size", &self.io_size, job.size)? {
             Some(0) | None => job.size.saturating_mul(job.loops as u64),
@@ -272,11 +272,14 @@ impl Draft {
             if end > capacity {
                 return Err((
                     "copy_to",
-                    format!("the copy ends at {end}, past the {capacity} of the target"),
+                    format!("the copy ends at {end}, past the {capacity} of the target").into(),
                 ));
             }
             if job.rw.mix != Mix::Read {
-                return Err(("copy_to", "only what is read is copied; rw=read or rw=randread".into()));
+                return Err((
+                    "copy_to",
+                    Wrong::hinted("only what is read is copied", "rw=read or rw=randread"),
+                ));
             }
         }
         if job.time_based && job.runtime.is_none() {

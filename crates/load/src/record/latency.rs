@@ -26,6 +26,9 @@ pub struct Latency {
 const HIGHEST: u64 = 1 << 40;
 
 impl Latency {
+    /// Of one that has counted something: 2^11 counters, and 2^10 for each doubling after them.
+    pub const BYTES: u64 = 8 * ((1 << 11) + (40 - 11) * (1 << 10));
+
     pub fn new() -> Latency {
         Latency { count: 0, bytes: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, histogram: None }
     }

@@ -26,9 +26,14 @@ pub struct Progress {
 }
 
 /// The longest request of any job.
-fn largest(jobs: &[Job]) -> u32 {
+pub(crate) fn largest(jobs: &[Job]) -> u32 {
     jobs.iter().map(|job| job.bs.read.max(job.bs.write).max(job.bs.trim)).max().unwrap_or(0)
 }
+
+/// Memory of a slot, with what waits for a time or is under way in it, and of a worker.
+pub(crate) const SLOT_BYTES: u64 = (size_of::<Slot>() + 64) as u64;
+pub(crate) const WORKER_BYTES: u64 =
+    (size_of::<Worker>() + size_of::<JobStats>() + worker::AHEAD * size_of::<Request>()) as u64;
 
 /// What an observer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +141,7 @@ impl Runner {
         }
         let sized = jobs.iter().all(|job| !job.time_based);
         let total_bytes = match sized {
-            true => workers.iter().map(Worker::total_bytes).sum(),
+            true => workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add),
             false => 0,
         };
         let length = |job: &Job| job.startdelay + job.ramp_time + job.runtime.unwrap_or_default();
@@ -200,7 +205,9 @@ impl Runner {
             } else if let Some(completion) = target.next(wake)? {
                 under_way -= 1;
                 self.complete(target, completion.slot, completion.at);
-                until_look -= 1;
+                // A request of a gigabyte takes as long as many small ones.
+                let work = 1 + (self.slots[completion.slot as usize].request.len >> 16);
+                until_look = until_look.saturating_sub(work);
                 if until_look == 0 {
                     until_look = T::LOOK_EVERY;
                     self.look(target, observer);

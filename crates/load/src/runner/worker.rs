@@ -9,7 +9,7 @@ use crate::stream::Stream;
 use crate::target::Target;
 
 /// Requests are made this far ahead, so that the target can prefetch for them.
-const AHEAD: usize = 32;
+pub const AHEAD: usize = 32;
 
 /// One of the `numjobs` clones of a job.
 pub struct Worker {
@@ -49,6 +49,9 @@ pub struct Worker {
     pub parked: Vec<u32>,
     pub resume: Nanos,
 }
+
+/// Half of what the clock can tell: nothing waits longer.
+const LATEST: u64 = u64::MAX / 2;
 
 const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
@@ -100,7 +103,7 @@ impl Worker {
     }
 
     pub fn total_bytes(&self) -> u64 {
-        self.stream.total_bytes() + self.verify.as_ref().map_or(0, Stream::total_bytes)
+        self.stream.total_bytes().saturating_add(self.verify.as_ref().map_or(0, Stream::total_bytes))
     }
 
     pub fn begin(&mut self, at: Nanos) {
@@ -129,9 +132,9 @@ impl Worker {
         self.issued_bytes[kind] += request.len as u64;
         self.issued_count[kind] += 1;
         let after = |done: u64, rate: Option<u64>| match rate {
-            Some(rate) => Nanos((done as u128 * 1_000_000_000 / rate as u128) as u64),
+            Some(rate) => Nanos((done as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64),
             None => Nanos::ZERO,
         };
-        self.begin + after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind]))
+        self.begin.saturating_add(after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind])))
     }
 }

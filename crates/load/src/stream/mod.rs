@@ -160,7 +160,7 @@ impl Stream {
         let by_count = self.count_left.map_or(u64::MAX, |count| count.saturating_mul(largest));
         let bytes = self.bytes_left.unwrap_or(0).min(by_count);
         if self.mix == Mix::TrimWrite || self.copy_to.is_some() {
-            2 * bytes
+            bytes.saturating_mul(2)
         } else {
             bytes
         }

@@ -1,0 +1,55 @@
+//! The errors of python/pslc/errors.py, raised with their message and their hint apart.
+
+use pslc_drive::OpenError;
+use pslc_load::job;
+use pslc_load::traces::TraceError;
+use pslc_ssd::profile;
+use pyo3::prelude::*;
+use pyo3::{import_exception, PyErr};
+
+import_exception!(pslc.errors, GuardError);
+import_exception!(pslc.errors, JobError);
+import_exception!(pslc.errors, ProfileError);
+import_exception!(pslc.errors, PslcError);
+import_exception!(pslc.errors, RecordingError);
+import_exception!(pslc.errors, TargetError);
+
+pub fn profile(error: profile::ProfileError) -> PyErr {
+    ProfileError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+}
+
+pub fn job(error: job::JobError) -> PyErr {
+    JobError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+}
+
+pub fn guard(error: OpenError) -> PyErr {
+    GuardError::new_err((error.message, error.hint))
+}
+
+/// A job that a real drive cannot run.
+pub fn unfit(error: OpenError) -> PyErr {
+    JobError::new_err((error.message, error.hint))
+}
+
+/// A simulated drive whose file cannot be used.
+pub fn target(error: OpenError) -> PyErr {
+    TargetError::new_err((error.message, error.hint))
+}
+
+/// A trace that cannot be read, or cannot be replayed as asked.
+pub fn trace(error: TraceError) -> PyErr {
+    let message =
+        if error.place.is_empty() { error.message } else { format!("{}: {}", error.place, error.message) };
+    RecordingError::new_err((message, error.hint))
+}
+
+/// The message and the hint of an error that Python raised, or the error itself where it is none of these.
+pub fn told(error: PyErr) -> Result<(String, String), PyErr> {
+    Python::attach(|py| {
+        let value = error.value(py);
+        if !value.is_instance_of::<PslcError>() {
+            return Err(error.clone_ref(py));
+        }
+        Ok((value.getattr("message")?.extract()?, value.getattr("hint")?.extract()?))
+    })
+}

@@ -1,0 +1,61 @@
+"""How much memory this process can still have."""
+
+import os
+from pathlib import Path
+
+
+def free_bytes() -> int | None:
+    """What the system has, within the limits of the control group and of `ulimit -v`; None where nobody says."""
+    found = [free for free in (_system(), _group(), _limit()) if free is not None]
+    return max(min(found), 0) if found else None
+
+
+def _system() -> int | None:
+    """Linux: what can be had without swapping."""
+    return _field("/proc/meminfo", "MemAvailable:")
+
+
+def _group() -> int | None:
+    """Of the control group and those around it. What the page cache holds can be had."""
+    least = None
+    for line in _lines("/proc/self/cgroup"):
+        if not line.startswith("0::"):
+            continue
+        folder = Path("/sys/fs/cgroup") / line.removeprefix("0::").lstrip("/")
+        for group in (folder, *folder.parents):
+            if not group.is_relative_to("/sys/fs/cgroup"):
+                break
+            most, used = _number(group / "memory.max"), _number(group / "memory.current")
+            if most is not None and used is not None:
+                cached = _field(str(group / "memory.stat"), "inactive_file", 1) or 0
+                free = most - used + cached
+                least = free if least is None else min(least, free)
+    return least
+
+
+def _limit() -> int | None:
+    try:
+        import resource
+    except ImportError:
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return None
+    pages = next(iter(_lines("/proc/self/statm")), "0").split()[0]
+    return int(most - int(pages) * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _field(path: str, name: str, unit: int = 1024) -> int | None:
+    return next((int(line.split()[1]) * unit for line in _lines(path) if line.split()[:1] == [name]), None)
+
+
+def _number(path: Path) -> int | None:
+    text = next(iter(_lines(str(path))), "")
+    return int(text) if text.isdigit() else None
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
