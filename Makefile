@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help fuzz attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
+.PHONY: help fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
 SECONDS ?= 60
 FUZZ := job size profile
 
@@ -34,6 +34,7 @@ help:
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make fuzz     mutated job files, sizes and profiles [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
+	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -132,6 +133,9 @@ blkid-images:
 fuzz:
 	@for of in $(FUZZ); do mkdir -p fuzz/work/$$of && (cd fuzz && cargo +nightly fuzz run -s none --no-trace-compares $$of work/$$of corpus/$$of -- \
 	  -max_total_time=$(SECONDS) -max_len=20000 -timeout=1 -rss_limit_mb=500 -dict=job.dict) || exit 1; done
+
+soak:
+	SOAK_SECONDS=$(SECONDS) SOAK_SEED=$(or $(SEED),1) cargo test -p pslc-ssd --test soak -- --ignored --nocapture
 
 clean:
 	rm -rf $(VENV) target

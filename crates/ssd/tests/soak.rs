@@ -1,0 +1,259 @@
+//! Random requests on random drives, for as long as it is told to: `make soak SECONDS=600`. The drives are those of
+//! tests/drawn, and larger ones, up to the most that a profile may have. After each drive the maps are audited and every
+//! byte is accounted for. Overflows panic, as tests are built with their checks.
+
+#[allow(dead_code)]
+mod drawn;
+
+use std::time::{Duration, Instant};
+
+use drawn::DRAWN;
+use pslc_ssd::config::Config;
+use pslc_ssd::{profile, Machine, Nanos, Op, Request};
+
+/// Sebastiano Vigna's splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below `most`.
+    fn below(&mut self, most: u64) -> u64 {
+        self.next() % most
+    }
+}
+
+/// What a drive of a size drawn evenly by its logarithm, from 8 MB to 300 TB, is told to be; the check refuses what cannot
+/// be, 16 TB at most.
+fn large(random: &mut Random) -> Result<Config, profile::ProfileError> {
+    let pick = |random: &mut Random, of: &[&str]| of[random.below(of.len() as u64) as usize].to_string();
+    let channels = 1 << random.below(5);
+    let dies = channels << random.below(4);
+    let planes = 1 << random.below(3);
+    let bits = 2 + random.below(4);
+    let pages = bits * (1 << random.below(9));
+    let page = 4 << random.below(3);
+    let superblock = (page << 10) * dies * planes * pages;
+    // 2^23 to 2^48 bytes.
+    let wanted = (1u64 << (23 + random.below(25))) + random.next() % (1 << 23);
+    let reserve = 3 + random.below(3);
+    let blocks = (wanted / superblock).max(20) + reserve + 8;
+    let cache = (blocks / 4).clamp(2, 400);
+    let capacity = (blocks - reserve - 8) * superblock / 1000 * (500 + random.below(450)) / 4096 * 4096;
+    let set: Vec<(String, String)> = [
+        ("link", pick(random, &["sata600", "pcie3x4", "pcie4x4", "pcie5x4"])),
+        ("nand.channels", channels.to_string()),
+        ("nand.dies", dies.to_string()),
+        ("nand.planes", planes.to_string()),
+        ("nand.bits_per_cell", bits.to_string()),
+        ("nand.blocks_per_plane", blocks.to_string()),
+        ("nand.pages_per_block", pages.to_string()),
+        ("nand.page", format!("{page}KiB")),
+        ("nand.bus", "800MT/s".into()),
+        ("nand.slc.read", "25us".into()),
+        ("nand.slc.program", "160us".into()),
+        ("nand.slc.erase", "2ms".into()),
+        ("nand.native.read", "60us".into()),
+        ("nand.native.program", "1200us".into()),
+        ("nand.native.erase", "4ms".into()),
+        ("nand.suspend.program", "15us".into()),
+        ("nand.suspend.erase", "40us".into()),
+        ("nand.suspend.limit", "8".into()),
+        ("controller.write_buffer", format!("{}B", 4 * (page << 10) * planes * bits)),
+        ("controller.cores", "3".into()),
+        ("controller.command", "1us".into()),
+        ("controller.map", pick(random, &["dram", "1MiB", "64MiB"])),
+        ("ftl.gc", "greedy".into()),
+        ("ftl.reserve_superblocks", reserve.to_string()),
+        ("cache.mode", "dynamic-slc".into()),
+        ("cache.dynamic", format!("{}B", cache * superblock / bits)),
+        ("cache.when_full", pick(random, &["direct", "fold"])),
+        ("cache.idle.threshold", "20ms".into()),
+        ("capacity", format!("{capacity}B")),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_string(), value))
+    .collect();
+    Ok(profile::load("large.toml", "name = \"large\"", &|_| None, &set)?.config)
+}
+
+/// What the host asked for, added up by ourselves.
+#[derive(Default)]
+struct Asked {
+    read: u64,
+    written: u64,
+    trimmed: u64,
+    operations: u64,
+}
+
+/// Random requests, in phases of one character each, until `until` or `most` of them.
+fn work(machine: &mut Machine, random: &mut Random, capacity: u64, most: u64, until: Instant) -> Asked {
+    let mut asked = Asked::default();
+    let (mut now, mut next) = (Nanos::ZERO, 0u64);
+    let pages = capacity / 4096;
+    let mut held: Vec<Nanos> = Vec::new();
+    let mut counters = vec![0; Machine::COLUMNS.len()];
+    let mut before = counters.clone();
+    while asked.operations < most && Instant::now() < until {
+        // A phase: where, how large, what, how deep, how hurried.
+        let span = (pages >> random.below(12)).max(1);
+        let base = random.below(pages - span + 1);
+        let largest = 1 << random.below(9);
+        let kinds = [random.below(20), random.below(20), random.below(3), random.below(2) * random.below(3)];
+        let sum = kinds.iter().sum::<u64>().max(1);
+        let (sequential, ragged) = (random.below(3) == 0, random.below(4) == 0);
+        let depth = 1 << random.below(7);
+        let hurry = 1 << random.below(24);
+        for _ in 0..random.below(3000) {
+            let count = (1 + random.below(largest)).min(pages);
+            let first = if sequential { next % pages } else { base + random.below(span) }.min(pages - count);
+            next = first + count;
+            let (mut offset, mut len) = (first * 4096, count as u32 * 4096);
+            if ragged && random.below(3) == 0 {
+                offset += 512 * random.below(4);
+                len -= 2048;
+            }
+            let mut at = random.below(sum);
+            let kind = kinds.iter().position(|weight| match at.checked_sub(*weight) {
+                Some(rest) => {
+                    at = rest;
+                    false
+                }
+                None => true,
+            });
+            let request = match kind {
+                Some(0) => Request { fua: random.below(50) == 0, ..Request::write(offset, len) },
+                Some(2) => Request::trim(offset, len),
+                Some(3) => Request::flush(),
+                _ => Request::read(offset, len),
+            };
+            match request.op {
+                Op::Read => asked.read += len as u64,
+                Op::Write => asked.written += len as u64,
+                Op::Trim => asked.trimmed += len as u64,
+                Op::Flush => {}
+            }
+            asked.operations += 1;
+            let done = machine.submit(now, &request, true);
+            assert!(done >= now, "{request:?} of {now} was done at {done}");
+            assert!(done - now < Nanos::from_secs(3600), "{request:?} of {now} took until {done}");
+            held.push(done);
+            if held.len() >= depth {
+                now = now.max(held.drain(..).min().expect("one at least"));
+            }
+            now += Nanos(random.below(hurry));
+        }
+        if random.below(4) == 0 {
+            now += Nanos(random.below(40_000_000_000));
+            machine.advance(now);
+        }
+        machine.sample(&mut counters);
+        for ((name, was), is) in Machine::COLUMNS.iter().zip(&before).zip(&counters) {
+            assert!(!name.ends_with("_total") || is >= was, "{name} went from {was} to {is}");
+        }
+        before.copy_from_slice(&counters);
+    }
+    asked
+}
+
+/// The counters against what was asked for, and against each other.
+fn accounts(config: &Config, machine: &mut Machine, asked: &Asked) {
+    machine.drive().audit();
+    let mut counters = vec![0; Machine::COLUMNS.len()];
+    machine.sample(&mut counters);
+    let value = |name: &str| counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()];
+    if config.host.page_cache.is_none() {
+        assert_eq!(value("host_read_bytes_total"), asked.read);
+        assert_eq!(value("host_write_bytes_total"), asked.written);
+        assert_eq!(value("host_trim_bytes_total"), asked.trimmed);
+    }
+    assert!(value("mapped_bytes") <= config.capacity_bytes.next_multiple_of(4096));
+    // What was programmed came from the host, was folded or collected; the rest of a program unit may be padding.
+    let programmed = value("slc_programmed_bytes_total") + value("native_programmed_bytes_total");
+    let moved = value("host_to_slc_bytes_total")
+        + value("host_to_native_bytes_total")
+        + value("folded_bytes_total")
+        + value("gc_bytes_total");
+    // The write buffer holds what is not yet in a whole unit.
+    let waiting = config.controller.write_buffer_bytes
+        + (config.nand.dies as u64 * 5 * config.nand.page_bytes as u64 * 16);
+    assert!(programmed + waiting >= moved, "{moved} bytes went to the NAND, {programmed} were programmed");
+}
+
+/// On how many drives, of how much in all, how many requests.
+#[derive(Default)]
+struct Sum {
+    drives: u64,
+    refused: u64,
+    operations: u64,
+    bytes: u64,
+    smallest: u64,
+    largest: u64,
+}
+
+fn soak(seed: u64, time: Duration, most: u64) -> Sum {
+    let until = Instant::now() + time;
+    let mut sum = Sum { smallest: u64::MAX, ..Sum::default() };
+    let mut number = 0;
+    while Instant::now() < until && sum.operations < most {
+        // A drive is found again by its number: SOAK_SEED=seed + number.
+        let mut random = Random(seed.wrapping_add(number));
+        number += 1;
+        let drawn = match random.below(3) {
+            0 => large(&mut random),
+            _ => drawn::config(&DRAWN.iter().map(|_| random.below(1000) as u32).collect::<Vec<_>>()),
+        };
+        let Ok(config) = drawn else {
+            sum.refused += 1;
+            continue;
+        };
+        let what = format!("drive {} of {} bytes", seed.wrapping_add(number - 1), config.capacity_bytes);
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut machine = Machine::new(&config);
+            let asked = work(&mut machine, &mut random, config.capacity_bytes, 200_000, until);
+            // The audit looks at every page: of the largest drives at a few only.
+            if config.capacity_bytes < 1 << 40 || random.below(8) == 0 {
+                accounts(&config, &mut machine, &asked);
+            }
+            asked
+        }));
+        let asked = result.unwrap_or_else(|panic| {
+            eprintln!("{what}: {:?}", config);
+            std::panic::resume_unwind(panic)
+        });
+        sum.drives += 1;
+        sum.operations += asked.operations;
+        sum.bytes += asked.read + asked.written + asked.trimmed;
+        sum.smallest = sum.smallest.min(config.capacity_bytes);
+        sum.largest = sum.largest.max(config.capacity_bytes);
+    }
+    sum
+}
+
+fn environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().expect(name))
+}
+
+#[test]
+fn random_requests_on_random_drives_are_accounted_for() {
+    let sum = soak(1, Duration::from_secs(60), 300_000);
+    assert!(sum.operations > 0);
+}
+
+#[test]
+#[ignore = "as long as SOAK_SECONDS says: make soak"]
+fn the_same_for_long() {
+    let (seed, seconds) = (environment("SOAK_SEED", 1), environment("SOAK_SECONDS", 60));
+    let sum = soak(seed, Duration::from_secs(seconds), u64::MAX);
+    println!(
+        "{} requests of {} bytes on {} drives of {} to {} bytes; {} drawings are no drive",
+        sum.operations, sum.bytes, sum.drives, sum.smallest, sum.largest, sum.refused
+    );
+    assert!(sum.operations > 0);
+}
