@@ -22,6 +22,13 @@ STARTS = {
     "fio_json": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "write": {"io_bytes": 1, "runtime": 5}}]}',
     "crystal_disk_mark": "CrystalDiskMark 8\n[Read]\n SEQ 1MiB (Q=8, T=1): 5024.9 MB/s [ 4792.2 IOPS] < 1667.96 us>\n",
     "table": "GB,MB/s\n1,2000\n2,2000\n3,500\n4,500\n",
+    "as_ssd": "AS SSD Benchmark 2.0\n---\n4K:\n---\nRead: 790.21 MB/s\nWrite: 1066.48 MB/s\n",
+    "iometer": "'Results\n'Target Type,Target Name,Access Specification Name,IOps,Read IOps,Write IOps,"
+    "MBps (Decimal),Read MBps (Decimal),Write MBps (Decimal)\nALL,All,Seq Write,4231.5,0,4231.5,500,0,500\n",
+    "niobench": "Java NIOBench v0.54\n"
+    " Read   Tag    Write  Tag    Copy   Tag                Iteration   Read       Write     Copy\n"
+    " 50,30         46,66         23,22  M                  2           102,26     97,27 M   42,47 M\n",
+    "blkparse": "".join(f"  8,0  3  {n}  0.00950775{n}  697  C  WS {223490 + 56 * n} + 56 [0]\n" for n in range(1, 9)),
     "fio_log": "1, 1000, 1, 4096\n2, 1000, 1, 4096\n3, 1000, 1, 4096\n",
 }
 PIECES = st.sampled_from(

@@ -82,6 +82,7 @@ impl RealDrive {
 
 #[pyfunction]
 #[pyo3(signature = (jobs, source, overrides, capacity, simulated=false, bytes_per_s=f64::INFINITY, iops=f64::INFINITY))]
+#[allow(clippy::too_many_arguments)]
 fn plan_jobs<'py>(
     py: Python<'py>,
     jobs: &str,
