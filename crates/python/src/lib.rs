@@ -88,7 +88,8 @@ impl SimDrive {
     }
 
     fn format(&mut self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<()> {
-        self.profile = profile::load("the drive", &self.made, &|_| None, &overrides).map_err(errors::profile)?;
+        self.profile =
+            profile::load("the drive", &self.made, &|_| None, &overrides).map_err(errors::profile)?;
         let (target, config) = (&mut self.target, &self.profile.config);
         py.detach(|| target.format(config));
         Ok(())

@@ -85,7 +85,9 @@ impl TraceFile {
 impl TraceFile {
     fn open(&self, py: Python<'_>) -> PyResult<Trace> {
         let Some(batches) = &self.batches else {
-            return py.detach(|| Trace::open(&self.path, &self.reading, self.cut.clone())).map_err(errors::trace);
+            return py
+                .detach(|| Trace::open(&self.path, &self.reading, self.cut.clone()))
+                .map_err(errors::trace);
         };
         let batches = batches.bind(py).call0()?.try_iter()?.unbind();
         let source = Batches { batches, names: Vec::new() };
@@ -199,7 +201,11 @@ fn trace_formats() -> Vec<(&'static str, &'static str)> {
 fn trace_columns(names: Vec<String>, said: Vec<(String, String)>) -> PyResult<Vec<(String, String, u64)>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let found = traces::columns(&names, &said).map_err(|why| {
-        errors::trace(TraceError::new("table", why, "--columns time=ts:us,op=kind,offset=lba:sectors,size=len"))
+        errors::trace(TraceError::new(
+            "table",
+            why,
+            "--columns time=ts:us,op=kind,offset=lba:sectors,size=len",
+        ))
     })?;
     Ok(found.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
 }
