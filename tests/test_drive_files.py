@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import pslc
-from pslc._native import PslcError, SimDrive
+from pslc._native import SimDrive
+from pslc.errors import PslcError
 from pslc.targets.health import health, inside
 from pslc.targets.kept import MODES, create, format_drive, mode_of, open_kept
 from tests.small import PROFILE

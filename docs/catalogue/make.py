@@ -86,7 +86,7 @@ def document() -> str:
 
 
 def _cost(name: str, target: Target, quick: bool) -> Cost:
-    return cost(suites.expected(name, find_region(target, Scope(quick))), name, [], target.capacity_bytes)
+    return cost(suites.expected(name, find_region(target, Scope(quick))), name, [], target)
 
 
 def _writes(found: Cost) -> str:
