@@ -66,7 +66,7 @@ def test_options_override_those_of_the_job(command):
     assert document["written_bytes"] == 1 << 30
     assert document["jobs"][0]["write"]["total_ios"] == 8192
     assert ["bs", "128k"] in document["overrides"]
-    assert "only 1.074 GB of 128 GB was written" in document["doubts"][0]
+    assert "only 1.074 GB of 128 GB was written" in document["doubts"][0]["text"]
 
 
 ERRORS = {

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from pslc.doubt import Doubt
 from pslc.findings import doubts
-from pslc.findings.doubts import Doubt
+from pslc.findings.doubts import Doubts
 from pslc.formats import Foreign, Row
 from tests.conftest import fill
 
@@ -18,9 +19,15 @@ def job(*, rw="randread", mean_ns=80_000.0, total=1000, **options):
     return {"name": "a", "options": {"rw": rw, "direct": "1"} | options, **kinds}
 
 
-def asked(doubt: Doubt, found: list[str]) -> bool:
-    """Whether the doubt is among those found, with its braces filled."""
-    return any(text.endswith(doubt.value.rpartition("}")[2]) and "{" not in text for text in found)
+def asked(kind: Doubts, found: list[Doubt]) -> bool:
+    """Whether a doubt of that kind is among those found, with its braces filled."""
+    return any(
+        one.code == kind.code and one.endswith(kind.value.rpartition("}")[2]) and "{" not in one for one in found
+    )
+
+
+def printed(done) -> list[Doubt]:
+    return [Doubt(**one) for one in json.loads(done.stdout)["doubts"]]
 
 
 def test_a_sound_job_raises_no_doubt():
@@ -30,10 +37,10 @@ def test_a_sound_job_raises_no_doubt():
 @pytest.mark.parametrize(
     ("one", "doubt"),
     [
-        (job(direct="0"), Doubt.PAGE_CACHE),
-        (job(zero_buffers="1"), Doubt.COMPRESSIBLE),
-        (job(mean_ns=3_000.0), Doubt.UNWRITTEN),
-        (job(rw="write", total=10**7), Doubt.NO_LINK),
+        (job(direct="0"), Doubts.PAGE_CACHE),
+        (job(zero_buffers="1"), Doubts.COMPRESSIBLE),
+        (job(mean_ns=3_000.0), Doubts.UNWRITTEN),
+        (job(rw="write", total=10**7), Doubts.NO_LINK),
     ],
 )
 def test_each_artefact_of_a_job_is_doubted(one, doubt):
@@ -50,7 +57,7 @@ def test_a_clock_that_was_set_back_is_doubted(command, tmp_path):
     lines = [f"{ms}, 5, 1, 200000000, 0" for ms in range(100, 60_000, 100)]
     lines[300:] = [f"{ms - 20_000}, 5, 1, 200000000, 0" for ms in range(30_100, 60_000, 100)]
     (tmp_path / "a_bw.1.log").write_text("\n".join(lines) + "\n")
-    found = json.loads(command("analyze", "a_bw.1.log", "--json").stdout)["doubts"]
+    found = printed(command("analyze", "a_bw.1.log", "--json"))
     assert found[0].startswith("the clock went back by 19.9 s in a_bw.1.log")
 
 
@@ -60,8 +67,8 @@ def test_options_of_the_global_section_hold_for_every_job(command, tmp_path):
     for direct in ("0", "1"):
         document = {"fio version": "fio-3.36", "global options": {"direct": direct}, "jobs": [one]}
         (tmp_path / "out.json").write_text(json.dumps(document))
-        found = json.loads(command("analyze", "out.json", "--json").stdout)["doubts"]
-        assert asked(Doubt.PAGE_CACHE, found) == (direct == "0")
+        found = printed(command("analyze", "out.json", "--json"))
+        assert asked(Doubts.PAGE_CACHE, found) == (direct == "0")
 
 
 @pytest.mark.parametrize("program", ["smartctl", "nvme"])
@@ -70,10 +77,10 @@ def test_thermal_counters_that_rose_are_doubted(program):
     smart = [{"nvme_smart_health_information_log": log} if program == "smartctl" else log for log in logs]
     before, after = ({"temperature_c": 55.0, "smart": one} for one in smart)
     assert list(doubts._of_heat(before, after)) == [
-        Doubt.THROTTLED.format(what="thm_temp1_trans_count +2"),
+        Doubts.THROTTLED.of(what="thm_temp1_trans_count +2"),
     ]
     assert list(doubts._of_heat(after, after)) == []
-    assert list(doubts._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubt.HEAT.format(celsius=80)]
+    assert list(doubts._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubts.HEAT.of(celsius=80)]
 
 
 @pytest.mark.parametrize(("device", "expected"), [(1.05, None), (2.0, "50 %"), (None, None)])
@@ -88,6 +95,6 @@ def test_what_the_device_moved_for_others_is_doubted(device, expected):
     share = doubts._others(recording)
     assert (share >= doubts.OTHERS) == (expected is not None)
     if expected:
-        assert Doubt.OTHERS.format(share=100 * share).startswith(expected)
+        assert Doubts.OTHERS.of(share=100 * share).startswith(expected)
     recording.jobs[0]["options"]["direct"] = "0"
     assert doubts._others(recording) == 0.0, "the page cache may have written more, or less"

@@ -1,11 +1,14 @@
 """A recording holds what is needed to look at it later and to make it again."""
 
 import hashlib
+import json
 
 import numpy as np
 import pytest
 
 import pslc
+from pslc import errors
+from pslc.recording import SCHEMA
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
@@ -32,6 +35,28 @@ def test_what_is_saved_is_what_is_loaded(tmp_path):
         one, other = getattr(recording, axis), getattr(again, axis)
         assert list(one) == list(other)
         assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_doubts_have_codes_that_last(tmp_path):
+    recording = pslc.run("fill", on=TARGET, options=[("io_size", "1g")])
+    recording.save(tmp_path / "run")
+    (doubt,) = pslc.Recording.load(tmp_path / "run").findings.doubts
+    assert (doubt.code, str(doubt)[:10]) == ("part", "only 1.074")
+
+
+def test_a_recording_of_schema_1_is_read_and_of_a_later_one_refused(tmp_path):
+    recording = pslc.run("fill", on=TARGET, options=[("io_size", "1g")])
+    recording.save(tmp_path / "run")
+    path = tmp_path / "run" / "run.json"
+    document = json.loads(path.read_text())
+    assert document["schema"] == SCHEMA
+    said = [doubt.pop("text") for doubt in document["findings"]["doubts"]]
+    path.write_text(json.dumps(document | {"findings": document["findings"] | {"doubts": said}, "schema": 1}))
+    assert list(pslc.Recording.load(tmp_path / "run").findings.doubts) == said
+    path.write_text(json.dumps(document | {"schema": SCHEMA + 1, "version": "9.9"}))
+    with pytest.raises(errors.RecordingError, match=f"schema {SCHEMA + 1}, this pslc reads up to {SCHEMA}") as found:
+        pslc.Recording.load(tmp_path / "run")
+    assert "pslc 9.9" in found.value.hint
 
 
 def test_a_run_made_again_from_its_own_folder_is_the_same(tmp_path):

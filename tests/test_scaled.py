@@ -75,7 +75,7 @@ def test_a_recording_says_that_its_drive_is_scaled_and_where_that_matters(comman
     said = json.loads(done.stdout)
     assert said["facts"]["scale"] == "1/16"
     assert any("scaled to 1/16" in note for note in said["notes"])
-    assert not any("scale" in doubt for doubt in said["findings"]["doubts"])
+    assert not any("scale" in doubt["text"] for doubt in said["findings"]["doubts"])
     doubted = pslc.run("copy", on="sim:pm871b-128gb,scale=1/16", scope=pslc.Scope(quick=True)).findings["doubts"]
     assert any("scaled to 1/16, but its files have fixed sizes" in doubt for doubt in doubted)
 

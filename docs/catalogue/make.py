@@ -65,7 +65,7 @@ print(found["idle_threshold_s"], found["migration_bytes_per_s"], found["residue_
 
 A suite goes by steps, and a step may follow from what the one before it measured. Waiting is real on a real drive; on a
 simulated one an hour of idle costs nothing. Sizes are in bytes, times in seconds, rates per second. `doubts` among the
-findings say what may be wrong and what to do about it.
+findings say what may be wrong and what to do about it. Each has a `code` to filter by and a `text`.
 
 Every figure in the table is of DRIVE, with the steps as expected: what is measured may change them. `+` stands for
 what is written until a time is over.

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc import doubt
+from pslc.doubt import Doubt
 from pslc.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from pslc.analysis import CacheEnd, ExplainedPhase, Found
 
 Columns = dict[str, NDArray[np.uint64]]
+
+SCHEMA: Final = 2
+"""What run.json looks like. 1 (not written then) had doubts without codes; older ones are read, later ones refused."""
 
 
 PART: Final = (
@@ -65,7 +70,7 @@ class Findings(dict[str, Any]):
         return self._of_writes().mean_bytes_per_s
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Doubt, ...]:
         """What may be wrong with all this and what to do about it, the gravest first."""
         return tuple(self["doubts"])
 
@@ -203,6 +208,7 @@ class Recording:
     def document(self) -> dict[str, Any]:
         """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
         return {
+            "schema": SCHEMA,
             "suite": self.suite,
             "target": self.target,
             "drive": self.drive,
@@ -215,8 +221,8 @@ class Recording:
             "capacity_bytes": self.capacity_bytes,
             "interrupted": self.interrupted,
             "error": self.error,
-            "findings": self.findings,
-            "doubts": self.findings.get("doubts", []),
+            "findings": doubt.documented(self.findings),
+            "doubts": doubt.documented(self.findings.get("doubts", [])),
             "notes": self.notes,
             "jobs": self.jobs,
             "before": self.before,
@@ -279,6 +285,12 @@ class Recording:
             raise RecordingError(
                 f"{folder} holds no recording: {why}", "a run folder has a run.json and a series.parquet"
             ) from None
+        schema = document.get("schema", 1)
+        if not isinstance(schema, int) or schema > SCHEMA:
+            raise RecordingError(
+                f"{folder} holds a recording of schema {schema}, this pslc reads up to {SCHEMA}",
+                f"pslc {document.get('version', 'of a later version')} wrote it; install that one or a later one",
+            )
         try:
             axes = np.array(table["axis"].to_pylist(), dtype=str)
             columns = {name: _column(table[name]) for name in table.column_names if name != "axis"}
@@ -286,7 +298,7 @@ class Recording:
                 axis: {name: column[axes == axis] for name, column in columns.items()} for axis in ("time", "bytes")
             }
             kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
-            kept["findings"] = Findings(document["findings"])
+            kept["findings"] = Findings(doubt.of_documents(document["findings"]))
             kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
             kept["provenance"] = list(document["provenance"].items())
             return cls(**(kept | series))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from benches.curves.synthetic import GB, Trace
 
-from pslc.analysis import Curve, Doubt, cache_end, doubts, find_phases
+from pslc.analysis import Curve, Doubts, cache_end, doubts, find_phases
 
 MB = 1e6
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
@@ -17,7 +17,7 @@ def doubts_of(trace: Trace, *, capacity: float | None = None, interrupted: bool 
     return doubts(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted)
 
 
-def has(found: list[str], doubt: Doubt) -> bool:
+def has(found: list[str], doubt: Doubts) -> bool:
     return any(text.startswith(doubt.value.split("{", maxsplit=1)[0]) and "{" not in text for text in found)
 
 
@@ -38,7 +38,7 @@ def test_a_part_of_the_capacity_is_doubted() -> None:
 
 
 def test_a_run_that_ended_in_its_first_phase_says_so() -> None:
-    assert has(doubts_of(Trace((5000 * MB,), (200 * GB,)), capacity=1000 * GB), Doubt.FIRST_PHASE)
+    assert has(doubts_of(Trace((5000 * MB,), (200 * GB,)), capacity=1000 * GB), Doubts.FIRST_PHASE)
 
 
 def test_a_flat_whole_fill_did_not_end_in_its_first_phase() -> None:
@@ -46,7 +46,7 @@ def test_a_flat_whole_fill_did_not_end_in_its_first_phase() -> None:
 
 
 def test_few_bins_are_doubted() -> None:
-    assert has(doubts_of(replace(FALL, bins=40)), Doubt.FEW_BINS)
+    assert has(doubts_of(replace(FALL, bins=40)), Doubts.FEW_BINS)
 
 
 def test_a_phase_of_few_bins_is_doubted() -> None:
@@ -56,7 +56,7 @@ def test_a_phase_of_few_bins_is_doubted() -> None:
 
 
 def test_missing_samples_are_doubted() -> None:
-    assert has(doubts_of(replace(FALL, missing=0.6)), Doubt.GAPS)
+    assert has(doubts_of(replace(FALL, missing=0.6)), Doubts.GAPS)
 
 
 def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
@@ -67,22 +67,22 @@ def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
     assert [text for text in found if "nothing was done" in text] == [
         "nothing was done for up to 12.3 s (1 such gaps): other load, heat, or a clock that jumped"
     ]
-    assert not has(doubts_of(FALL), Doubt.STALLS)
+    assert not has(doubts_of(FALL), Doubts.STALLS)
 
 
 def test_an_unsteady_phase_is_doubted() -> None:
-    assert has(doubts_of(replace(FALL, ripple=0.4, ripple_bins=8)), Doubt.UNSTEADY)
+    assert has(doubts_of(replace(FALL, ripple=0.4, ripple_bins=8)), Doubts.UNSTEADY)
 
 
 def test_a_last_phase_that_drifts_is_doubted() -> None:
-    assert has(doubts_of(replace(FALL, drift=-0.3)), Doubt.DRIFTING)
+    assert has(doubts_of(replace(FALL, drift=-0.3)), Doubts.DRIFTING)
 
 
 def test_a_badly_known_cache_is_doubted() -> None:
     coarse = Trace((5000 * MB, 3000 * MB), (60 * GB, 1000 * GB), bins=100, noise=0.1, seed=3)
-    assert has(doubts_of(coarse), Doubt.WIDE)
+    assert has(doubts_of(coarse), Doubts.WIDE)
 
 
 def test_a_pattern_is_not_passed_off_as_phases() -> None:
     ends = tuple((50.0 * k + part) * GB for k in range(20) for part in (20, 50))
-    assert has(doubts_of(Trace((3000 * MB, 500 * MB) * 20, ends)), Doubt.PATTERN)
+    assert has(doubts_of(Trace((3000 * MB, 500 * MB) * 20, ends)), Doubts.PATTERN)

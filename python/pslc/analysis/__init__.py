@@ -2,7 +2,7 @@
 
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, phase_cause
-from pslc.analysis.doubts import Doubt, doubts
+from pslc.analysis.doubts import Doubts, doubts
 from pslc.analysis.found import Explain, ExplainedPhase, Found, find
 from pslc.analysis.outside import causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
@@ -13,7 +13,7 @@ __all__ = [
     "CAUSES",
     "CacheEnd",
     "Curve",
-    "Doubt",
+    "Doubts",
     "Evidence",
     "Explain",
     "ExplainedPhase",

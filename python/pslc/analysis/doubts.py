@@ -1,7 +1,6 @@
 """What may be wrong with an analysis: a closed set of doubts, each with what to do next."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,6 +13,7 @@ from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 from pslc.analysis.segment import MAX_PHASES
 from pslc.analysis.series import Curve, Floats
+from pslc.doubt import Doubt, Kinds
 
 FEW_IN_CURVE = 64
 FEW_IN_PHASE = 8
@@ -27,7 +27,7 @@ FALLS, EARLY = 0.8, 0.9
 """A phase is followed by a fall to this share; and ends this much of its room too early."""
 
 
-class Doubt(StrEnum):
+class Doubts(Kinds):
     """Every doubt there is; the braces hold the numbers of the case."""
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: write the whole drive"
@@ -57,7 +57,7 @@ def doubts(
     interrupted: bool = False,
     causes: Sequence[Evidence] | None = None,
     seen: Seen | None = None,
-) -> list[str]:
+) -> list[Doubt]:
     """What to doubt about an analysis, the gravest first; empty when nothing.
 
     Args:
@@ -77,32 +77,32 @@ def doubts(
     ]
 
 
-def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, interrupted: bool) -> list[str]:
+def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, interrupted: bool) -> list[Doubt]:
     written = _size(curve.total_bytes)
     part = capacity is not None and curve.total_bytes < WHOLE * capacity
     found = []
     if capacity is not None and part and not interrupted:
-        found.append(Doubt.PART.format(written=written, capacity=_size(capacity)))
+        found.append(Doubts.PART.of(written=written, capacity=_size(capacity)))
     if len(phases) == 1 and (interrupted or part):
-        found.append(Doubt.FIRST_PHASE.format(written=written))
+        found.append(Doubts.FIRST_PHASE.of(written=written))
     return found
 
 
-def _untold(phases: Sequence[Phase], seen: Seen | None) -> list[str]:
+def _untold(phases: Sequence[Phase], seen: Seen | None) -> list[Doubt]:
     """What nobody says, or what was said and forbids an answer."""
     if seen is None:
         return []
     found = []
     if seen.random:
-        found.append(str(Doubt.RANDOM))
+        found.append(Doubts.RANDOM.of())
     elif seen.random is None and len(phases) > 1:
-        found.append(Doubt.NOBODY_SAYS.format(options="say --workload, and --prefilled if it was full"))
+        found.append(Doubts.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
     if seen.prefilled:
-        found.append(str(Doubt.PREFILLED))
+        found.append(Doubts.PREFILLED.of())
     return found
 
 
-def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen) -> list[str]:
+def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen) -> list[Doubt]:
     """Phases that ended before the room for them did."""
     found = []
     cache = 0.0
@@ -110,35 +110,35 @@ def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: fl
         if why.cells == "pslc":
             cache = phase.to_bytes
         if why.cause == "page-cache" and why.confidence < LIKELY and seen.link_bytes_per_s is None:
-            found.append(Doubt.GUESSED.format(phase=number, cause="memory", what="--link"))
+            found.append(Doubts.GUESSED.of(phase=number, cause="memory", what="--link"))
         if why.cause == "thermal" and why.confidence < LIKELY and seen.celsius is None and seen.throttled_s is None:
-            found.append(Doubt.GUESSED.format(phase=number, cause="heat", what="a column of temperatures"))
+            found.append(Doubts.GUESSED.of(phase=number, cause="heat", what="a column of temperatures"))
         falls = number < len(phases) and phases[number].bytes_per_s < FALLS * phase.bytes_per_s
         if why.cause == "direct" and cache and capacity is not None and falls and not (seen.random or seen.prefilled):
             room = LEAST_SPARE * capacity - (MOST_BITS - 1) * cache
             if phase.to_bytes < EARLY * room:
-                found.append(Doubt.TOO_EARLY.format(phase=number, end=_size(phase.to_bytes), room=_size(room)))
+                found.append(Doubts.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
     return found
 
 
-def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[str]:
+def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[Doubt]:
     found = []
     if curve.seconds.size < FEW_IN_CURVE:
-        found.append(Doubt.FEW_BINS.format(bins=curve.seconds.size, least=FEW_IN_CURVE))
+        found.append(Doubts.FEW_BINS.of(bins=curve.seconds.size, least=FEW_IN_CURVE))
     wide = _gaps(curve)
     if wide:
-        found.append(Doubt.GAPS.format(count=wide, gap=GAP))
+        found.append(Doubts.GAPS.of(count=wide, gap=GAP))
     stalls = _stalls(curve)
     if stalls.size:
-        found.append(Doubt.STALLS.format(longest=float(stalls.max()), count=stalls.size))
+        found.append(Doubts.STALLS.of(longest=float(stalls.max()), count=stalls.size))
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
-        found.append(Doubt.WIDE.format(width=f"{_size(end.low)} .. {_size(end.high)}"))
+        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} .. {_size(end.high)}"))
     for number, phase in enumerate(phases, 1):
         bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
             np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
         )
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
-            found.append(Doubt.SHORT_PHASE.format(phase=number, bins=max(bins - 1, 0)))
+            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=max(bins - 1, 0)))
     return found
 
 
@@ -166,15 +166,15 @@ def _stalls(curve: Curve) -> Floats:
     return stalled
 
 
-def _unsteady(phases: Sequence[Phase]) -> list[str]:
+def _unsteady(phases: Sequence[Phase]) -> list[Doubt]:
     found = []
     if len(phases) >= MAX_PHASES:
-        found.append(Doubt.PATTERN.format(phases=MAX_PHASES - 1))
+        found.append(Doubts.PATTERN.of(phases=MAX_PHASES - 1))
     for number, phase in enumerate(phases, 1):
         if phase.spread > UNSTEADY:
-            found.append(Doubt.UNSTEADY.format(phase=number, spread=100 * phase.spread))
+            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * phase.spread))
     if phases and abs(phases[-1].drift) > DRIFTING:
-        found.append(Doubt.DRIFTING.format(drift=100 * phases[-1].drift))
+        found.append(Doubts.DRIFTING.of(drift=100 * phases[-1].drift))
     return found
 
 

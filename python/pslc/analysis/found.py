@@ -12,6 +12,7 @@ from pslc.analysis.doubts import doubts
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
+from pslc.doubt import Doubt
 
 Explain = Callable[[Sequence[Phase]], list[Evidence]]
 """Gives the cause of each phase."""
@@ -46,7 +47,7 @@ class Found:
     mean_bytes_per_s: float | None
     phases: tuple[ExplainedPhase, ...]
     cache: CacheEnd | None
-    doubts: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
     def document(self) -> dict[str, Any]:
         """As run.json holds it; see `pslc.findings.writes.of_writes`."""

@@ -43,6 +43,7 @@ def command(
     """
     from pslc import units, view
     from pslc.analysis import Seen
+    from pslc.doubt import documented
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
@@ -81,7 +82,12 @@ def command(
     )
     data, findings = imported.analyzed(files, Hints(x, y, skip_bad, celsius), told)
     if as_json:
-        found = {"name": data.name, "findings": findings, "doubts": findings["doubts"], "jobs": data.jobs}
+        found = {
+            "name": data.name,
+            "findings": documented(findings),
+            "doubts": documented(findings["doubts"]),
+            "jobs": data.jobs,
+        }
         rows = [asdict(row) for row in data.rows]
         print(json.dumps(found | {"rows": rows, "notes": data.notes, "bad_lines": data.bad_lines}, indent=1))
     else:

@@ -16,6 +16,7 @@ def command(
 ) -> None:
     """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
     that stays in a file its health log, and what is in it. Writes nothing."""
+    from pslc.doubt import documented
     from pslc.errors import refusal
     from pslc.findings import doubts
     from pslc.targets import probe
@@ -31,7 +32,7 @@ def command(
     found = list(doubts.of_the_machine(facts))
     seen = probe.users_and_signatures(path)
     if as_json:
-        print(json.dumps(facts | {"guard": seen, "doubts": found}, indent=1))
+        print(json.dumps(facts | {"guard": seen, "doubts": documented(found)}, indent=1))
         return
     for title in ("file_system", "device", "host", "power", "now"):
         _show(title, facts[title])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pslc.doubt import Doubt
 from pslc.figures.picture import Picture, Table
 from pslc.recording import Recording
 
@@ -27,7 +28,7 @@ class View:
     sentences: list[str]
     tables: list[Table]
     pictures: list[Picture]
-    doubts: list[str]
+    doubts: list[Doubt]
     notes: list[str]
     recording: Recording | None = None
     question: str = ""

@@ -2,17 +2,17 @@
 about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt, Kinds
 from pslc.formats import Foreign
 from pslc.recording import Recording
 
 
-class Doubt(StrEnum):
+class Doubts(Kinds):
     """Every doubt there is; the braces hold what was seen."""
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
@@ -59,24 +59,24 @@ THERMAL = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "
 """Counters of NVMe's health log that rise when a drive is too hot."""
 
 
-def of_run(recording: Recording) -> list[str]:
+def of_run(recording: Recording) -> list[Doubt]:
     """The doubts about a recording of a real drive, the gravest first."""
     return [*_of_the_run(recording), *of_the_machine(recording.facts)]
 
 
-def of_its_end(recording: Recording) -> list[str]:
+def of_its_end(recording: Recording) -> list[Doubt]:
     """Whether all of it was run."""
-    return [Doubt.INCOMPLETE.format(why=recording.cut_off)] if recording.cut_off else []
+    return [Doubts.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
 
 
-def of_its_scale(recording: Recording, why: str | None) -> list[str]:
+def of_its_scale(recording: Recording, why: str | None) -> list[Doubt]:
     """Whether the scale of a simulated drive matters: to its suite, for which `why` is the reason, or to any."""
     scale = recording.facts.get("scale")
     reasons = (why, recording.facts.get("scale_unlike"))
-    return [Doubt.SCALED.format(scale=scale, why=reason) for reason in reasons if scale and reason]
+    return [Doubts.SCALED.of(scale=scale, why=reason) for reason in reasons if scale and reason]
 
 
-def _of_the_run(recording: Recording) -> Iterator[str]:
+def _of_the_run(recording: Recording) -> Iterator[Doubt]:
     yield from of_jobs(recording.jobs)
     smallest = None
     for job in recording.jobs:
@@ -88,14 +88,14 @@ def _of_the_run(recording: Recording) -> Iterator[str]:
     device = recording.facts["device"] or {}
     block = device.get("physical_block_bytes")
     if block and smallest and smallest < block:
-        yield Doubt.ALIGNMENT.format(bs=round(smallest), block=block)
+        yield Doubts.ALIGNMENT.of(bs=round(smallest), block=block)
     ceiling = link_bytes_per_s(device)
     fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
     if ceiling is not None and fastest > ceiling:
-        yield Doubt.IMPOSSIBLE.format(speed=words.speed(fastest), most=words.speed(ceiling))
+        yield Doubts.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
     others = _others(recording)
     if others >= OTHERS:
-        yield Doubt.OTHERS.format(share=100 * others)
+        yield Doubts.OTHERS.of(share=100 * others)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before") or {}, recording.facts.get("after") or {})
@@ -116,34 +116,34 @@ def _through_the_page_cache(job: dict[str, Any]) -> bool:
     return options.get("direct", "0") == "0" and options.get("buffered") != "0"
 
 
-def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
+def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[Doubt]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
         options = job["options"]
         if _through_the_page_cache(job):
-            yield Doubt.PAGE_CACHE.format(job=job["name"])
+            yield Doubts.PAGE_CACHE.of(job=job["name"])
         for option in ("zero_buffers", "buffer_compress_percentage"):
             if options.get(option, "0") != "0":
-                yield Doubt.COMPRESSIBLE.format(job=job["name"], option=option)
+                yield Doubts.COMPRESSIBLE.of(job=job["name"], option=option)
         mean = job["read"]["lat_ns"]["mean"] / 1e9
         if job["read"]["total_ios"] and "rand" in options.get("rw", "") and 0.0 < mean < NO_FLASH_S:
-            yield Doubt.UNWRITTEN.format(job=job["name"], span=words.span(mean))
+            yield Doubts.UNWRITTEN.of(job=job["name"], span=words.span(mean))
 
 
-def of_foreign(foreign: Foreign) -> list[str]:
+def of_foreign(foreign: Foreign) -> list[Doubt]:
     """The doubts about another program's data."""
     found = list(of_jobs(foreign.jobs))
     if foreign.zeroes:
-        found.append(Doubt.ZEROES)
+        found.append(Doubts.ZEROES.of())
     if foreign.clock_back_s:
-        found.append(Doubt.CLOCK.format(span=words.span(foreign.clock_back_s), file=foreign.name))
+        found.append(Doubts.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
     speeds = {"a job": max(_speeds(foreign.jobs))}
     speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
     if foreign.curve is not None:
         speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
     what = max(speeds, key=lambda name: speeds[name])
     if speeds[what] > NO_LINK_BYTES_PER_S:
-        found.append(Doubt.NO_LINK.format(what=what, speed=words.speed(speeds[what])))
+        found.append(Doubts.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
     return found
 
 
@@ -153,15 +153,15 @@ def _speeds(jobs: list[dict[str, Any]]) -> list[float]:
     return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
 
 
-def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Doubt]:
     logs = [_health(moment.get("smart") or {}) for moment in (before, after)]
     rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
     risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
     if risen:
-        yield Doubt.THROTTLED.format(what=", ".join(risen))
+        yield Doubts.THROTTLED.of(what=", ".join(risen))
     celsius = after.get("temperature_c")
     if celsius is not None and celsius >= HOT:
-        yield Doubt.HEAT.format(celsius=celsius)
+        yield Doubts.HEAT.of(celsius=celsius)
 
 
 def throttled_s(facts: dict[str, Any]) -> float | None:
@@ -192,67 +192,67 @@ def link_bytes_per_s(device: dict[str, Any]) -> float | None:
     return rate / (10 if "Gbps" in speed else 8) * int(width) if width else None
 
 
-def _of_the_cpu(recording: Recording) -> Iterator[str]:
+def _of_the_cpu(recording: Recording) -> Iterator[Doubt]:
     busy = recording.totals["cpu_ns_total"] - recording.before["cpu_ns_total"]
     share = 100 * busy / (recording.drive_time_s * 1e9)
     if share > 90:
-        yield Doubt.CPU_BOUND.format(share=share)
+        yield Doubts.CPU_BOUND.of(share=share)
     most = recording.facts.get("engine_ceiling_iops")
     requests = sum(job[kind]["total_ios"] for job in recording.jobs for kind in ("read", "write"))
     iops = requests / recording.drive_time_s
     if most and iops > most / 2:
-        yield Doubt.ENGINE_BOUND.format(iops=iops, most=most)
+        yield Doubts.ENGINE_BOUND.of(iops=iops, most=most)
 
 
-def of_the_machine(facts: dict[str, Any]) -> Iterator[str]:
+def of_the_machine(facts: dict[str, Any]) -> Iterator[Doubt]:
     """The doubts that facts alone raise (`pslc.targets.probe.facts`)."""
     device, system = facts["device"], facts["file_system"]
     if device is None:
-        yield Doubt.UNKNOWN_DRIVE.format(path=facts["path"])
+        yield Doubts.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
-        yield Doubt.VIRTUAL
+        yield Doubts.VIRTUAL.of()
     start = facts["partition_start_bytes"]
     if start is not None and start % (1 << 20):
-        yield Doubt.PARTITION.format(start=start)
+        yield Doubts.PARTITION.of(start=start)
     yield from of_the_file_system(system)
     if system is not None:
         share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
         if share > 50:
-            yield Doubt.FULL.format(share=share)
+            yield Doubts.FULL.of(share=share)
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
-        yield Doubt.STACK.format(stack=", ".join(below))
+        yield Doubts.STACK.of(stack=", ".join(below))
     if device is not None:
         yield from _of_the_device(device)
     governor = facts["host"]["governor"]
     if governor not in (None, "performance"):
-        yield Doubt.GOVERNOR.format(governor=governor)
+        yield Doubts.GOVERNOR.of(governor=governor)
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme"):
-        yield Doubt.POWER_STATES.format(us=latency)
+        yield Doubts.POWER_STATES.of(us=latency)
 
 
-def of_the_file_system(system: dict[str, Any] | None) -> Iterator[str]:
+def of_the_file_system(system: dict[str, Any] | None) -> Iterator[Doubt]:
     """Whether what is written to a file reaches a drive as it was written; known before the run."""
     if system is None:
         return
     kind = system["type"]
     if kind in MEMORY:
-        yield Doubt.FILE_SYSTEM.format(what=f"{kind}, which is memory and no drive")
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
     elif kind in NETWORK:
-        yield Doubt.FILE_SYSTEM.format(what=f"{kind}, which another machine serves")
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
     elif kind in COW or kind.startswith("fuse"):
-        yield Doubt.FILE_SYSTEM.format(what=kind)
+        yield Doubts.FILE_SYSTEM.of(what=kind)
     elif "compress" in system["options"]:
-        yield Doubt.FILE_SYSTEM.format(what=f"{kind} with compression")
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind} with compression")
 
 
-def _of_the_device(device: dict[str, Any]) -> Iterator[str]:
+def _of_the_device(device: dict[str, Any]) -> Iterator[Doubt]:
     now = (device["link_speed"], device["link_width"])
     most = (device["link_speed_max"], device["link_width_max"])
     if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):
-        yield Doubt.LINK.format(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
+        yield Doubts.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
     if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
-        yield Doubt.WRITE_CACHE.format(what=device["write_cache"])
+        yield Doubts.WRITE_CACHE.of(what=device["write_cache"])
     if device["requests_in_flight"]:
-        yield Doubt.OTHER_LOAD.format(count=device["requests_in_flight"])
+        yield Doubts.OTHER_LOAD.of(count=device["requests_in_flight"])

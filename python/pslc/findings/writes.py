@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc import words
-from pslc.analysis import Curve, Doubt, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
+from pslc.analysis import Curve, Doubts, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
 from pslc.findings.evidence import (
     began,
     changes_within,
@@ -79,7 +79,7 @@ def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
         left = left_the_cache(recording)
         if left is not None and left < found["cache_bytes_low"]:
             found["cache_bytes_low"] = None
-            found["doubts"] = [Doubt.HIDDEN.format(size=words.size(left)), *found["doubts"]]
+            found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
 
 
 def of_curve(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pslc import suites
+from pslc.doubt import Doubt
 from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
@@ -144,7 +145,9 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
         return metered(recording, log)
     except PslcError as error:
         why = error.message
-        recording.findings["doubts"].append(f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
+        recording.findings["doubts"].append(
+            Doubt("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
+        )
         return recording
 
 

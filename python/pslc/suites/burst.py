@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
@@ -81,7 +82,12 @@ def findings(recording: Recording) -> dict[str, Any]:
     cells = float(np.median([_late(last, job) for job in bursts]))
     found |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
     if cells > HELD_UP * link:
-        found["doubts"] = ["the cells are as fast as single writes, so the buffer is never full and cannot be seen"]
+        found["doubts"] = [
+            Doubt(
+                "buffer-unseen",
+                "the cells are as fast as single writes, so the buffer is never full and cannot be seen",
+            )
+        ]
         return found
     program = next((_flush(job) for name, job in jobs(last) if name == "cells"), 0.0)
     for job in bursts:
@@ -93,7 +99,10 @@ def findings(recording: Recording) -> dict[str, Any]:
             found["bursts"].append(held)
     if not found["bursts"]:
         found["doubts"] = [
-            "the cells were busy with something else in every burst: leave the drive alone before, --idle"
+            Doubt(
+                "busy-cells",
+                "the cells were busy with something else in every burst: leave the drive alone before, --idle",
+            )
         ]
         return found
     low, high = min(found["bursts"]), max(found["bursts"])

@@ -7,6 +7,7 @@ were programmed with, against what they stand, is the wear. To compare, run it w
 
 from typing import Any
 
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.findings.wear import of_wear
@@ -58,9 +59,17 @@ def findings(recording: Recording) -> dict[str, Any]:
     found: dict[str, Any] = dict.fromkeys((*names, "life_bytes", "life_years", "life_fills")) | {"doubts": []}
     facts = recording.facts
     if not recording.is_simulated:
-        return found | {"doubts": ["a real drive tells its wear in whole percents: compare its SMART data over months"]}
+        return found | {
+            "doubts": [
+                Doubt(
+                    "wear-untold", "a real drive tells its wear in whole percents: compare its SMART data over months"
+                )
+            ]
+        }
     if "native_cycles" not in facts:
-        return found | {"doubts": ["the profile has no [wear]: add slc_cycles and native_cycles"]}
+        return found | {
+            "doubts": [Doubt("wear-unknown", "the profile has no [wear]: add slc_cycles and native_cycles")]
+        }
     part = recording.parts[-1]
     found |= of_wear(part)
     life = found["life_bytes"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from pslc import words
 from pslc.analysis import Curve
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.measure import BUFFER, Cache, cache, curve, jobs
@@ -74,7 +75,8 @@ def findings(recording: Recording) -> dict[str, Any]:
                 rows.append(_row(level, of, found, first))
     known = [row["cache_bytes"] for row in rows if row["cache_bytes"] is not None]
     ends = {"cache_bytes_empty": known[0] if known else None, "cache_bytes_fullest": known[-1] if known else None}
-    doubts = [] if known else ["the speed never fell, so this drive has no cache, or a larger one than was written"]
+    never = Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
+    doubts = [] if known else [never]
     return {"levels": rows, **ends, "doubts": doubts}
 
 

@@ -7,6 +7,7 @@ times the cache was written to each; before each the drive is trimmed and rests.
 from typing import Any
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.measure import Cache, cache, curve
@@ -46,7 +47,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     level = cache(curve(parts["find-cache"])) if "find-cache" in parts else None
     found: dict[str, Any] = {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": []}
     if level is None:
-        found["doubts"] = ["there is no cliff, so no region is smaller than the cache"]
+        found["doubts"] = [Doubt("no-cliff", "there is no cliff, so no region is smaller than the cache")]
         return found
     rows: list[dict[str, Any]] = []
     for name, part in parts.items():

@@ -8,6 +8,7 @@ simulated drive has a meter in it. Of a real one the energy is known when the CS
 from typing import Any
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -20,7 +21,9 @@ from pslc.targets.region import Region
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
 IDLE_S = 300.0
-UNMETERED = "there is no power meter, so only speeds are known: give --meter LOG.csv, or a profile with [power]"
+UNMETERED = Doubt(
+    "unmetered", "there is no power meter, so only speeds are known: give --meter LOG.csv, or a profile with [power]"
+)
 STATES = {
     "idle": "idle",
     "write-cache": "writing into the cache",

@@ -6,6 +6,7 @@ Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, with
 from typing import Any
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -60,7 +61,10 @@ def findings(recording: Recording) -> dict[str, Any]:
     doubts = []
     if worst is not None and abs(worst - 1) > 0.1:
         doubts = [
-            f"the queue was not as deep as asked, by {words.share(abs(worst - 1))}: measure each depth for longer"
+            Doubt(
+                "shallow-queue",
+                f"the queue was not as deep as asked, by {words.share(abs(worst - 1))}: measure each depth for longer",
+            )
         ]
     return found | {"little_worst": worst, "doubts": doubts}
 

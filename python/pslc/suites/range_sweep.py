@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -89,7 +90,9 @@ def findings(recording: Recording) -> dict[str, Any]:
     found: dict[str, Any] = {"range_sweep": rows, "places": places, "doubts": []}
     found |= {"hit_s": None, "miss_s": None, "mapped_bytes": None}
     if len(rows) < 3:
-        found["doubts"] = ["there are too few spans to find a knee: give the suite more of the drive"]
+        found["doubts"] = [
+            Doubt("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
+        ]
         return found
     spans, means = (np.array([row[key] for row in rows], dtype=float) for key in ("span_bytes", "mean_s"))
     found["hit_s"] = float(means[0])
@@ -98,7 +101,9 @@ def findings(recording: Recording) -> dict[str, Any]:
         quickest, slowest = min(elsewhere), max(elsewhere)
         if slowest > STEP * quickest:
             said = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
-            found["doubts"] = [f"{said}, whatever the span: their cells differ, and that was taken off"]
+            found["doubts"] = [
+                Doubt("unlike-places", f"{said}, whatever the span: their cells differ, and that was taken off")
+            ]
         means = means - own
     if means[-1] < STEP * means[0]:
         return found

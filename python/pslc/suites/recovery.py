@@ -15,6 +15,7 @@ import numpy as np
 
 from pslc import words
 from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.measure import Cache, cache, curve, idle
@@ -180,14 +181,16 @@ def findings(recording: Recording) -> dict[str, Any]:
     first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
     empty = cache(curve(first)) if first else None
     if empty is None:
-        found["doubts"] = ["there is no cliff on the half-full drive, so there is no cache to recover"]
+        found["doubts"] = [
+            Doubt("no-cliff", "there is no cliff on the half-full drive, so there is no cache to recover")
+        ]
         return found
     found |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
     pauses = _pauses(parts, empty)
     longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
     if not pauses:
         found["idle_threshold_s_low"] = longest
-        found["doubts"] = [NOTHING.format(words.span(longest))]
+        found["doubts"] = [_nothing(longest)]
         return found
     grain = GRAIN * empty.bytes
     told = recovered(pauses, grain, LITTLE * empty.bytes)
@@ -198,25 +201,31 @@ def findings(recording: Recording) -> dict[str, Any]:
     ]  # fmt: skip
     if told.threshold_s is None:
         found["idle_threshold_s_low"] = told.lost_s
-        found["doubts"] = [NOTHING.format(words.span(told.lost_s))]
+        found["doubts"] = [_nothing(told.lost_s)]
         return found
     found |= _interval("idle_threshold_s", told.threshold_s)
     if told.rate_bytes_per_s is not None:
         found |= _interval("migration_bytes_per_s", told.rate_bytes_per_s)
     else:
         found["migration_bytes_per_s_low"] = told.rate_least
-        found["doubts"] = ["the cache came back at once or not at all: the rate is faster than pauses can tell"]
+        found["doubts"] = [
+            Doubt("rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell")
+        ]
     return found | _residue(found["doubts"], told, parts, empty, grain)
 
 
-NOTHING = "no pause up to {} gave anything back: this drive does not empty its cache when it is left alone, or later"
+def _nothing(longest_s: float) -> Doubt:
+    said = "this drive does not empty its cache when it is left alone, or later"
+    return Doubt("nothing-back", f"no pause up to {words.span(longest_s)} gave anything back: {said}")
 
 
 def _interval(name: str, of: Any) -> dict[str, float]:
     return {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
 
 
-def _residue(doubts: list[str], told: Recovered, parts: list[Recording], empty: Cache, grain: float) -> dict[str, Any]:
+def _residue(
+    doubts: list[Doubt], told: Recovered, parts: list[Recording], empty: Cache, grain: float
+) -> dict[str, Any]:
     """What is missing of the empty cache after pauses that are long enough for all of it."""
     rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
     assert told.threshold_s is not None
@@ -227,7 +236,7 @@ def _residue(doubts: list[str], told: Recovered, parts: list[Recording], empty: 
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
         said = f"even {longest} are too short for all of the cache, so what is left is unknown"
-        return {"doubts": [*doubts, said]}
+        return {"doubts": [*doubts, Doubt("short-pauses", said)]}
     left = empty.bytes - float(np.mean(whole))
     # A superblock that was moved in part is not given back, or soon after.
     off = 2 * told.step_bytes + grain

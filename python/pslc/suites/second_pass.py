@@ -36,7 +36,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     second = of_writes(_rested(rest[0])) if rest else of_writes(first) | {"cache_bytes": None}
     one = of_writes(first)
     share = second["cache_bytes"] / one["cache_bytes"] if second["cache_bytes"] and one["cache_bytes"] else None
-    doubts = [doubt for doubt in second["doubts"] if not rest or "was written" not in doubt]
+    doubts = [doubt for doubt in second["doubts"] if not rest or doubt.code != "part"]
     return second | {"first_pass": one, "cache_share": share, "doubts": doubts}
 
 

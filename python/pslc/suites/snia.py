@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -144,9 +145,16 @@ def findings(recording: Recording) -> dict[str, Any]:
             found["hir"].append(
                 {"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)}
             )
-    doubts = [] if flat else ["the rounds were not steady: the figures are of the last five all the same"]
+    doubts = (
+        [] if flat else [Doubt("unsteady", "the rounds were not steady: the figures are of the last five all the same")]
+    )
     if flat and not found["steady"]:
-        doubts = [f"a plateau, not steady: {words.size(written)} were written, less than twice the raw capacity"]
+        doubts = [
+            Doubt(
+                "plateau",
+                f"a plateau, not steady: {words.size(written)} were written, less than twice the raw capacity",
+            )
+        ]
     return found | {"doubts": doubts}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -70,9 +71,18 @@ def findings(recording: Recording) -> dict[str, Any]:
     constants = _constants(cooled[-1]) if known and cooled else []
     doubts = []
     if not known:
-        doubts.append("the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]")
+        doubts.append(
+            Doubt(
+                "temperature-unknown",
+                "the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]",
+            )
+        )
     elif not told:
-        doubts.append("a real drive does not say when it throttles: it is inferred from the read speed")
+        doubts.append(
+            Doubt(
+                "throttling-inferred", "a real drive does not say when it throttles: it is inferred from the read speed"
+            )
+        )
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
 
 

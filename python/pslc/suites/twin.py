@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pslc import suites, words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import of_rows
@@ -112,7 +113,8 @@ def findings(recording: Recording) -> dict[str, Any]:
     rows = [{"suite": name, "written_bytes": part.written_bytes, "seconds": part.drive_time_s,
              "findings": dict(part.findings)} for name, part in of.items()]  # fmt: skip
     left_out = [name for name in (QUICK_ORDER if quick else ORDER) if name not in of]
-    doubts = [f"the budget left out {', '.join(left_out)}: what they tell stays assumed"] if left_out else []
+    short = Doubt("budget", f"the budget left out {', '.join(left_out)}: what they tell stays assumed")
+    doubts = [short] if left_out else []
     return {"suites": rows, "left_out": left_out, "doubts": doubts}
 
 

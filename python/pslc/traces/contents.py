@@ -3,6 +3,7 @@
 from typing import Any
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures.picture import Line, Picture, Table
 
 MOST_ROWS = 8
@@ -98,16 +99,26 @@ def pictures(found: Survey) -> list[Picture]:
     return [Picture("bursts", "Most written between two pauses", "pause, s", "GB", [line], log_x=True)]
 
 
-def doubts(found: Survey) -> list[str]:
+def doubts(found: Survey) -> list[Doubt]:
     """What may be wrong with it."""
-    said = []
+    said: list[Doubt] = []
     if found["skipped"]:
-        said.append(f"{words.count(found['skipped'])} lines could not be read and were left out (--skip-broken)")
+        said.append(broken_lines(found["skipped"]))
     if found["backwards_ns"] > 1e9:
         back = words.span(found["backwards_ns"] / 1e9)
-        said.append(f"times go back by up to {back}: such requests count as made with the one before them")
+        said.append(
+            Doubt("clock", f"times go back by up to {back}: such requests count as made with the one before them")
+        )
     if _total(found, "bytes", "read") and not _total(found, "bytes", "write"):
         said.append(
-            "it writes nothing: a fresh drive reads nothing from flash for it; --prefill writes what it reads first"
+            Doubt(
+                "reads-alone",
+                "it writes nothing, so a fresh drive reads nothing from flash: --prefill writes what it reads first",
+            )
         )
     return said
+
+
+def broken_lines(count: int) -> Doubt:
+    """Lines that are no requests were left out."""
+    return Doubt("broken-lines", f"{words.count(count)} lines could not be read and were left out (--skip-broken)")

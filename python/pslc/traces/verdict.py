@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
@@ -18,6 +19,7 @@ from pslc.figures.tables import of_rows
 from pslc.findings.measure import latency
 from pslc.findings.wear import of_wear
 from pslc.recording import Recording
+from pslc.traces.contents import broken_lines
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
@@ -168,7 +170,7 @@ def _busy(recording: Recording) -> dict[str, float]:
     return {"busy_dies": min(dies / ns, 1.0), "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0)}
 
 
-def _doubts(recording: Recording, found: dict[str, Any]) -> list[str]:
+def _doubts(recording: Recording, found: dict[str, Any]) -> list[Doubt]:
     about = recording.facts["trace"]
     replayed, survey = about["replay"] or {}, about["survey"]
     said = []
@@ -176,19 +178,27 @@ def _doubts(recording: Recording, found: dict[str, Any]) -> list[str]:
     unwritten = replayed.get("unwritten_bytes", 0)
     if read and unwritten > 0.5 * read:
         said.append(
-            f"{words.share(min(unwritten / read, 1.0))} of what is read was never written, so no flash was read for "
-            "it: --prefill writes it first"
+            Doubt(
+                "never-written",
+                f"{words.share(min(unwritten / read, 1.0))} of what is read was never written, so no flash was read "
+                "for it: --prefill writes it first",
+            )
         )
     if found["requests"] and found["late"] > MANY_LATE * found["requests"]:
         said.append(
-            f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
-            f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth"
+            Doubt(
+                "late",
+                f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
+                f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth",
+            )
         )
     if survey["skipped"]:
-        said.append(f"{words.count(survey['skipped'])} lines could not be read and were left out (--skip-broken)")
+        said.append(broken_lines(survey["skipped"]))
     if survey["backwards_ns"] > 1e9:
         back = words.span(survey["backwards_ns"] / 1e9)
-        said.append(f"times go back by {back} in the trace: such requests were made with the one before them")
+        said.append(
+            Doubt("clock", f"times go back by {back} in the trace: such requests were made with the one before them")
+        )
     return said
 
 

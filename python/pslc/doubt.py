@@ -1,0 +1,59 @@
+"""What may be wrong with a figure: a sentence for people and a code for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+UNNAMED = "unnamed"
+"""The code of doubts in recordings of schema 1, which had none."""
+
+
+class Doubt(str):
+    """A sentence, `what is wrong: what to do about it`, that knows its code."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, code: str, text: str) -> Doubt:
+        """`code` is a few words with hyphens, the same for every case of the doubt."""
+        made = super().__new__(cls, text)
+        made.code = code
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
+class Kinds(StrEnum):
+    """A closed set of doubts: the braces of each hold what was seen, its code is its name."""
+
+    @property
+    def code(self) -> str:
+        """Of each of its cases."""
+        return self.name.lower().replace("_", "-")
+
+    def of(self, **seen: Any) -> Doubt:
+        """The doubt of a case."""
+        return Doubt(self.code, self.value.format(**seen))
+
+
+def documented(value: Any) -> Any:
+    """Findings as JSON has them: each doubt in them is an object of its `code` and its `text`."""
+    if isinstance(value, Doubt):
+        return {"code": value.code, "text": str(value)}
+    if isinstance(value, dict):
+        return {name: documented(one) for name, one in value.items()}
+    return [documented(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def of_documents(value: Any) -> Any:
+    """Findings as `documented` gave them, or of schema 1, where a doubt is a bare sentence."""
+    if isinstance(value, dict):
+        return {name: _read(one) if name == "doubts" else of_documents(one) for name, one in value.items()}
+    return [of_documents(one) for one in value] if isinstance(value, list) else value
+
+
+def _read(found: Sequence[dict[str, str] | str]) -> list[Doubt]:
+    return [Doubt(UNNAMED, one) if isinstance(one, str) else Doubt(one["code"], one["text"]) for one in found]
