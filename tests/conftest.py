@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 SHARED = ("test_attempts", "test_faults", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_real",
-          "test_swapped")  # fmt: skip
+          "test_swapped", "test_watch")  # fmt: skip
 """Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
 
 

@@ -283,7 +283,7 @@ def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
     link.mkdir(parents=True)
     (link / "sata_spd").write_text("3.0 Gbps\n")
     (link / "hw_sata_spd_limit").write_text("6.0 Gbps\n")
-    facts = probe._link(disk)
+    facts = probe.link(disk)
     assert facts == {"link_speed": "3.0 Gbps", "link_speed_max": "6.0 Gbps", "link_width": 1, "link_width_max": 1}
     assert doubts.link_bytes_per_s(facts) == 300e6
     assert doubts.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9

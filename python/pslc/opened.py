@@ -78,7 +78,8 @@ def analysed(recording: Recording) -> Recording:
         *doubts.of_its_scale(
             recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
         ),
-        *([] if recording.is_simulated else doubts.of_run(recording)),
+        # A drive that is watched does its own work: there is no measurement to doubt.
+        *([] if recording.is_simulated or "watch" in recording.facts else doubts.of_run(recording)),
         *recording.findings["doubts"],
     ]
     return recording

@@ -84,9 +84,11 @@ def load(name: str) -> Suite:
 
 
 def of(recording: Recording) -> Suite | None:
-    """What finds and shows a recording: its suite, or for a replayed trace what tells of those; None: a job file."""
-    if "trace" in recording.facts:
-        return cast(Suite, import_module("pslc.traces.verdict"))
+    """What finds and shows a recording: its suite, or for a replayed trace or a watched drive what tells of those;
+    None: a job file."""
+    for fact, module in (("trace", "pslc.traces.verdict"), ("watch", "pslc.watch.verdict")):
+        if fact in recording.facts:
+            return cast(Suite, import_module(module))
     return load(recording.suite) if recording.suite in names() else None
 
 

@@ -32,14 +32,14 @@ def facts(path: Path) -> dict[str, Any]:
         source = (file_system or {}).get("source") or ""
         if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
             number = Path(source).stat().st_rdev
-    stack = _stack(number)
+    disks = stack(number)
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     return {
         "path": str(path),
         "file_system": file_system,
-        "stack": [disk.name for disk in stack],
-        "partition_start_bytes": _partition_start(stack),
-        "device": _device(stack[-1]) if stack else None,
+        "stack": [disk.name for disk in disks],
+        "partition_start_bytes": _partition_start(disks),
+        "device": _device(disks[-1]) if disks else None,
         "host": _host(),
         "power": {
             "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
@@ -116,7 +116,7 @@ def _file_system(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def _stack(number: int) -> list[Path]:
+def stack(number: int) -> list[Path]:
     """Block devices from this one down to the drive: dm and md over their first slave, a partition over its disk."""
     try:
         at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
@@ -144,7 +144,7 @@ def _device(disk: Path) -> dict[str, Any]:
         "serial": device_serial(str(node)) if node.is_block_device() else None,
         "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
         "bytes": sectors * 512 if sectors is not None else None,
-        **_link(disk),
+        **link(disk),
         "logical_block_bytes": _number(queue / "logical_block_size"),
         "physical_block_bytes": _number(queue / "physical_block_size"),
         "optimal_io_bytes": _number(queue / "optimal_io_size"),
@@ -160,7 +160,7 @@ def _device(disk: Path) -> dict[str, Any]:
     }
 
 
-def _link(disk: Path) -> dict[str, Any]:
+def link(disk: Path) -> dict[str, Any]:
     """Speed and width of the PCIe or SATA link, now and at most."""
     device = disk / "device"
     pcie = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
@@ -180,6 +180,16 @@ def _link(disk: Path) -> dict[str, Any]:
         "link_width": lane,
         "link_width_max": lane,
     }
+
+
+def power_state(disk: Path) -> str | None:
+    """`active` or `suspended`, and PCIe's `D0` to `D3cold`, of a drive's controller; the drive is not asked."""
+    device = disk / "device"
+    runtime = _text(device / "power" / "runtime_status")
+    controller = next((p for p in (device / "device", device) if (p / "power_state").exists()), None)
+    pcie = _text(controller / "power_state") if controller else None
+    said = [word for word in (runtime, pcie) if word and word not in ("unsupported", "unknown")]
+    return " ".join(said) or None
 
 
 def _partition_start(stack: list[Path]) -> int | None:
@@ -204,10 +214,20 @@ def temperature(name: str) -> float | None:
     return None
 
 
-def smart(name: str) -> dict[str, Any] | None:
-    """What smartctl prints of the drive `name`, or nvme-cli, when one of them is there and may ask."""
+def smart(name: str, quietly: bool = False) -> dict[str, Any] | None:
+    """What smartctl prints of the drive `name`, or nvme-cli, when one of them is there and may ask.
+
+    Args:
+        quietly: do not wake it, and open it for reading only, which smartctl does for NVMe and libata alone.
+    """
     node = f"/dev/{name}"
-    for program, *arguments in (("smartctl", "-j", "-a"), ("nvme", "smart-log", "-o", "json")):
+    kind: tuple[str, ...] = ()
+    if quietly:
+        ata = any(re.fullmatch(r"ata\d+", of.name) for of in (SYS / "block" / name).resolve().parents)
+        if not ata and not name.startswith("nvme"):
+            return None
+        kind = ("-n", "standby", "-d", "ata" if ata else "nvme")
+    for program, *arguments in (("smartctl", "-j", "-a", *kind), ("nvme", "smart-log", "-o", "json")):
         if shutil.which(program) is None:
             continue
         try:

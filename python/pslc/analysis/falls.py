@@ -1,0 +1,247 @@
+"""When a drive became slow while it worked, and when it was fast again.
+
+A load is not a test: it asks for much and for little, in requests of all sizes. A drive that was asked for less is not
+slow. So speed is taken over the time in which the drive was busy, and a fall counts only where latencies rose with it
+at the same size of requests: with N requests under way throughput times latency is N (Little 1961), and whoever asks
+for less has fewer under way, not slower ones.
+
+    seconds in which one kind dominates -> log speed while busy -> change points -> steps down -> why -> recovery
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+import numpy as np
+
+from pslc.analysis.change_points import change_points
+from pslc.analysis.load import Load
+from pslc.analysis.series import Floats
+
+Kind = Literal["read", "write"]
+
+FALL: Final = 1.5
+"""Speed before over speed after, from which it is told."""
+AGAIN: Final = 0.7
+"""Share of the speed before a fall at which it is fast again."""
+ALIKE: Final = 2.0
+"""Requests whose sizes differ by a larger factor are other work."""
+DOMINATES: Final = 0.7
+"""Share of the bytes of an interval from which it tells the speed of one kind."""
+BUSY: Final = 0.2
+"""Share of an interval for which the drive is busy, from which it tells a speed."""
+SHORTEST_S: Final = 3.0
+"""Of a speed: shorter ones are a moment's."""
+WEAK: Final = math.log(1.25)
+"""Changes of log speed below it are no border."""
+MOST_CELLS: Final = 1024
+LEAST_NOISE: Final = 0.05
+"""Of log speed: no drive is steadier."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Intervals in a row, those of other work left out, of about the same speed.
+
+    Attributes:
+        begin, end: first interval, and the one after the last.
+        from_s, to_s: since the beginning.
+        bytes: that were moved; seconds: for so long the drive was busy with it.
+        request_bytes, latency_s: means; nan where not known.
+        flushes: for each request of the kind; nan where not known.
+        celsius: the highest; nan where not known.
+    """
+
+    begin: int
+    end: int
+    from_s: float
+    to_s: float
+    bytes: float
+    seconds: float
+    request_bytes: float
+    latency_s: float
+    flushes: float
+    celsius: float
+
+    @property
+    def bytes_per_s(self) -> float:
+        """While busy."""
+        return self.bytes / self.seconds
+
+
+@dataclass(frozen=True)
+class Again:
+    """How a slow stretch ended.
+
+    Attributes:
+        at_s: when it was fast again, since the beginning; None: never while watched.
+        idle_s: the longest pause before that; 0 where there was none.
+        not_enough_s: the longest pause after which it was still slow; 0 where there was none.
+    """
+
+    at_s: float | None
+    idle_s: float
+    not_enough_s: float
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The speed of reads or writes fell, and it was the drive.
+
+    Attributes:
+        at_s: since the beginning; exact to an interval.
+        before, after: the stretches on both sides.
+        since_pause_bytes: written since the last pause, until the fall.
+        watched_pause: whether that pause was seen; else they are at least so many.
+        deeper: it had fallen before, without having been fast again.
+    """
+
+    kind: Kind
+    at_s: float
+    before: Stretch
+    after: Stretch
+    since_pause_bytes: float
+    watched_pause: bool
+    deeper: bool
+    again: Again
+
+
+def falls(load: Load) -> list[Fall]:
+    """Every fall of either kind, in order of time."""
+    found = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
+    return sorted(found, key=lambda fall: fall.at_s)
+
+
+def _of_kind(load: Load, kind: Kind) -> list[Fall]:
+    sessions = load.sessions()
+    found = [(number, of) for number, session in enumerate(sessions) for of in _stretches(load, kind, *session)]
+    written = np.concatenate([[0.0], np.cumsum(np.nan_to_num(load.write_bytes))])
+    falls: list[Fall] = []
+    for at, ((number, before), (other, after)) in enumerate(pairwise(found)):
+        if number != other or not fell(before, after):
+            continue
+        last = falls[-1] if falls else None
+        deeper = last is not None and (last.again.at_s is None or last.again.at_s > after.from_s)
+        falls.append(
+            Fall(
+                kind=kind,
+                at_s=after.from_s,
+                before=before,
+                after=after,
+                since_pause_bytes=float(written[after.begin] - written[sessions[number][0]]),
+                watched_pause=sessions[number][0] > 0,
+                deeper=deeper,
+                again=_again(load, before, after, [of for _, of in found[at + 2 :]]),
+            )
+        )
+    return falls
+
+
+def fell(before: Stretch, after: Stretch) -> bool:
+    """Whether the second is slower, and it is the drive: the latency of requests of the same size rose with it."""
+    ratio = before.bytes_per_s / after.bytes_per_s
+    if ratio < FALL or not _alike(before, after):
+        return False
+    latencies = after.latency_s / before.latency_s if before.latency_s > 0 else math.nan
+    return math.isnan(latencies) or latencies >= math.sqrt(ratio)
+
+
+def _alike(one: Stretch, other: Stretch) -> bool:
+    ratio = one.request_bytes / other.request_bytes
+    return math.isnan(ratio) or 1 / ALIKE <= ratio <= ALIKE
+
+
+def _again(load: Load, before: Stretch, after: Stretch, later: list[Stretch]) -> Again:
+    """Look for the first later stretch that is as fast as before, and at the pauses on the way."""
+    pauses = [(a, b, float(load.seconds[a:b].sum())) for a, b in load.pauses()]
+    slow, not_enough = after, 0.0
+    for of in later:
+        if not _alike(before, of):
+            continue
+        rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= of.begin), default=0.0)
+        if of.bytes_per_s >= AGAIN * before.bytes_per_s:
+            return Again(of.from_s, rested, not_enough)
+        not_enough, slow = max(not_enough, rested), of
+    return Again(None, 0.0, not_enough)
+
+
+def _stretches(load: Load, kind: Kind, begin: int, end: int) -> list[Stretch]:
+    """Between two pauses: what was fast, what was slow."""
+    part = slice(begin, end)
+    moved = load.read_bytes[part] if kind == "read" else load.write_bytes[part]
+    both = load.read_bytes[part] + load.write_bytes[part]
+    tells = (moved > 0) & (moved >= DOMINATES * both) & (load.busy_s[part] >= BUSY * load.seconds[part])
+    places = begin + np.flatnonzero(tells)
+    if places.size < 2:
+        return []
+    all_moved = load.read_bytes if kind == "read" else load.write_bytes
+    borders = _borders(all_moved[places], load.busy_s[places])
+    edges = [0, *borders, places.size]
+    while len(edges) > 2 and (weakest := _weakest(all_moved[places], load.busy_s[places], edges)):
+        edges.pop(weakest)
+    return [_stretch(load, kind, places[a:b]) for a, b in pairwise(edges)]
+
+
+def _borders(moved: Floats, busy: Floats) -> list[int]:
+    """Change points of log speed, in cells of a few intervals where there are many, then to one interval."""
+    step = -(-moved.size // MOST_CELLS)
+    starts = np.arange(0, moved.size, step)
+    level = np.log(np.add.reduceat(moved, starts) / np.add.reduceat(busy, starts))
+    if level.size < 4:
+        return []
+    # Neighbours differ by the noise alone, nearly always.
+    noise = max(1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2), LEAST_NOISE)
+    cells = change_points(level, 6 * noise**2 * math.log(level.size))
+    if step == 1:
+        return cells
+    fine = np.log(moved / busy)
+    return [_finest(fine, max(0, (cell - 1) * step), min(fine.size, (cell + 1) * step)) for cell in cells]
+
+
+def _finest(level: Floats, begin: int, end: int) -> int:
+    """The border within a short part that parts it best."""
+    errors = [level[begin:at].var() * (at - begin) + level[at:end].var() * (end - at) for at in range(begin + 1, end)]
+    return begin + 1 + int(np.argmin(errors))
+
+
+def _weakest(moved: Floats, busy: Floats, edges: list[int]) -> int | None:
+    """The border that is none: beside a stretch that is a moment's, or of a small change. None when all are good."""
+    speeds = [math.log(moved[a:b].sum() / busy[a:b].sum()) for a, b in pairwise(edges)]
+    lasted = [float(busy[a:b].sum()) for a, b in pairwise(edges)]
+    changes = {at: abs(speeds[at] - speeds[at - 1]) for at in range(1, len(edges) - 1)}
+    brief = [number for number, seconds in enumerate(lasted) if seconds < SHORTEST_S]
+    if brief:
+        shortest = min(brief, key=lambda number: lasted[number])
+        return min((at for at in (shortest, shortest + 1) if at in changes), key=lambda at: changes[at])
+    weakest = min(changes, key=lambda at: changes[at])
+    return weakest if changes[weakest] < WEAK else None
+
+
+def _stretch(load: Load, kind: Kind, places: np.ndarray) -> Stretch:
+    moved, count, latency = (
+        (load.read_bytes, load.reads, load.read_s) if kind == "read" else (load.write_bytes, load.writes, load.write_s)
+    )
+    begin, end = int(places[0]), int(places[-1]) + 1
+    ends = load.ends_s
+    requests = float(count[places].sum())
+    size, took, flushes = (
+        float(of) / requests if requests else math.nan
+        for of in (moved[places].sum(), latency[places].sum(), load.flushes[places].sum())
+    )
+    celsius = load.celsius[places]
+    hottest = float(np.nanmax(celsius)) if np.isfinite(celsius).any() else math.nan
+    return Stretch(
+        begin,
+        end,
+        float(ends[begin] - load.seconds[begin]),
+        float(ends[end - 1]),
+        float(moved[places].sum()),
+        float(load.busy_s[places].sum()),
+        size,
+        took,
+        flushes,
+        hottest,
+    )

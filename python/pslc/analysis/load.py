@@ -1,0 +1,80 @@
+"""What a drive was asked and did, interval by interval, as the block layer of a machine counts it: while it does its
+work, not in a test of its own. When it rested, and how much was written since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis.series import Floats
+
+Bools = NDArray[np.bool_]
+
+PAUSE_S: Final = 10.0
+"""A pause: firmware that folds in pauses waits for seconds before it begins."""
+RESTING: Final = 0.05
+"""A drive that is busy for a smaller share of the time rests: background work of the host goes on in any pause."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Arrays of shape (n,), a value an interval; what is not known is nan.
+
+    Attributes:
+        seconds: length of the interval, > 0.
+        read_bytes, write_bytes, trim_bytes: that were completed in it.
+        reads, writes, flushes: requests that were.
+        read_s, write_s: their latencies, summed.
+        busy_s: for so long something was under way.
+        queue_s: the time of all that was under way, summed; over `seconds` the mean of the queue.
+        celsius: of the drive.
+    """
+
+    seconds: Floats
+    read_bytes: Floats
+    write_bytes: Floats
+    trim_bytes: Floats
+    reads: Floats
+    writes: Floats
+    flushes: Floats
+    read_s: Floats
+    write_s: Floats
+    busy_s: Floats
+    queue_s: Floats
+    celsius: Floats
+
+    @classmethod
+    def of(cls, **known: Floats) -> Load:
+        """A load of which only some columns are known."""
+        count = known["seconds"].size
+        unknown = {of.name: np.full(count, np.nan) for of in fields(cls)}
+        return cls(**(unknown | known))
+
+    @property
+    def ends_s(self) -> Floats:
+        """When each interval ended, since the beginning."""
+        return np.cumsum(self.seconds)
+
+    @property
+    def resting(self) -> Bools:
+        """The intervals in which the drive was left alone, nearly."""
+        return self.busy_s < RESTING * self.seconds
+
+    def pauses(self) -> list[tuple[int, int]]:
+        """Where the drive rested for `PAUSE_S` or more: first interval, and the one after the last."""
+        edges = np.diff(np.concatenate([[0], self.resting.astype(np.int8), [0]]))
+        began, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+        since = np.concatenate([[0.0], self.ends_s])
+        return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= PAUSE_S]
+
+    def sessions(self) -> list[tuple[int, int]]:
+        """What lies between the pauses."""
+        found, at = [], 0
+        for began, ended in self.pauses():
+            if began > at:
+                found.append((at, began))
+            at = ended
+        return [*found, (at, self.seconds.size)] if at < self.seconds.size else found

@@ -1,0 +1,106 @@
+"""`pslc watch`: a drive while it does its work."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc.live import Live
+    from pslc.recording import Recording
+    from pslc.runner.watch import Now
+
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+def command(
+    device: Annotated[Path, typer.Argument(help="A block device.", metavar="DEVICE")],
+    for_: Annotated[str | None, typer.Option("--for", help="So long; else until Ctrl-C.", metavar="8h")] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Watch a drive while it does its work, and say when it became slow and why.
+
+    Nothing is written to it. Each second the block layer's counters are read; temperature, SMART and the link are asked
+    for only while it works, so that it sleeps as it would. Ctrl-C ends it. The recording goes to a folder of its own
+    under runs/, or to --save; with --json only to --save.
+    """
+    from pslc import units, view
+    from pslc.errors import refusal
+    from pslc.live import Live
+    from pslc.opened import analysed
+    from pslc.report import page, terminal
+    from pslc.runner.watch import watch
+
+    seconds = units.seconds(for_, "--for") if for_ else None
+    folder = save
+    if folder is None and not as_json:
+        folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-watch-{device.name}"
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise refusal(f"{folder} is not empty", "--save takes a new folder")
+    with Live(sys.stderr) as live:
+        found = watch(device, seconds, _shown(live, device, seconds), _keeper(folder) if folder else None, ENDS)
+    recording = analysed(found)
+    if folder is not None:
+        recording.save(folder)
+        if not no_report:
+            page.write(view.of_recording(recording), folder / "report.html")
+    if as_json:
+        print(json.dumps(recording.document(), indent=1))
+    else:
+        terminal.show(view.of_recording(recording))
+    if folder is not None:
+        where = "" if no_report else f", pictures: {folder / 'report.html'}"
+        typer.echo(f"recording: {folder}{where}", err=True)
+    if recording.error:
+        raise refusal(f"it was watched until then: {recording.error}", "what was recorded is kept")
+
+
+def _keeper(folder: Path) -> "Callable[[Recording], None]":
+    def keep(so_far: "Recording") -> None:
+        with suppress(OSError):
+            replace(so_far, error="it was still being watched").save(folder)
+
+    return keep
+
+
+def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":
+    """What draws each second; None where nobody looks."""
+    from pslc import words
+    from pslc.analysis.load import PAUSE_S, RESTING
+    from pslc.live import Trail
+
+    if not live.shown:
+        return None
+    trails = {kind: Trail(40) for kind in ("read", "write")}
+    rested = written = 0.0
+    until = f" of {words.span(seconds)}" if seconds else ""
+
+    def show(now: "Now") -> None:
+        nonlocal rested, written
+        moved = now.moved
+        rested = rested + now.seconds if moved["busy_ns"] < RESTING * 1e9 * now.seconds else 0.0
+        written = 0.0 if rested >= PAUSE_S else written + moved["write_bytes"]
+        lines = [f"{device}, watched for {words.span(round(now.at_s))}{until}; Ctrl-C ends it"]
+        for kind, trail in trails.items():
+            count = moved[f"{kind}s"]
+            speed = moved[f"{kind}_bytes"] / now.seconds
+            latency = words.span(moved[f"{kind}_ns"] / count / 1e9) if count else "-"
+            rate = f"{words.speed(speed):>11} {words.count(round(count / now.seconds)):>8} IOPS {latency:>8}"
+            lines.append(f"{kind:>6} {rate} {trail.add(speed)}")
+        busy = min(100 * moved["busy_ns"] / 1e9 / now.seconds, 100)
+        parts = [f"queue {moved['queue_ns'] / 1e9 / now.seconds:.1f}", f"busy {busy:.0f} %"]
+        parts += [f"{now.asked.celsius:.0f} C"] if now.asked.celsius is not None else []
+        parts += [state for state in now.asked.state.values() if state]
+        parts.append(f"{words.size(written)} written without a pause of {PAUSE_S:.0f} s")
+        live.draw([*lines, "       " + ", ".join(parts)])
+
+    return show

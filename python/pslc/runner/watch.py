@@ -1,0 +1,144 @@
+"""Watch a drive while it does its work, and keep what was seen as a recording. Nothing is written to it, and nothing of
+it is opened but for reading."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
+from typing import Any, Final
+
+from pslc._native import version
+from pslc.errors import refusal
+from pslc.recording import Recording
+from pslc.targets import probe
+from pslc.watch.asked import Asked, file_systems
+from pslc.watch.counters import FIELDS, Counters, Samples
+
+EVERY_NS: Final = 1_000_000_000
+KEEP_EVERY_S: Final = 60.0
+KEEP_SHARE: Final = 0.001
+"""Of the time; keeping a long recording takes a while, and is then done less often."""
+
+Show = Callable[["Now"], None]
+
+
+class Now:
+    """What there is to see in this second, for a live view."""
+
+    def __init__(self, at_s: float, seconds: float, moved: dict[str, int], asked: Asked) -> None:
+        """`moved` has the names of `pslc.watch.counters.FIELDS`."""
+        self.at_s, self.seconds, self.moved, self.asked = at_s, seconds, moved, asked
+
+
+def device_of(path: Path) -> int:
+    """The number of a block device.
+
+    Raises:
+        PslcError: it is none.
+    """
+    if not path.exists():
+        raise refusal(f"{path}: there is no such device", "lsblk lists the block devices")
+    if not path.is_block_device():
+        below = probe.facts(path)["stack"]
+        hint = f"it lies on {below[0]}: pslc watch /dev/{below[0]}" if below else "lsblk lists the block devices"
+        raise refusal(f"{path} is no block device", hint)
+    return path.stat().st_rdev
+
+
+def watch(
+    path: Path,
+    for_s: float | None = None,
+    show: Show | None = None,
+    keep: Callable[[Recording], None] | None = None,
+    until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
+) -> Recording:
+    """Watch the block device `path` for so long, or until one of the signals `until` comes; they are blocked meanwhile.
+
+    Args:
+        show: told of each second.
+        keep: given the recording so far every now and then.
+
+    Raises:
+        PslcError: it is no block device, or Linux counts nothing of it.
+    """
+    counters = Counters(device_of(path))
+    facts = probe.facts(path)
+    asked = Asked((facts["device"] or {}).get("name"))
+    samples, began_unix_ns = Samples(), time_ns()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, until)
+    error: str | None = None
+    interrupted = False
+
+    def recording() -> Recording:
+        return recorded(path, facts, asked, samples, began_unix_ns, error)
+
+    try:
+        # The clock that goes on while the machine sleeps.
+        begin = clock_gettime_ns(CLOCK_BOOTTIME)
+        before, last = counters.now(), begin
+        samples.add(begin, before, None)
+        due, kept_s, keeping_s = begin + EVERY_NS, 0.0, 0.0
+        while not interrupted and (for_s is None or last - begin < for_s * 1e9 - EVERY_NS / 2):
+            wait = max(due - clock_gettime_ns(CLOCK_BOOTTIME), 0) / 1e9
+            interrupted = signal.sigtimedwait(until, wait) is not None
+            try:
+                counted = counters.now()
+            except OSError as gone:
+                error = f"{path} is gone: {gone.strerror}"
+                break
+            at = clock_gettime_ns(CLOCK_BOOTTIME)
+            # After a sleep of the machine the seconds that were missed are one long one.
+            due = max(due + EVERY_NS, at)
+            moved = {name: now - was for name, now, was in zip(FIELDS, counted, before, strict=True)}
+            moved["in_flight"] = counted[list(FIELDS).index("in_flight")]
+            at_s = (at - begin) / 1e9
+            asked.look(at_s, worked=moved["busy_ns"] > 0)
+            samples.add(at, counted, asked.celsius)
+            if show is not None:
+                show(Now(at_s, (at - last) / 1e9, moved, asked))
+            before, last = counted, at
+            if keep is not None and at_s >= kept_s + max(KEEP_EVERY_S, keeping_s / KEEP_SHARE):
+                began = process_time()
+                keep(recording())
+                kept_s, keeping_s = at_s, process_time() - began
+    finally:
+        counters.close()
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return recording()
+
+
+def recorded(
+    path: Path, facts: dict[str, Any], asked: Asked, samples: Samples, began_unix_ns: int, error: str | None
+) -> Recording:
+    """What was seen so far. There is but one series, of bins of time."""
+    series, before, totals = samples.columns()
+    seconds = int(series["end_ns"][-1]) / 1e9 if len(samples) > 1 else 0.0
+    device = facts["device"] or {}
+    about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
+    return Recording(
+        suite="watch",
+        target=str(path),
+        drive=device.get("model") or os.fspath(path),
+        seed=0,
+        version=version(),
+        wall_s=seconds,
+        drive_time_s=seconds,
+        capacity_bytes=device.get("bytes") or 0,
+        interrupted=False,
+        error=error,
+        job_file="",
+        overrides=[],
+        profile="",
+        start_ns=0,
+        facts=facts | {"watch": about},
+        provenance=[],
+        jobs=[],
+        before=before,
+        totals=totals,
+        time=series,
+        bytes=series,
+        began_unix_ns=began_unix_ns,
+    )

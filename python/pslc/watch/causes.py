@@ -1,0 +1,101 @@
+"""Why a drive became slow while it worked, as far as that is to be seen from outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pslc.analysis.falls import Fall
+from pslc.analysis.load import PAUSE_S
+from pslc.findings.doubts import HOT, THERMAL
+
+NEAR_S: Final = 60.0
+"""A change of the link so long before a fall, or after it was noticed, belongs to it: it is looked at while the drive
+works, every 10 s at most."""
+SAME: Final = 0.2
+"""Amounts that differ by a smaller share are the same cache."""
+LEAST_CACHE: Final = 128e6
+"""Bytes: less is in a drive's DRAM, or an accident."""
+FLUSHED: Final = 3.0
+"""By how much flushes for each request have to rise so that they are why."""
+
+CAUSES: Final = {
+    "link": "the link had trained lower",
+    "heat": "the drive throttled for heat",
+    "flush": "writes were flushed more often",
+    "cache": "the SLC cache was full",
+    "room": "the drive made room while it took writes in, by folding or collection",
+    "unknown": "why is not to be seen from outside",
+}
+"""In the order in which they are thought of."""
+
+
+@dataclass(frozen=True)
+class Because:
+    """One of `CAUSES`, and how sure it is: `sure`, `very likely`, `likely`, `perhaps`; empty where it is unknown."""
+
+    cause: str
+    sureness: str
+
+
+def why(fall: Fall, others: Sequence[Fall], changes: Sequence[dict[str, Any]], throttled: bool | None) -> Because:
+    """Why the speed fell.
+
+    Args:
+        others: all falls that were seen.
+        changes: of the link, as `Asked.changes`.
+        throttled: the drive's own counters of heat rose while it was watched; None where it has none.
+    """
+    if any(lower(of) and abs(of["at_s"] - fall.at_s) <= NEAR_S for of in changes):
+        return Because("link", "sure")
+    if fall.after.celsius >= HOT and throttled is not False:
+        return Because("heat", "very likely" if throttled else "likely")
+    if fall.kind == "read":
+        return Because("unknown", "")
+    rise = fall.after.flushes / fall.before.flushes if fall.before.flushes > 0 else math.inf
+    if fall.after.flushes > 0.1 and rise >= FLUSHED:
+        return Because("flush", "likely")
+    if fall.deeper:
+        return Because("room", "likely")
+    if fall.since_pause_bytes < LEAST_CACHE:
+        return Because("unknown", "")
+    same = [
+        of
+        for of in others
+        if of is not fall
+        and of.kind == "write"
+        and of.watched_pause
+        and not of.deeper
+        and abs(of.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
+    ]
+    # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
+    surely = fall.again.idle_s >= PAUSE_S and (same or fall.again.not_enough_s)
+    return Because("cache", "very likely" if surely else "likely")
+
+
+def lower(change: dict[str, Any]) -> bool:
+    """Whether a change is one of the link, to less."""
+    return change["what"] == "link" and carries(change["to"]) < carries(change["from"])
+
+
+def carries(link: str) -> float:
+    """What a link carries, in proportion: `16.0 GT/s PCIe x4` is 64."""
+    speed, _, rest = link.partition(" ")
+    return float(speed) * int(rest.rpartition("x")[2])
+
+
+def throttled(logs: Sequence[tuple[float, dict[str, Any]]]) -> bool | None:
+    """Whether NVMe's counters of heat rose from the first log to the last; None where there are none."""
+    found = [health(log) for _, log in logs]
+    names = [name for name in THERMAL if all(isinstance(log.get(name), int) for log in found)]
+    if len(found) < 2 or not names:
+        return None
+    return any(found[-1][name] > found[0][name] for name in names)
+
+
+def health(log: dict[str, Any]) -> dict[str, Any]:
+    """NVMe's health log as smartctl or nvme-cli print it; a drive's of another kind as it is."""
+    found: dict[str, Any] = log.get("nvme_smart_health_information_log", log)
+    return found

@@ -1,0 +1,319 @@
+"""What a watched drive's recording says: what happened when, in words, and why as far as that is to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from pslc import words
+from pslc.analysis.falls import Fall, falls
+from pslc.analysis.load import PAUSE_S, Load
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.findings.doubts import HOT, Doubt
+from pslc.recording import Recording
+from pslc.targets.probe import endurance_bytes
+from pslc.watch.causes import CAUSES, Because, health, lower, throttled, why
+from pslc.watch.counters import load_of
+
+YEAR_S: Final = 365.25 * 86400
+FULL: Final = 0.9
+"""Share of a file system from which a drive behind it has little room for a cache."""
+STILL_S: Final = 2.0
+"""For so long nothing was completed although something was under way: the drive stood still."""
+WORN: Final = 90
+"""Percentage used from which it is said."""
+MOST_SAID: Final = 6
+"""Falls that are told in words; the table has them all."""
+
+
+def findings(recording: Recording) -> dict[str, Any]:
+    """What happened while it was watched, in base units; times are since the beginning.
+
+    - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
+    - `falls`: each time that reads or writes became slow and it was the drive: `kind`, `at_s`, `from_bytes_per_s`,
+      `to_bytes_per_s` (while busy), `latency_from_s`, `latency_to_s`, `since_pause_bytes` and `watched_pause` (else it
+      is at least so much), `cause` (of `pslc.watch.causes`), `sureness`, `again_s` (null: not while watched),
+      `idle_s`: its longest pause before that, `not_enough_s`: the longest after which it was still slow
+    - `stood_still`: `at_s`, `seconds` in which nothing was completed
+    - `most_since_pause_bytes`: the most that was written without a pause of 10 s
+    - `pauses`, `longest_pause_s`; `busiest_written_bytes_per_s`: in a second
+    - `hottest_c`, `hottest_at_s`, `hot_s`, `throttled`; null where it is not known
+    - `changes`: of link and power state; `wear`: of the health log, first and last; `life_years` at this load
+    - `full`: share of the fullest file system on it, `discards`: whether it, or anything, discards
+    """
+    load = load_of(recording)
+    about = recording.facts["watch"]
+    logs = [(at, log) for at, log in about["smart"]]
+    heat = throttled(logs)
+    seen = falls(load)
+    told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
+    seconds = float(load.seconds.sum())
+    pauses = load.pauses()
+    systems = about["file_systems"]
+    return {
+        "watched_s": seconds,
+        "began_unix": recording.began_unix_ns / 1e9,
+        "read_bytes": float(load.read_bytes.sum()),
+        "written_bytes": float(load.write_bytes.sum()),
+        "discarded_bytes": float(load.trim_bytes.sum()),
+        "busy": min(float(load.busy_s.sum()) / seconds, 1.0) if seconds else 0.0,
+        "kinds": [of for kind in ("read", "write") if (of := _of_kind(load, kind))],
+        "falls": told,
+        "stood_still": _stood_still(recording, load),
+        "most_since_pause_bytes": max((float(load.write_bytes[a:b].sum()) for a, b in load.sessions()), default=0.0),
+        "pauses": len(pauses),
+        "longest_pause_s": max((float(load.seconds[a:b].sum()) for a, b in pauses), default=0.0),
+        **_heat(load),
+        "throttled": heat,
+        "changes": about["changes"],
+        **_wear(logs, float(load.write_bytes.sum()), seconds),
+        "full": max((1 - of["free_bytes"] / of["bytes"] for of in systems if of["bytes"]), default=None),
+        "discards": bool(load.trim_bytes.any()) or any("discard" in of["options"].split(",") for of in systems),
+        "doubts": _doubts(recording, load),
+    }
+
+
+def _told(fall: Fall, because: Because) -> dict[str, Any]:
+    return {
+        "kind": fall.kind,
+        "at_s": fall.at_s,
+        "from_bytes_per_s": fall.before.bytes_per_s,
+        "to_bytes_per_s": fall.after.bytes_per_s,
+        "latency_from_s": _known(fall.before.latency_s),
+        "latency_to_s": _known(fall.after.latency_s),
+        "celsius": _known(fall.after.celsius),
+        "since_pause_bytes": fall.since_pause_bytes,
+        "watched_pause": fall.watched_pause,
+        "cause": because.cause,
+        "sureness": because.sureness,
+        "until_s": fall.after.to_s,
+        "again_s": fall.again.at_s,
+        "idle_s": fall.again.idle_s,
+        "not_enough_s": fall.again.not_enough_s,
+    }
+
+
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _of_kind(load: Load, kind: str) -> dict[str, Any] | None:
+    """Volume, speeds and latencies of reads or of writes."""
+    moved, count, took = (getattr(load, name) for name in (f"{kind}_bytes", f"{kind}s", f"{kind}_s"))
+    requests = float(count.sum())
+    if not requests:
+        return None
+    some = count > 0
+    each = took[some] / count[some]
+    worst = int(np.argmax(each))
+    return {
+        "kind": kind,
+        "bytes": float(moved.sum()),
+        "requests": requests,
+        "request_bytes": float(moved.sum()) / requests,
+        "fastest_bytes_per_s": float((moved / load.seconds).max()),
+        "latency_s": float(took.sum()) / requests,
+        "worst_latency_s": float(each[worst]),
+        "worst_at_s": float(load.ends_s[some][worst]),
+    }
+
+
+def _stood_still(recording: Recording, load: Load) -> list[dict[str, float]]:
+    """Where requests were under way and none came back for `STILL_S` or more."""
+    none = (load.reads + load.writes + recording.time["trims"] == 0) & (recording.time["in_flight"] > 0)
+    edges = np.diff(np.concatenate([[0], none.astype(np.int8), [0]]))
+    since = np.concatenate([[0.0], load.ends_s])
+    spans = zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True)
+    found = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
+    return [of for of in found if of["seconds"] >= STILL_S]
+
+
+def _heat(load: Load) -> dict[str, float | None]:
+    if not np.isfinite(load.celsius).any():
+        return dict.fromkeys(("hottest_c", "hottest_at_s", "hot_s"))
+    at = int(np.nanargmax(load.celsius))
+    hot = float(load.seconds[load.celsius >= HOT].sum())
+    return {"hottest_c": float(load.celsius[at]), "hottest_at_s": float(load.ends_s[at]), "hot_s": hot}
+
+
+def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds: float) -> dict[str, Any]:
+    """What the drive's own log says of its life, and how long that is at this load."""
+    if not logs:
+        return {"wear": None, "life_years": None}
+    first, last = (health(log) for _, log in (logs[0], logs[-1]))
+    names = ("critical_warning", "available_spare", "percentage_used", "media_errors", "data_units_written")
+    # nvme-cli's names, where they differ from smartctl's.
+    also = {"available_spare": "avail_spare", "percentage_used": "percent_used"}
+    wear = {name: [log.get(name, log.get(also.get(name, ""))) for log in (first, last)] for name in names}
+    limit = last.get("available_spare_threshold", last.get("spare_thresh"))
+    whole, used = endurance_bytes(last), wear["percentage_used"][1]
+    years = None
+    if whole is not None and isinstance(used, int) and written and seconds:
+        years = max(1 - used / 100, 0.0) * whole / (written / seconds) / YEAR_S
+    return {"wear": wear | {"available_spare_threshold": limit}, "life_years": years}
+
+
+def _doubts(recording: Recording, load: Load) -> list[str]:
+    said = []
+    if (recording.facts.get("host") or {}).get("virtual"):
+        said.append(str(Doubt.VIRTUAL))
+    if not load.pauses() and load.write_bytes.any():
+        said.append("it was never left alone for 10 s, so what was written before counts too: watch longer")
+    gaps = float((load.seconds[load.seconds > 5 * float(np.median(load.seconds))]).sum()) if load.seconds.size else 0.0
+    if gaps:
+        said.append(f"for {words.span(gaps)} nobody looked (the machine slept, or was busy): that is missed")
+    return said
+
+
+def sentences(findings: dict[str, Any]) -> list[str]:
+    """What happened when, the gravest first."""
+    said = [_fall(of, findings) for of in findings["falls"][:MOST_SAID]]
+    left = len(findings["falls"]) - len(said)
+    if left > 0:
+        said.append(f"It happened {left} more times; the table has them all.")
+    if not said and (findings["read_bytes"] or findings["written_bytes"]):
+        said.append("Neither reads nor writes became slow for reasons of the drive's.")
+    if any(of["cause"] in ("cache", "room") for of in findings["falls"]) and not findings["discards"]:
+        full = findings["full"]
+        if full is not None and full >= FULL:
+            said.append(
+                f"Nothing was discarded, and the file system on it is {words.share(full)} full: a full drive has "
+                "little room for a cache. fstrim tells it what is free."
+            )
+    for of in findings["stood_still"][:MOST_SAID]:
+        said.append(f"Nothing was completed for {words.span(of['seconds'])} from {clock(of['at_s'], findings)} on.")
+    for change in findings["changes"]:
+        if lower(change):
+            at = clock(change["at_s"], findings)
+            said.append(f"The link trained lower at {at}: {change['to']} instead of {change['from']}.")
+    if findings["hottest_c"] is not None and (findings["hot_s"] or findings["throttled"]):
+        more = ", and it throttled by its own count" if findings["throttled"] else ""
+        at = clock(findings["hottest_at_s"], findings)
+        said.append(f"It was at {findings['hottest_c']:.0f} C at {at}{more}.")
+    said += _of_wear(findings)
+    kinds = [f"{words.size(of['bytes'])} {verb}" for of, verb in _verbs(findings)]
+    moved = " and ".join(kinds) or "Nothing moved"
+    said.append(
+        f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
+        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {PAUSE_S:.0f} s."
+    )
+    return said
+
+
+def _verbs(findings: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    return [(of, "read" if of["kind"] == "read" else "written") for of in findings["kinds"]]
+
+
+def _fall(of: dict[str, Any], findings: dict[str, Any]) -> str:
+    """`Writes fell from 1900 MB/s to 140 MB/s at 03:12 after 310 GB without a pause of 10 s: ...`"""
+    said = f"{of['kind'].capitalize()}s fell from {words.speed(of['from_bytes_per_s'])} to "
+    said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
+    if of["kind"] == "write":
+        least = "" if of["watched_pause"] else " or more"
+        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {PAUSE_S:.0f} s"
+    cause = CAUSES[of["cause"]]
+    if of["cause"] == "heat":
+        cause += f" at {of['celsius']:.0f} C"
+    sure = f" ({of['sureness']})" if of["sureness"] not in ("", "sure") else ""
+    return f"{said}: {cause}{sure}; {_again(of, findings)}."
+
+
+def _again(of: dict[str, Any], findings: dict[str, Any]) -> str:
+    short = f"{words.span(of['not_enough_s'])} idle were not enough" if of["not_enough_s"] else ""
+    if of["again_s"] is None:
+        return f"it was not fast again until the end{f', {short}' if short else ''}"
+    how = f"after {words.span(of['idle_s'])} idle" if of["idle_s"] else "without a pause"
+    return f"it was fast again {how}{f' ({short})' if short else ''}, at {clock(of['again_s'], findings)}"
+
+
+def clock(at_s: float, findings: dict[str, Any]) -> str:
+    """Time of day, with the date in a long watch, and with seconds in a short one; of data without a date, since the
+    beginning."""
+    if not findings["began_unix"]:
+        return words.span(at_s)
+    watched = findings["watched_s"]
+    form = "%H:%M:%S" if watched < 3600 else "%H:%M" if watched < 72000 else "%Y-%m-%d %H:%M"
+    return f"{datetime.fromtimestamp(findings['began_unix'] + at_s):{form}}"
+
+
+def _of_wear(findings: dict[str, Any]) -> list[str]:
+    wear = findings["wear"]
+    if wear is None:
+        return []
+    said = []
+    used, spare = wear["percentage_used"][1], wear["available_spare"][1]
+    limit = wear["available_spare_threshold"]
+    if isinstance(used, int) and used >= WORN:
+        said.append(f"It is worn: {used} % of its life are used, by its own count.")
+    if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
+        said.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
+    first, last = wear["media_errors"]
+    if isinstance(first, int) and isinstance(last, int) and last > first:
+        said.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
+    if findings["life_years"] is not None:
+        said.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
+    return said
+
+
+def tables(findings: dict[str, Any]) -> list[Table]:
+    """The falls, and the load."""
+    found = []
+    if findings["falls"]:
+        columns = ("at", "kind", "from", "to", "since a pause", "idle", "why")
+        rows = [
+            [
+                clock(of["at_s"], findings),
+                of["kind"],
+                words.speed(of["from_bytes_per_s"]),
+                words.speed(of["to_bytes_per_s"]),
+                words.size(of["since_pause_bytes"]),
+                "" if of["again_s"] is None else words.span(of["idle_s"]) if of["idle_s"] else "none",
+                f"{of['cause']} ({of['sureness']})" if of["sureness"] else of["cause"],
+            ]
+            for of in findings["falls"]
+        ]
+        found.append(Table("Became slow", columns, rows, words=("at", "kind", "why")))
+    names = ("kind", "moved", "requests", "mean size", "fastest second", "mean latency", "worst second", "at")
+    rows = [
+        [
+            of["kind"],
+            words.size(of["bytes"]),
+            words.count(round(of["requests"])),
+            words.size(of["request_bytes"]),
+            words.speed(of["fastest_bytes_per_s"]),
+            words.span(of["latency_s"]),
+            words.span(of["worst_latency_s"]),
+            clock(of["worst_at_s"], findings),
+        ]
+        for of in findings["kinds"]
+    ]
+    return [*found, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed, latency, queue and temperature against time."""
+    load = load_of(recording)
+    minutes = curves.minutes(recording)
+    latencies = []
+    for kind in ("read", "write"):
+        count, took = getattr(load, f"{kind}s"), getattr(load, f"{kind}_s")
+        some = count > 0
+        if some.any():
+            latencies.append(Line(kind, minutes[some], took[some] / count[some] * 1e3))
+    queue = [Line("mean queue", minutes, load.queue_s / load.seconds)]
+    busy = [Line("busy", minutes, 100 * np.minimum(load.busy_s / load.seconds, 1.0))]
+    found = [
+        curves.speed_by_time(recording),
+        Picture("latency", "Mean latency in each second", "minutes", "ms", latencies, log_y=True),
+        Picture("queue", "Requests under way", "minutes", "requests", queue),
+        Picture("busy", "Share of the time that the drive was busy", "minutes", "%", busy),
+    ]
+    known = np.isfinite(load.celsius)
+    if known.any():
+        line = Line("drive", minutes[known], load.celsius[known])
+        found.append(Picture("heat", "Temperature", "minutes", "C", [line]))
+    return found

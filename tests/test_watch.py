@@ -1,0 +1,373 @@
+"""A drive watched while it does its work: what happened when, held against drives of which the test knows it."""
+
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pslc.analysis.falls import falls
+from pslc.analysis.load import Load
+from pslc.opened import analysed
+from pslc.recording import Recording
+from pslc.runner.watch import recorded, watch
+from pslc.watch import asked as asking
+from pslc.watch import counters
+from pslc.watch.asked import Asked
+from pslc.watch.causes import throttled
+from pslc.watch.counters import FIELDS, Samples, load_of
+from tests.conftest import ROOT
+from tests.loops import loop_over, reason
+
+MB = 1e6
+loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
+
+
+def load(*parts: tuple, kind: str = "write", celsius: float = np.nan, seed: int = 0) -> Load:
+    """Seconds of a drive, each part `(seconds, bytes a second, queue, bytes a request)`; a speed of 0 is a pause. With
+    so many under way all the time latencies are what Little's law says."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for seconds, speed, queue, size in parts:
+        for _ in range(seconds):
+            moved = speed * random.lognormal(0, 0.05)
+            rows.append((moved, moved / size, queue if speed else 0.0, 1.0 if speed else 0.0))
+    moved, count, waited, busy = np.array(rows).T
+    none = np.zeros(len(rows))
+    other = {"read": "write", "write": "read"}[kind]
+    return Load(
+        seconds=np.ones(len(rows)),
+        trim_bytes=none,
+        flushes=none,
+        busy_s=busy,
+        queue_s=waited,
+        celsius=np.full(len(rows), celsius),
+        **{f"{kind}_bytes": moved, f"{kind}s": count, f"{kind}_s": waited},
+        **{f"{other}_bytes": none, f"{other}s": none, f"{other}_s": none},
+    )
+
+
+def test_a_fall_is_found_to_the_second_with_what_was_written_since_the_pause():
+    (fall,) = falls(load((20, 0, 0, 1), (60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 1e6)))
+    assert fall.at_s == 80
+    assert fall.before.bytes_per_s == pytest.approx(1900 * MB, rel=0.05)
+    assert fall.after.bytes_per_s == pytest.approx(140 * MB, rel=0.05)
+    assert fall.since_pause_bytes == pytest.approx(60 * 1900 * MB, rel=0.02)
+    assert fall.watched_pause
+    assert fall.again.at_s is None
+
+
+def test_who_asks_for_less_is_not_slowed_by_the_drive():
+    assert not falls(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8 * 140 / 1900, 1e6)))
+
+
+def test_smaller_requests_are_other_work():
+    assert not falls(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 4096)))
+
+
+def test_a_moment_is_no_fall():
+    assert not falls(load((60, 1900 * MB, 8, 1e6), (2, 140 * MB, 8, 1e6), (60, 1900 * MB, 8, 1e6)))
+
+
+def test_the_pause_after_which_it_was_fast_again_is_told_and_the_one_that_was_not_enough():
+    slow, fast = (30, 140 * MB, 8, 1e6), (30, 1900 * MB, 8, 1e6)
+    (fall,) = falls(load(fast, slow, (20, 0, 0, 1), slow, (240, 0, 0, 1), fast))
+    assert (fall.at_s, fall.again.at_s, fall.again.idle_s, fall.again.not_enough_s) == (30, 350, 240, 20)
+
+
+def test_reads_fall_too():
+    (fall,) = falls(load((30, 3000 * MB, 8, 1e5), (30, 300 * MB, 8, 1e5), kind="read"))
+    assert (fall.kind, fall.at_s) == ("read", 30)
+
+
+def test_a_watch_of_days_is_analysed_in_seconds():
+    parts = [(1000, 0, 0, 1), (9000, 900 * MB, 4, 1e6), (3000, 100 * MB, 4, 1e6)]
+    began = time.process_time()
+    found = falls(load(*parts * 20))
+    assert len(found) == 20
+    assert [fall.at_s for fall in found] == [10_000 + 13_000 * n for n in range(20)]
+    assert time.process_time() - began < 10
+
+
+def test_lines_of_any_kernel_are_read():
+    eleven = b"  10 1 16 5 20 2 64 7 3 9 12\n"
+    of = dict(zip(FIELDS, counters.parsed(eleven), strict=True))
+    assert (of["reads"], of["read_bytes"], of["write_bytes"]) == (10, 16 * 512, 64 * 512)
+    assert (of["busy_ns"], of["queue_ns"], of["in_flight"], of["trims"]) == (9_000_000, 12_000_000, 3, 0)
+    seventeen = b"10 1 16 5 20 2 64 7 3 9 12 30 4 128 6 40 8"
+    of = dict(zip(FIELDS, counters.parsed(seventeen), strict=True))
+    assert (of["trims"], of["trim_bytes"], of["flushes"]) == (30, 128 * 512, 40)
+
+
+def recording(of: Load, **about: object) -> Recording:
+    """A load as if it had been watched."""
+    samples = Samples()
+    names = {"reads": of.reads, "read_bytes": of.read_bytes, "read_ns": of.read_s * 1e9, "writes": of.writes,
+             "write_bytes": of.write_bytes, "write_ns": of.write_s * 1e9, "in_flight": 0 * of.reads,
+             "busy_ns": of.busy_s * 1e9, "queue_ns": of.queue_s * 1e9, "trims": 0 * of.reads,
+             "trim_bytes": of.trim_bytes, "flushes": of.flushes}  # fmt: skip
+    sums = np.cumsum(np.array([names[name] for name in FIELDS]).T, axis=0).round().astype(int)
+    samples.add(0, (0,) * len(FIELDS), None)
+    for at, (row, celsius) in enumerate(zip(sums, of.celsius, strict=True), 1):
+        samples.add(at * 10**9, tuple(map(int, row)), None if np.isnan(celsius) else celsius)
+    facts = {"device": None, "host": {"virtual": False}}
+    found = recorded(Path("/dev/x"), facts, Asked(None), samples, 1_779_937_200 * 10**9, None)
+    found.facts["watch"] |= about
+    return analysed(found)
+
+
+def test_what_is_recorded_is_what_was_counted():
+    of = load((20, 0, 0, 1), (60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 1e6), celsius=41)
+    back = load_of(recording(of))
+    for name in vars(of):
+        np.testing.assert_allclose(getattr(back, name), getattr(of, name), atol=1, err_msg=name)
+
+
+def said(of: Load, **about: object) -> str:
+    from pslc.watch import verdict
+
+    return " ".join(verdict.sentences(recording(of, **about).findings))
+
+
+FAST, SLOW, REST = (160, 1900 * MB, 8, 1e6), (60, 140 * MB, 8, 1e6), (240, 0, 0, 1)
+
+
+def test_a_full_cache_is_said_in_words_with_time_amount_and_recovery():
+    text = said(load(REST, FAST, SLOW, REST, FAST))
+    assert re.search(
+        r"Writes fell from 1[89]\d\d MB/s to 1[34]\d MB/s at \d\d:\d\d:\d\d after 30\d GB without a pause of 10 s: "
+        r"the SLC cache was full \(likely\); it was fast again after 4 min 0 s idle, at \d\d:\d\d:\d\d\.",
+        text,
+    )
+
+
+def test_the_same_amount_again_makes_it_very_likely():
+    assert said(load(REST, FAST, SLOW, REST, FAST, SLOW, REST, FAST)).count("very likely") == 2
+
+
+def test_heat_and_the_link_are_blamed_where_they_are_to_blame():
+    hot = said(load(REST, FAST, SLOW, celsius=84))
+    assert "throttled for heat at 84 C" in hot
+    assert "SLC" not in hot
+    logs = [(0.0, {"thm_temp1_trans_count": 3}), (400.0, {"thm_temp1_trans_count": 3})]
+    assert "SLC cache was full" in said(load(REST, FAST, SLOW, celsius=84), smart=logs), (
+        "its own count knows of no heat"
+    )
+    change = {"at_s": 402.0, "what": "link", "from": "16.0 GT/s PCIe x4", "to": "2.5 GT/s PCIe x4"}
+    trained = said(load(REST, FAST, SLOW), changes=[change])
+    assert "the link had trained lower" in trained
+    assert "2.5 GT/s PCIe x4 instead of 16.0 GT/s PCIe x4" in trained
+    assert "SLC" not in trained
+
+
+def test_a_full_drive_without_discards_and_wear_are_said():
+    system = {"type": "ext4", "mount": "/", "options": "rw,relatime", "bytes": 100, "free_bytes": 4}
+    log = {"percentage_used": 93, "available_spare": 4, "available_spare_threshold": 10, "data_units_written": 10**9}
+    text = said(load(REST, FAST, SLOW), file_systems=[system], smart=[(0.0, log)])
+    assert "96.0 % full" in text
+    assert "93 % of its life are used" in text
+    assert "4 % are left" in text
+    assert "more years" in text
+    system["options"] = "rw,discard"
+    assert "discarded" not in said(load(REST, FAST, SLOW), file_systems=[system])
+
+
+def test_heat_counters_that_rose_tell_of_throttling():
+    assert throttled([(0.0, {"warning_temp_time": 1}), (9.0, {"warning_temp_time": 2})])
+    assert throttled([(0.0, {"warning_temp_time": 1}), (9.0, {"warning_temp_time": 1})]) is False
+    assert throttled([(0.0, {"warning_temp_time": 1})]) is None
+
+
+def test_a_drive_that_rests_is_not_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(asking.probe, "temperature", lambda name: asked.append("temperature"))
+    monkeypatch.setattr(asking.probe, "smart", lambda name, quietly: asked.append("smart") or {"a": 1})
+    monkeypatch.setattr(
+        asking.probe, "link", lambda disk: asked.append("link") or {"link_speed": None, "link_width": None}
+    )
+    of = Asked("nvme0n1")
+    for second in range(3600):
+        of.look(float(second), worked=False)
+    assert asked == []
+    for second in range(3600, 7200):
+        of.look(float(second), worked=True)
+    assert [asked.count(what) for what in ("temperature", "smart", "link")] == [360, 6, 360]
+    assert [at for at, _ in of.smart] == [3600.0, 6600.0]
+
+
+@loops
+def test_watching_writes_nothing_and_opens_nothing_for_writing(tmp_path, command):
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    with loop_over(image) as device:
+        name = Path(device.path).name
+        before = Path(f"/sys/block/{name}/stat").read_text().split()
+        pslc = str(Path(sys.executable).parent / "pslc")
+        log = tmp_path / "strace"
+        calls = "trace=open,openat,openat2,creat,ioctl,mount,unlink,unlinkat,rename,renameat,renameat2,truncate"
+        save = str(tmp_path / "run")
+        words = ["strace", "-f", "-y", "-o", str(log), "-e", calls, pslc, "watch", device.path, "--for", "3s", "--save"]
+        done = subprocess.run([*words, save], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        after = Path(f"/sys/block/{name}/stat").read_text().split()
+    assert after[4:8] == before[4:8], "sectors written"
+    assert after[11:15] == before[11:15], "sectors discarded"
+    lines = log.read_text().splitlines()
+    assert any(f"{name}/stat" in line for line in lines) or any("/stat" in line for line in lines)
+    writing = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|creat\(", line)]
+    places = {match[1] for line in writing if (match := re.search(r'"([^"]*)"', line))}
+    strange = {at for at in places if at.startswith(("/dev/", "/sys/", "/proc/")) and at != "/dev/null"}
+    assert not strange
+    assert any(at.startswith(save) for at in places), "the recording is written, so writing is seen"
+
+
+@loops
+def test_what_fio_writes_is_counted_to_the_byte_and_ctrl_c_ends_it(tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    image = tmp_path / "image"
+    image.write_bytes(bytes(64 << 20))
+    with loop_over(image) as device:
+        pslc = str(Path(sys.executable).parent / "pslc")
+        words = [pslc, "watch", device.path, "--json", "--for", "10min"]
+        watching = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        time.sleep(3)
+        job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
+        fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
+        time.sleep(2)
+        watching.send_signal(signal.SIGINT)
+        out, _ = watching.communicate(timeout=30)
+    assert watching.returncode == 0
+    found = json.loads(out)["findings"]
+    (done,) = json.loads(fio.stdout)["jobs"]
+    assert found["written_bytes"] == done["write"]["io_bytes"]
+    reads = next(of for of in found["kinds"] if of["kind"] == "read")
+    assert reads["bytes"] - done["read"]["io_bytes"] in range(1 << 20), "and what looks for partitions, perhaps"
+
+
+def test_a_watch_is_kept_while_it_goes_on_and_costs_little(monkeypatch):
+    number = Path("/sys/block")
+    devices = [of for of in number.iterdir() if (Path("/dev") / of.name).is_block_device()]
+    if not devices:
+        pytest.skip("this machine shows no block device")
+    monkeypatch.setattr("pslc.runner.watch.KEEP_EVERY_S", 1.0)
+    monkeypatch.setattr("pslc.runner.watch.KEEP_SHARE", 1.0)
+    kept: list[Recording] = []
+    seen = []
+    timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGUSR1))
+    watch(Path("/dev") / devices[0].name, 1.0)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    timer.start()
+    found = watch(Path("/dev") / devices[0].name, 60.0, seen.append, kept.append, [signal.SIGUSR1])
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert 3.5 < found.drive_time_s < 30
+    assert len(found.time["end_ns"]) == len(seen) == pytest.approx(found.drive_time_s, abs=2)
+    assert len(kept) >= 2
+    assert len(kept[0].time["end_ns"]) < len(found.time["end_ns"])
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 0.05 * found.drive_time_s, "and this is with a recording kept each second"
+
+
+@loops
+@pytest.mark.slow
+def test_a_drive_whose_cache_only_the_test_knows_is_seen_through(tmp_path):
+    """A cache of 400 MB at 25 MB/s, 5 MB/s behind it, emptied after 12 s of rest; fio writes, and keeps a log of its
+    own."""
+    for program in ("nbdfuse", "fio", "fusermount3"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    mount, socket, full = tmp_path / "m", tmp_path / "s", tmp_path / "full"
+    mount.mkdir()
+    words = [socket, 4_000_000_000, 400e6, 25e6, 5e6, 12, full]
+    server = subprocess.Popen([sys.executable, "-m", "tests.slowing", *map(str, words)], cwd=ROOT)
+    wait_for(socket.exists)
+    fuse = subprocess.Popen(["nbdfuse", mount / "disk", "--unix", socket])
+    try:
+        wait_for((mount / "disk").exists)
+        done = subprocess.run(
+            ["losetup", "-f", "--show", "--direct-io=on", mount / "disk"], capture_output=True, text=True, check=True
+        )
+        device = done.stdout.strip()
+        try:
+            found = seen_through(device, tmp_path)
+        finally:
+            subprocess.run(["losetup", "-d", device], check=False)
+    finally:
+        subprocess.run(["fusermount3", "-u", mount], check=False)
+        fuse.wait(timeout=20)
+        server.wait(timeout=20)
+    (fall,) = [of for of in found.findings["falls"] if of["cause"] == "cache"]
+    filled = float(full.read_text().split()[0])
+    assert found.findings["began_unix"] + fall["at_s"] == pytest.approx(filled, abs=3)
+    assert fall["from_bytes_per_s"] == pytest.approx(25e6, rel=0.15)
+    assert fall["to_bytes_per_s"] == pytest.approx(5e6, rel=0.15)
+    assert fall["since_pause_bytes"] == pytest.approx(400e6, rel=0.1)
+    assert fall["watched_pause"]
+    assert 12 <= fall["idle_s"] <= 20
+    # fio's own log: ms, KiB/s; each value is of the second that ends there.
+    log = np.loadtxt(tmp_path / "fio_bw.1.log", delimiter=",", usecols=(0, 1))
+    fast = np.median(log[log[:, 1] > 12_000, 1]) * 1024
+    slow = np.median(log[log[:, 1] < 9_000, 1]) * 1024
+    assert fall["from_bytes_per_s"] == pytest.approx(fast, rel=0.1)
+    assert fall["to_bytes_per_s"] == pytest.approx(slow, rel=0.1)
+
+
+def seen_through(device: str, folder: Path) -> Recording:
+    """Watch while fio writes until the cache is full and on, rests, and writes again."""
+    job = ["--rw=write", "--bs=512k", "--direct=1", "--ioengine=libaio", "--iodepth=4", "--time_based"]
+    pslc = str(Path(sys.executable).parent / "pslc")
+    watching = subprocess.Popen(
+        [pslc, "watch", device, "--no-report", "--save", folder / "run"], stdout=subprocess.DEVNULL
+    )
+    time.sleep(13)
+    for name, seconds, rest in (("fio", 26, 15), ("again", 8, 1)):
+        words = ["fio", "--name=a", f"--filename={device}", *job, f"--runtime={seconds}", "--log_avg_msec=1000"]
+        subprocess.run([*words, f"--write_bw_log={folder / name}"], check=True, capture_output=True)
+        time.sleep(rest)
+    watching.send_signal(signal.SIGINT)
+    watching.wait(timeout=60)
+    return Recording.load(folder / "run")
+
+
+def wait_for(there) -> None:
+    end = time.monotonic() + 20
+    while not there():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.1)
+
+
+def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = command("watch", "file")
+    assert done.returncode == 2
+    assert "is no block device" in done.stderr
+    done = command("watch", "/dev/nvme77n7")
+    assert done.returncode == 2
+    assert "there is no such device" in done.stderr
+
+
+@loops
+def test_the_commands_of_the_document_run(command, tmp_path):
+    """With a loop device in the place of the drive, and 2 s in that of hours."""
+    (block,) = re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / "watch.md").read_text(), flags=re.S | re.M)
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    lines = [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ pslc watch")]
+    assert lines
+    with loop_over(image) as device:
+        for line in lines:
+            asked = re.sub(r"--for \w+", "", line.partition("#")[0]).replace("/dev/nvme0n1", device.path)
+            done = command(*shlex.split(asked)[1:], "--for", "2s")
+            assert done.returncode == 0, done.stderr
