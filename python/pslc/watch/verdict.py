@@ -11,9 +11,10 @@ import numpy as np
 from pslc import words
 from pslc.analysis.falls import Fall, falls
 from pslc.analysis.load import PAUSE_S, Load
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.doubts import HOT, Doubt
+from pslc.findings.doubts import HOT, Doubts
 from pslc.recording import Recording
 from pslc.targets.probe import endurance_bytes
 from pslc.watch.causes import CAUSES, Because, health, lower, throttled, why
@@ -157,15 +158,19 @@ def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds:
     return {"wear": wear | {"available_spare_threshold": limit}, "life_years": years}
 
 
-def _doubts(recording: Recording, load: Load) -> list[str]:
+def _doubts(recording: Recording, load: Load) -> list[Doubt]:
     said = []
     if (recording.facts.get("host") or {}).get("virtual"):
-        said.append(str(Doubt.VIRTUAL))
+        said.append(Doubts.VIRTUAL.of())
     if not load.pauses() and load.write_bytes.any():
-        said.append("it was never left alone for 10 s, so what was written before counts too: watch longer")
+        said.append(
+            Doubt("no-pause", "it was never left alone for 10 s, so what was written before counts too: watch longer")
+        )
     gaps = float((load.seconds[load.seconds > 5 * float(np.median(load.seconds))]).sum()) if load.seconds.size else 0.0
     if gaps:
-        said.append(f"for {words.span(gaps)} nobody looked (the machine slept, or was busy): that is missed")
+        said.append(
+            Doubt("gaps", f"for {words.span(gaps)} nobody looked (the machine slept, or was busy): that is missed")
+        )
     return said
 
 
