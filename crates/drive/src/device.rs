@@ -10,11 +10,12 @@ use std::time::Duration;
 use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
+use crate::found::{self, Device};
 use crate::handle;
 use crate::signatures;
 use crate::sysfs;
 use crate::target::{RealTarget, Trim};
-use crate::users::{self, Users};
+use crate::users;
 use crate::written::Written;
 
 /// How often and after how long it is looked again whether a process has let go of a device.
@@ -23,23 +24,6 @@ const BETWEEN: Duration = Duration::from_millis(200);
 
 /// libblkid looks for no RAID on what is as small as a floppy disk.
 const LEAST: u64 = 4 << 20;
-
-/// A whole block device, as the system describes it. Looking at it writes nothing.
-#[derive(Debug)]
-pub struct Device {
-    pub path: PathBuf,
-    /// The kernel's name: `nvme0n1`.
-    pub name: String,
-    pub bytes: u64,
-    pub logical_block: u32,
-    /// `None`: the system does not say.
-    pub serial: Option<String>,
-    /// A partition of another device.
-    pub is_partition: bool,
-    pub users: Users,
-    /// File systems, partition tables and the like on it, a sentence each, by libblkid.
-    pub signatures: io::Result<Vec<String>>,
-}
 
 /// Look at a block device.
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {
@@ -161,7 +145,7 @@ fn find(path: &Path) -> Result<File, OpenError> {
     let (kind, file) = found.map_err(|error| refused(format!("{shown}: {error}")))?;
     match kind.is_block_device() {
         true => Ok(file),
-        false => Err(refused(format!("{shown} is no block device, but {}", handle::kind(&kind)))),
+        false => Err(refused(format!("{shown} is no block device, but {}", found::kind(&kind)))),
     }
 }
 

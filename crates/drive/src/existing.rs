@@ -4,12 +4,13 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{flock, seek, FlockOperation, SeekFrom};
 
 use crate::error::OpenError;
 use crate::folder;
+use crate::found::{self, Existing};
 use crate::handle;
 use crate::mark::{self, Mark};
 use crate::scratch::{failed, BLOCK};
@@ -17,26 +18,6 @@ use crate::signatures;
 use crate::target::{RealTarget, Trim};
 use crate::users;
 use crate::written::Written;
-
-/// A file, as it is before it is overwritten.
-#[derive(Debug)]
-pub struct Existing {
-    /// Where it really is.
-    pub path: PathBuf,
-    pub bytes: u64,
-    /// What can be measured on: whole blocks, without that of pslc's mark.
-    pub usable_bytes: u64,
-    /// Nanoseconds since 1970 at which it was changed last.
-    pub changed_unix_ns: i128,
-    /// Number of the user that owns it.
-    pub owner: u32,
-    /// pslc wrote it last: nothing is lost.
-    pub ours: bool,
-    /// What it holds, by libblkid; empty where that is unknown.
-    pub holds: Vec<String>,
-    /// Tells this file, unchanged, from every other.
-    pub identity: String,
-}
 
 /// Look at a file that is to be overwritten, which writes nothing.
 pub fn inspect_file(path: &Path) -> Result<Existing, OpenError> {
@@ -116,7 +97,7 @@ fn find(path: &Path) -> Result<File, OpenError> {
             true => "a block device is written only with --destroy-data SERIAL",
             false => "--reuse is for regular files; nothing was written",
         };
-        return Err(OpenError::new(format!("{shown} is no regular file, but {}", handle::kind(&kind)), hint));
+        return Err(OpenError::new(format!("{shown} is no regular file, but {}", found::kind(&kind)), hint));
     }
     folder::check(&found, path)?;
     Ok(found)

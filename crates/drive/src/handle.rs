@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Find `path` without opening what it leads to: opening alone can start a watchdog or block on a FIFO. A symbolic link
@@ -26,17 +26,4 @@ pub fn real_path(file: &File) -> io::Result<PathBuf> {
 
 fn itself(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
-/// What is neither a regular file nor a block device is called.
-pub fn kind(of: &fs::FileType) -> &'static str {
-    match of {
-        of if of.is_char_device() => "a character device",
-        of if of.is_fifo() => "a FIFO",
-        of if of.is_socket() => "a socket",
-        of if of.is_dir() => "a folder",
-        of if of.is_symlink() => "a symbolic link",
-        of if of.is_block_device() => "a block device",
-        _ => "a file",
-    }
 }

@@ -16,7 +16,6 @@ use pslc_ssd::{Machine, Nanos};
 use rustix::fs::{flock, renameat_with, FlockOperation, RenameFlags, CWD};
 
 use crate::error::OpenError;
-use crate::holders;
 use crate::scratch::failed;
 
 /// Between two writes to the file.
@@ -128,12 +127,21 @@ fn locked(path: &Path, how: &OpenOptions, drive: &Path) -> Result<File, OpenErro
 }
 
 fn held(path: &Path, file: &File) -> OpenError {
-    let inode = file.metadata().map(|about| about.ino()).unwrap_or_default();
-    let who = holders::flocked(inode).unwrap_or_else(|| "another program".into());
+    let who = holder(file).unwrap_or_else(|| "another program".into());
     OpenError::new(
         format!("{}: the drive is held by {who}", path.display()),
         "one command at a time has a drive: wait for that one to end",
     )
+}
+
+#[cfg(target_os = "linux")]
+fn holder(file: &File) -> Option<String> {
+    crate::holders::flocked(file.metadata().ok()?.ino())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &File) -> Option<String> {
+    None
 }
 
 fn exists(path: &Path) -> OpenError {

@@ -8,35 +8,58 @@
 //!            |
 //!      uring | threads
 //! ```
+//!
+//! The guard stands on what Linux tells. On macOS new files are measured on, by threads, and nothing else is written.
 
 mod arena;
-mod blkid;
 mod clock;
 mod data;
-mod device;
 mod engine;
 mod error;
-mod existing;
 mod folder;
-mod handle;
-mod holders;
+mod found;
 mod kept;
-mod loops;
-mod mark;
-mod mounts;
 mod null;
 mod scratch;
-mod signatures;
 mod stat;
-mod sysfs;
 mod target;
-mod users;
 mod written;
 
-pub use device::{inspect, open_device, serial_of, Device};
+#[cfg(target_os = "linux")]
+mod blkid;
+#[cfg(target_os = "linux")]
+mod device;
+#[cfg(target_os = "linux")]
+mod existing;
+#[cfg(target_os = "linux")]
+mod handle;
+#[cfg(target_os = "linux")]
+mod holders;
+#[cfg(target_os = "linux")]
+mod loops;
+#[cfg(target_os = "linux")]
+mod mark;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod signatures;
+#[cfg(target_os = "linux")]
+mod sysfs;
+#[cfg(target_os = "linux")]
+mod users;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+
+#[cfg(target_os = "linux")]
+pub use device::{inspect, open_device, serial_of};
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{inspect, inspect_file, open_device, open_existing, serial_of};
 pub use engine::Kind;
 pub use error::OpenError;
-pub use existing::{inspect_file, open_existing, Existing};
+#[cfg(target_os = "linux")]
+pub use existing::{inspect_file, open_existing};
+pub use found::{Device, Existing};
 pub use kept::{is_kept, KeptDrive};
 pub use null::NullTarget;
 pub use scratch::{check_scratch, open_scratch};

@@ -1,6 +1,6 @@
 //! Scratch files: new ones, in room that is there, without a name, so that nothing is left behind however the run ends.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::OpenError;
 use crate::folder;
-use crate::handle;
+use crate::found;
 use crate::target::{RealTarget, Trim};
 use crate::written::Written;
 
@@ -41,17 +41,7 @@ pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
 pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
     let folder = prepare(path, size)?;
     let size = size / BLOCK as u64 * BLOCK as u64;
-    // From here on nothing can leave it behind, not even kill -9.
-    let buffered = match handle::reopen(&folder, true, libc::O_TMPFILE) {
-        Ok(file) => file,
-        Err(error)
-            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) =>
-        {
-            named(path)?
-        }
-        Err(error) => return Err(failed("create it", path, error)),
-    };
-    let direct = handle::reopen(&buffered, true, libc::O_DIRECT).ok();
+    let (buffered, direct) = create(&folder, path)?;
     let reserved = fallocate(&buffered, FallocateFlags::empty(), 0, size);
     match reserved.map_err(io::Error::from) {
         Ok(()) => {}
@@ -68,10 +58,10 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     if size < BLOCK as u64 {
         return Err(OpenError::new(format!("a scratch file of {size} bytes"), "--size=20GB, for one"));
     }
-    if let Ok(there) = handle::find(path, false).and_then(|file| file.metadata()) {
+    if let Ok(there) = fs::symlink_metadata(path) {
         let what = match there.is_file() {
             true => format!("{} exists, and is not written over", path.display()),
-            false => format!("{} exists, and is {}", path.display(), handle::kind(&there.file_type())),
+            false => format!("{} exists, and is {}", path.display(), found::kind(&there.file_type())),
         };
         let hint = match there.is_file() {
             true => "give a new name, or --reuse to measure on this file and lose what is in it",
@@ -102,12 +92,50 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     Ok(open)
 }
 
-/// Where every file has a name: it is removed at once.
+/// The file through the page cache, and past it where that can be had.
+#[cfg(target_os = "linux")]
+fn create(folder: &File, path: &Path) -> Result<(File, Option<File>), OpenError> {
+    use crate::handle;
+
+    // From here on nothing can leave it behind, not even kill -9.
+    let file = match handle::reopen(folder, true, libc::O_TMPFILE) {
+        Ok(file) => file,
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) =>
+        {
+            let file = named(path)?;
+            unname(path)?;
+            file
+        }
+        Err(error) => return Err(failed("create it", path, error)),
+    };
+    let direct = handle::reopen(&file, true, libc::O_DIRECT).ok();
+    Ok((file, direct))
+}
+
+/// The file through the page cache, and past it where that can be had.
+#[cfg(target_os = "macos")]
+fn create(_: &File, path: &Path) -> Result<(File, Option<File>), OpenError> {
+    use std::os::unix::fs::MetadataExt;
+
+    let file = named(path)?;
+    let again = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).ok();
+    unname(path)?;
+    // Another may have put a file of its own there in between.
+    let number = |file: &File| file.metadata().map(|about| (about.dev(), about.ino())).ok();
+    let direct = again.filter(|other| number(other) == number(&file));
+    Ok((file, direct.filter(|direct| rustix::fs::fcntl_nocache(direct, true).is_ok())))
+}
+
+/// Where every file has a name.
 fn named(path: &Path) -> Result<File, OpenError> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-    let file = file.map_err(|error| failed("create it", path, error))?;
-    std::fs::remove_file(path).map_err(|error| failed("remove its name", path, error))?;
-    Ok(file)
+    file.map_err(|error| failed("create it", path, error))
+}
+
+/// The file stays for as long as it is open.
+fn unname(path: &Path) -> Result<(), OpenError> {
+    fs::remove_file(path).map_err(|error| failed("remove its name", path, error))
 }
 
 /// Bytes that may be used in the file system of `folder`.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use crate::clock::Watchdog;
 use crate::data::Maker;
 use crate::engine::{name, Done, Engine, Kind, Task};
 use crate::error::OpenError;
+#[cfg(target_os = "linux")]
 use crate::mark::Mark;
 use crate::stat::DeviceStat;
 use crate::written::Written;
@@ -24,6 +24,7 @@ use crate::written::Written;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trim {
     PunchHole,
+    #[cfg(target_os = "linux")]
     Discard,
 }
 
@@ -31,6 +32,7 @@ pub struct RealTarget {
     /// Past the page cache and through it; the first is absent where the file system refuses it.
     direct: Option<File>,
     buffered: File,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "files only"))]
     trim: Trim,
     capacity: u64,
     block: u32,
@@ -52,6 +54,7 @@ pub struct RealTarget {
     /// The device underneath, where it is known.
     stat: Option<DeviceStat>,
     /// Dropped last: it tells when the file was written for the last time.
+    #[cfg(target_os = "linux")]
     mark: Option<Mark>,
 }
 
@@ -108,11 +111,13 @@ impl RealTarget {
             under_way: 0,
             moved: [0; 3],
             stat: None,
+            #[cfg(target_os = "linux")]
             mark: None,
         }
     }
 
     /// The file is pslc's own from now on.
+    #[cfg(target_os = "linux")]
     pub(crate) fn marked(mut self, mark: Mark) -> RealTarget {
         self.mark = Some(mark);
         self
@@ -294,6 +299,7 @@ impl Target for RealTarget {
             _ => {}
         }
         self.under_way += 1;
+        #[cfg(target_os = "linux")]
         if request.op == Op::Trim && self.trim == Trim::Discard {
             let result = discard(&self.buffered, offset, len).map(|()| 0);
             self.ready.push_back(Done { slot: at, result });
@@ -350,12 +356,13 @@ impl Target for RealTarget {
 }
 
 /// `BLKDISCARD` of a range of a block device.
-fn discard(device: &File, offset: u64, len: u64) -> io::Result<()> {
+#[cfg(target_os = "linux")]
+fn discard(device: &File, offset: u64, len: u64) -> std::io::Result<()> {
     const BLKDISCARD: libc::c_ulong = 0x1277;
     let range = [offset, len];
     // SAFETY: the call reads two numbers from `range`, and the descriptor is open.
     match unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD as _, range.as_ptr()) } {
         0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Err(std::io::Error::last_os_error()),
     }
 }

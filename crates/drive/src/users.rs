@@ -6,30 +6,11 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 
+use crate::found::Users;
 use crate::holders;
 use crate::loops::{self, Loop, Place};
 use crate::mounts::{self, Mount};
 use crate::sysfs;
-
-/// Who uses it, a sentence each.
-#[derive(Clone, Debug, Default)]
-pub struct Users {
-    /// What stays until somebody ends it: mounts, swap, other devices, locks.
-    pub lasting: Vec<String>,
-    /// Processes that have it open, of which some go away by themselves: udev looks at a device that was just closed.
-    pub open: Vec<String>,
-}
-
-impl Users {
-    pub fn sentences(mut self) -> Vec<String> {
-        self.lasting.append(&mut self.open);
-        self.lasting
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.lasting.is_empty() && self.open.is_empty()
-    }
-}
 
 /// A place with the name it is spoken of by.
 type Named = (Place, String);

@@ -1,6 +1,7 @@
 //! Ways to have many requests under way: io_uring, or threads with positioned reads and writes where it is absent.
 
 mod threads;
+#[cfg(target_os = "linux")]
 mod uring;
 
 use std::io;
@@ -11,6 +12,7 @@ use pslc_load::job::SyncMode;
 use pslc_ssd::{Op, Request};
 
 pub use threads::Threads;
+#[cfg(target_os = "linux")]
 pub use uring::Uring;
 
 /// The name of an engine, as recordings hold it.
@@ -52,6 +54,7 @@ pub struct Done {
 }
 
 pub enum Engine {
+    #[cfg(target_os = "linux")]
     Uring(Box<Uring>),
     Threads(Threads),
 }
@@ -61,16 +64,27 @@ impl Engine {
     pub fn new(kind: Option<Kind>, slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
         match kind {
             Some(Kind::Threads) => Ok(Engine::Threads(Threads::new(slots)?)),
-            Some(Kind::Uring) => Ok(Engine::Uring(Box::new(Uring::new(slots, memory)?))),
-            None => match Uring::new(slots, memory) {
-                Ok(uring) => Ok(Engine::Uring(Box::new(uring))),
+            Some(Kind::Uring) => Engine::uring(slots, memory),
+            None => match Engine::uring(slots, memory) {
+                Ok(uring) => Ok(uring),
                 Err(_) => Ok(Engine::Threads(Threads::new(slots)?)),
             },
         }
     }
 
+    #[cfg(target_os = "linux")]
+    fn uring(slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
+        Ok(Engine::Uring(Box::new(Uring::new(slots, memory)?)))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn uring(_: u32, _: &mut [u8]) -> io::Result<Engine> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "io_uring is Linux's"))
+    }
+
     pub fn kind(&self) -> Kind {
         match self {
+            #[cfg(target_os = "linux")]
             Engine::Uring(_) => Kind::Uring,
             Engine::Threads(_) => Kind::Threads,
         }
@@ -79,6 +93,7 @@ impl Engine {
     #[inline]
     pub fn submit(&mut self, task: Task) -> io::Result<()> {
         match self {
+            #[cfg(target_os = "linux")]
             Engine::Uring(uring) => uring.submit(task),
             Engine::Threads(threads) => threads.submit(task),
         }
@@ -88,6 +103,7 @@ impl Engine {
     #[inline]
     pub fn next(&mut self, wait: Duration) -> io::Result<Option<Done>> {
         match self {
+            #[cfg(target_os = "linux")]
             Engine::Uring(uring) => uring.next(wait),
             Engine::Threads(threads) => Ok(threads.next(wait)),
         }

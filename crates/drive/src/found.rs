@@ -1,0 +1,76 @@
+//! What a look at a device or a file finds.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+
+/// A whole block device, as the system describes it. Looking at it writes nothing.
+#[derive(Debug)]
+pub struct Device {
+    pub path: PathBuf,
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    pub bytes: u64,
+    pub logical_block: u32,
+    /// `None`: the system does not say.
+    pub serial: Option<String>,
+    /// A partition of another device.
+    pub is_partition: bool,
+    pub users: Users,
+    /// File systems, partition tables and the like on it, a sentence each, by libblkid.
+    pub signatures: io::Result<Vec<String>>,
+}
+
+/// A file, as it is before it is overwritten.
+#[derive(Debug)]
+pub struct Existing {
+    /// Where it really is.
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// What can be measured on: whole blocks, without that of pslc's mark.
+    pub usable_bytes: u64,
+    /// Nanoseconds since 1970 at which it was changed last.
+    pub changed_unix_ns: i128,
+    /// Number of the user that owns it.
+    pub owner: u32,
+    /// pslc wrote it last: nothing is lost.
+    pub ours: bool,
+    /// What it holds, by libblkid; empty where that is unknown.
+    pub holds: Vec<String>,
+    /// Tells this file, unchanged, from every other.
+    pub identity: String,
+}
+
+/// Who uses it, a sentence each.
+#[derive(Clone, Debug, Default)]
+pub struct Users {
+    /// What stays until somebody ends it: mounts, swap, other devices, locks.
+    pub lasting: Vec<String>,
+    /// Processes that have it open, of which some go away by themselves: udev looks at a device that was just closed.
+    pub open: Vec<String>,
+}
+
+impl Users {
+    pub fn sentences(mut self) -> Vec<String> {
+        self.lasting.append(&mut self.open);
+        self.lasting
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lasting.is_empty() && self.open.is_empty()
+    }
+}
+
+/// What is neither a regular file nor a block device is called.
+pub fn kind(of: &fs::FileType) -> &'static str {
+    match of {
+        of if of.is_char_device() => "a character device",
+        of if of.is_fifo() => "a FIFO",
+        of if of.is_socket() => "a socket",
+        of if of.is_dir() => "a folder",
+        of if of.is_symlink() => "a symbolic link",
+        of if of.is_block_device() => "a block device",
+        _ => "a file",
+    }
+}
