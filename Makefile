@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
+.PHONY: help wheel fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
 SECONDS ?= 60
 FUZZ := job size profile
 
@@ -34,6 +34,7 @@ help:
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make fuzz     mutated job files, sizes and profiles [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
+	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make clean    remove the environment and every build"
 
@@ -55,6 +56,9 @@ check: build
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
 	$(BIN)/mypy
+
+wheel: $(DEPS)
+	$(BIN)/maturin build --release --quiet --out target/wheels
 
 bench: build
 	$(BIN)/python benches/table.py

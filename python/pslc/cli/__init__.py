@@ -1,6 +1,6 @@
-"""The command line: one file a command, found by listing this folder; each has a `command`. stdout is data, stderr is
-talk; exit 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the recording is not where it was to be, 130
-interrupted."""
+"""The command line: one file a command, found by listing this folder; each has a `command`, and those that begin with _
+have none. stdout is data, stderr is talk; exit 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the
+recording is not where it was to be, 130 interrupted."""
 
 import io
 import os
@@ -14,23 +14,28 @@ import typer
 
 app = typer.Typer(
     help="A laboratory for SSD write caching: where is the cliff of a drive, why, and what would move it.",
-    add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 @app.callback(invoke_without_command=True)
-def _options(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
     if version:
         from pslc._native import version as of
 
         typer.echo(f"pslc {of()}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
 
 
 for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
+    if _module.name.startswith("_"):
+        continue
     _command = import_module(f"{__name__}.{_module.name}")
     app.command(_module.name, context_settings=getattr(_command, "SETTINGS", None))(_command.command)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.cli import _complete
+
 if TYPE_CHECKING:
     from pslc._native import SimDrive
     from pslc.parts import Controller, Derived, Nand
@@ -39,7 +41,10 @@ def command(
             metavar="[show|parts|new|create|format|age]",
         ),
     ] = None,
-    name: Annotated[str | None, typer.Argument(help="Of the drive or the part; of the file.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Of the drive or the part; of the file.", autocompletion=_complete.drive),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     nand: Annotated[str | None, typer.Option(help="The die.", metavar="PART", rich_help_panel=NEW)] = None,
     controller: Annotated[str | None, typer.Option(help="The controller.", metavar="PART", rich_help_panel=NEW)] = None,

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.cli import _complete
+
 if TYPE_CHECKING:
     from pslc.progress import Bar
     from pslc.recording import Recording
@@ -61,7 +63,11 @@ def command(
     context: typer.Context,
     what: Annotated[
         str | None,
-        typer.Argument(help="A suite (pslc suites), all, an fio job file, or a trace.", metavar="SUITE|FILE"),
+        typer.Argument(
+            help="A suite (pslc suites), all, an fio job file, or a trace.",
+            metavar="SUITE|FILE",
+            autocompletion=_complete.what,
+        ),
     ] = None,
     on: Annotated[
         str | None,

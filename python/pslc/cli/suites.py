@@ -5,12 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
+from pslc.cli import _complete
+
 DEFAULT = "sim:sn850-1tb"
 
 
 def command(
     action: Annotated[str | None, typer.Argument(help="show: print a suite.", metavar="[show]")] = None,
-    name: Annotated[str | None, typer.Argument(help="Of the suite.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Of the suite.", autocompletion=_complete.suite)] = None,
     on: Annotated[str | None, typer.Option(help="Also what each costs on this target.", metavar="TARGET")] = None,
     size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="As pslc run --quick does it.")] = False,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import numpy as np
@@ -15,7 +15,9 @@ from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
 from pslc.recording import Recording
-from pslc.twin.answer import Answer
+
+if TYPE_CHECKING:
+    from pslc.twin.answer import Answer
 
 Figure = dict[str, Any]
 """A figure of Plotly: `id`, `title`, `data`, `layout`, `about`; and `more`, how many lines its legend leaves out."""
@@ -168,7 +170,7 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Seq
     path.write_text(text, encoding="utf-8")
 
 
-def write_fit(found: Answer, path: Path) -> None:
+def write_fit(found: "Answer", path: Path) -> None:
     """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
     about = About(found.name, "measured and fitted twin")
     text = _page("fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found)

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotext
@@ -17,7 +18,9 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
-from pslc.twin.answer import Answer
+
+if TYPE_CHECKING:
+    from pslc.twin.answer import Answer
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +44,7 @@ def console() -> Console:
     return found
 
 
-def show_fit(found: Answer) -> None:
+def show_fit(found: "Answer") -> None:
     """Print a twin: measured and simulated over each other, its values, and all that is said."""
     view = View(
         found.name, found.name, "fitted", "a twin", found.sentences, found.tables, found.pictures, [], found.notes

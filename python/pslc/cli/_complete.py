@@ -1,0 +1,22 @@
+"""What a shell offers for a word that is not yet whole."""
+
+
+def what(begun: str) -> list[str]:
+    """What `pslc run` can run; for anything else the shell offers files."""
+    from pslc import suites
+
+    return [name for name in [*suites.names(), "all"] if name.startswith(begun)]
+
+
+def suite(begun: str) -> list[str]:
+    """Names of suites."""
+    from pslc import suites
+
+    return [name for name in suites.names() if name.startswith(begun)]
+
+
+def drive(begun: str) -> list[str]:
+    """Names of profiles that pslc brings along."""
+    from pslc.targets.profiles import library
+
+    return [name for name in library() if name.startswith(begun)]

@@ -1,0 +1,114 @@
+"""The wheel, as somebody gets it who has nothing else of pslc: no sources, no documents, no Rust."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+MOST_MB = 150
+"""What the base install may take, all that it depends on included (issue: 523 MB before)."""
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    """The wheel that `make wheel` has just made."""
+    folder = ROOT / "target" / "wheels"
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    subprocess.run(["make", "wheel"], cwd=ROOT, check=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what it needs, and nothing that could build it."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    before = megabytes(folder)
+    install = [folder / "bin" / "pip", "install", "--quiet", "--only-binary", ":all:", wheel]
+    subprocess.run(install, check=True, env=alone(folder), cwd=folder)
+    (folder / "before").write_text(str(before))
+    return folder
+
+
+def alone(environment: Path) -> dict[str, str]:
+    """Variables of a process that finds this environment's programs and the system's, and no Rust."""
+    kept = {
+        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "http", "no_"))
+    }
+    return kept | {"PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(environment), "LANG": "C.UTF-8"}
+
+
+def megabytes(folder: Path) -> float:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir()) / 1e6
+
+
+def run(bare: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([bare / "bin" / words[0], *words[1:]], cwd=folder, env=alone(bare), capture_output=True,
+                          text=True, timeout=120, check=False)  # fmt: skip
+
+
+def test_one_wheel_serves_every_python_from_3_11_on(wheel):
+    assert "-cp311-abi3-" in wheel.name
+
+
+def test_the_wheel_holds_what_runs_and_its_licences_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    library = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "pslc").rglob("*")
+               if path.suffix in (".py", ".pyi", ".toml", ".jinja", ".js", ".typed", ".md")}  # fmt: skip
+    assert library <= set(names)
+    assert [name for name in names if "/licenses/" in name and name.endswith("LICENSE")]
+    strangers = [name for name in names if not name.startswith("pslc/") and ".dist-info/" not in name]
+    assert not strangers
+
+
+def test_the_base_install_is_small(bare, capsys):
+    taken = megabytes(bare) - float((bare / "before").read_text())
+    with capsys.disabled():
+        print(f"\nbase install: {taken:.0f} MB")
+    assert taken <= MOST_MB
+
+
+def test_alone_it_shows_its_help(bare, tmp_path):
+    done = run(bare, tmp_path, "pslc")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: pslc" in done.stdout
+
+
+def test_drives_are_listed_and_one_is_filled_with_a_page(bare, tmp_path):
+    assert "aldrin-pro-2tb" in run(bare, tmp_path, "pslc", "drives").stdout
+    done = run(bare, tmp_path, "pslc", "run", "fill", "--on", "sim:pm871b-128gb")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert (folder / "report.html").stat().st_size > 500_000
+    again = run(bare, tmp_path, "pslc", "analyze", str(folder))
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_file_is_measured(bare, tmp_path):
+    done = run(bare, tmp_path, "pslc", "run", "fill", "--on", "./scratch.bin", "--size", "64MB", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "scratch.bin").exists()
+
+
+@pytest.mark.parametrize("words", [("suites",), ("suites", "show", "recovery"), ("drives", "parts"),
+                                   ("drives", "show", "sn850-1tb"), ("run", "--help")])  # fmt: skip
+def test_what_only_tells_needs_nothing_else(bare, tmp_path, words):
+    done = run(bare, tmp_path, "pslc", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_what_needs_an_extra_names_it(bare, tmp_path):
+    run(bare, tmp_path, "pslc", "run", "fill", "--on", "sim:pm871b-128gb", "--save", "fill")
+    done = run(bare, tmp_path, "pslc", "fit", "fill")
+    assert done.returncode == 2
+    assert "pslc[fit]" in done.stderr

@@ -1,0 +1,101 @@
+"""What the package promises before it is built: an install without extras is enough for all that needs none. The wheel
+itself is tried in tests/slow/test_package.py."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, requires
+
+import pytest
+
+from tests.conftest import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRA_ROOMS = {"pslc.twin": "fit"}
+"""Packages of pslc that need an extra to be imported."""
+
+IMPORT_ALL = """
+import pkgutil, sys
+from importlib import import_module
+
+forbidden, rooms = set(sys.argv[1].split()), tuple(sys.argv[2].split())
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in forbidden:
+            raise ModuleNotFoundError(f"No module named {name!r} in a base install", name=name)
+
+sys.meta_path.insert(0, Absent())
+import pslc
+count = 0
+for module in pkgutil.walk_packages(pslc.__path__, "pslc."):
+    if not module.name.startswith(rooms) and not module.name.endswith("__main__"):
+        import_module(module.name)
+        count += 1
+print(count)
+"""
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower().replace("_", "-")
+
+
+def base() -> set[str]:
+    """Distributions of a base install: what pslc depends on, and so on."""
+    found: set[str] = set()
+    ahead = [name_of(line) for line in PROJECT["dependencies"]]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += [name_of(line) for line in requires(name) or [] if "extra ==" not in line and ";" not in line]
+    return found | {"pslc"}
+
+
+def test_without_extras_everything_but_the_rooms_that_need_one_can_be_imported():
+    there = base()
+    assert {"numpy", "typer"} <= there
+    assert "scipy" not in there
+    extra = {top for top, names in packages_distributions().items()
+             if not there & {name.lower().replace("_", "-") for name in names}}  # fmt: skip
+    words = [sys.executable, "-c", IMPORT_ALL, " ".join(extra), " ".join(EXTRA_ROOMS)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 80
+
+
+@pytest.mark.parametrize(("room", "extra"), EXTRA_ROOMS.items())
+def test_each_room_that_needs_an_extra_has_one(room, extra):
+    assert (ROOT / "python" / room.replace(".", "/")).is_dir()
+    assert extra in PROJECT["optional-dependencies"]
+
+
+def test_alone_the_command_shows_its_help_and_that_is_no_error(command):
+    done = command()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: pslc" in done.stdout
+    assert "analyze" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("pslc rep", {"report"}),
+        ("pslc run fil", {"fill", "fill-levels"}),
+        ("pslc suites show reco", {"recovery"}),
+        ("pslc drives show sn", {"sn550-1tb", "sn850-1tb"}),
+        ("pslc run --outp", {"--output-format"}),
+        ("pslc run ./my", set()),
+    ],
+)
+def test_a_shell_completes_commands_options_suites_and_drives(command, typed, offered):
+    done = command(_PSLC_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1))
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell_is_shown(command, shell):
+    done = command("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert done.returncode == 0, done.stderr
+    assert "_PSLC_COMPLETE=complete_" in done.stdout
