@@ -86,7 +86,10 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
                 gb(size),
                 gb(room)
             ),
-            format!("--size={}GB at most", room / 1_000_000_000),
+            match room / 1_000_000 {
+                0 => "give a folder on the drive's file system that has more room, or make some".into(),
+                megabytes => format!("--size={megabytes}MB at most"),
+            },
         ));
     }
     Ok(open)
