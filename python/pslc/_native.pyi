@@ -6,6 +6,8 @@ Every error a user can cause is a `PslcError` of `pslc.errors`, whose message na
 from collections.abc import Callable
 from typing import Any
 
+from pslc.facts import Facts
+
 def version() -> str: ...
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
@@ -171,7 +173,7 @@ class SimDrive:
     def counters(self) -> dict[str, int]:
         """The columns as they are now, by name, and `power_cycles`."""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,
         `pages_per_block`, `page_bytes`, `bits_per_cell`, `superblocks`; for `slc` and `native` cells
         `*_superblock_bytes`, `*_raw_bytes` (all superblocks in that mode), `*_write_bytes_per_s` (all dies at once),

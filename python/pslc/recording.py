@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from pslc import doubt
 from pslc.doubt import Doubt
 from pslc.errors import RecordingError
+from pslc.facts import Device, Facts, Moment
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -106,7 +107,7 @@ class Recording:
     overrides: list[tuple[str, str]]
     profile: str
     start_ns: int
-    facts: dict[str, Any]
+    facts: Facts
     provenance: list[tuple[str, str]]
     jobs: list[dict[str, Any]]
     before: dict[str, int]
@@ -131,7 +132,7 @@ class Recording:
     @property
     def drive_bytes(self) -> int:
         """Capacity of the whole drive, of which a scratch file is a part; that of the file where it is not known."""
-        device = self.facts.get("device") or {}
+        device = self.facts.get("device") or Device()
         return int(device.get("bytes") or self.capacity_bytes)
 
     @property
@@ -164,7 +165,7 @@ class Recording:
         said += ["--quick"] if self.scope.get("quick") else []
         said += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
         heat = tomllib.loads(self.profile).get("heat", {}) if self.is_simulated else {}
-        celsius = (self.facts.get("before") or {}).get("temperature_c")
+        celsius = self.facts.get("before", Moment()).get("temperature_c")
         said += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
         said += [f"{celsius:.0f} C at the start"] if celsius is not None else []
         if self.began_unix_ns:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pslc import words
 from pslc.doubt import Doubt, Kinds
+from pslc.facts import Device, Facts, FileSystem, Moment
 from pslc.formats import Foreign
 from pslc.recording import Recording
 
@@ -85,7 +86,7 @@ def _of_the_run(recording: Recording) -> Iterator[Doubt]:
             if done["total_ios"]:
                 mean = done["io_bytes"] / done["total_ios"]
                 smallest = min(smallest or mean, mean)
-    device = recording.facts["device"] or {}
+    device = recording.facts["device"] or Device()
     block = device.get("physical_block_bytes")
     if block and smallest and smallest < block:
         yield Doubts.ALIGNMENT.of(bs=round(smallest), block=block)
@@ -98,7 +99,7 @@ def _of_the_run(recording: Recording) -> Iterator[Doubt]:
         yield Doubts.OTHERS.of(share=100 * others)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
-    yield from _of_heat(recording.facts.get("before") or {}, recording.facts.get("after") or {})
+    yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))
 
 
 def _others(recording: Recording) -> float:
@@ -153,7 +154,7 @@ def _speeds(jobs: list[dict[str, Any]]) -> list[float]:
     return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
 
 
-def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Doubt]:
+def _of_heat(before: Moment, after: Moment) -> Iterator[Doubt]:
     logs = [_health(moment.get("smart") or {}) for moment in (before, after)]
     rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
     risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
@@ -164,9 +165,9 @@ def _of_heat(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Doubt]:
         yield Doubts.HEAT.of(celsius=celsius)
 
 
-def throttled_s(facts: dict[str, Any]) -> float | None:
+def throttled_s(facts: Facts) -> float | None:
     """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
-    logs = [(facts.get(name) or {}).get("smart") or {} for name in ("before", "after")]
+    logs = [moment.get("smart") or {} for moment in (facts.get("before", Moment()), facts.get("after", Moment()))]
     found = [log.get("nvme_smart_health_information_log", log) for log in logs]
     names = ("thm_temp1_total_time", "thm_temp2_total_time")
     rises = [found[1][name] - found[0].get(name, 0) for name in names if isinstance(found[1].get(name), int)]
@@ -179,7 +180,7 @@ def _health(smart: dict[str, Any]) -> dict[str, int]:
     return {name: log[name] for name in THERMAL if isinstance(log.get(name), int)}
 
 
-def link_bytes_per_s(device: dict[str, Any]) -> float | None:
+def link_bytes_per_s(device: Device) -> float | None:
     """What a link of the speed and width that Linux tells carries at most, before any overhead; else None.
 
     `16.0 GT/s PCIe` counts bits of data, nearly; `6.0 Gbps` of SATA has ten on the wire for eight.
@@ -204,7 +205,7 @@ def _of_the_cpu(recording: Recording) -> Iterator[Doubt]:
         yield Doubts.ENGINE_BOUND.of(iops=iops, most=most)
 
 
-def of_the_machine(facts: dict[str, Any]) -> Iterator[Doubt]:
+def of_the_machine(facts: Facts) -> Iterator[Doubt]:
     """The doubts that facts alone raise (`pslc.targets.probe.facts`)."""
     device, system = facts["device"], facts["file_system"]
     if device is None:
@@ -232,7 +233,7 @@ def of_the_machine(facts: dict[str, Any]) -> Iterator[Doubt]:
         yield Doubts.POWER_STATES.of(us=latency)
 
 
-def of_the_file_system(system: dict[str, Any] | None) -> Iterator[Doubt]:
+def of_the_file_system(system: FileSystem | None) -> Iterator[Doubt]:
     """Whether what is written to a file reaches a drive as it was written; known before the run."""
     if system is None:
         return
@@ -247,7 +248,7 @@ def of_the_file_system(system: dict[str, Any] | None) -> Iterator[Doubt]:
         yield Doubts.FILE_SYSTEM.of(what=f"{kind} with compression")
 
 
-def _of_the_device(device: dict[str, Any]) -> Iterator[Doubt]:
+def _of_the_device(device: Device) -> Iterator[Doubt]:
     now = (device["link_speed"], device["link_width"])
     most = (device["link_speed_max"], device["link_width_max"])
     if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):

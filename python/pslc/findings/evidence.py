@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pslc import units
 from pslc.analysis import Phase, Place, Seen
+from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
 from pslc.formats import is_synced
 from pslc.recording import Recording
@@ -168,7 +169,7 @@ def _link(recording: Recording) -> float | None:
     """What the link carries of the host's data, after its own overhead."""
     if recording.is_simulated:
         return float(recording.facts["link_bytes_per_s"])
-    raw = link_bytes_per_s(recording.facts["device"] or {})
+    raw = link_bytes_per_s(recording.facts["device"] or Device())
     return None if raw is None else units.PAYLOAD * raw
 
 
@@ -194,7 +195,7 @@ def _map_bytes(recording: Recording) -> float | None:
     if recording.is_simulated:
         held = recording.facts["map_cache_bytes"]
         return float("inf") if held is None else held * MAPPED
-    lent = (recording.facts.get("device") or {}).get("host_memory_buffer")
+    lent = (recording.facts.get("device") or Device()).get("host_memory_buffer")
     return LENT_BYTES * MAPPED if lent else None
 
 

@@ -1,8 +1,7 @@
 """A simulated drive on a terminal: its geometry drawn, and what follows from it."""
 
-from typing import Any
-
 from pslc import words
+from pslc.facts import Facts
 from pslc.targets.target import Target
 
 LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
@@ -18,7 +17,7 @@ def text(target: Target) -> str:
     return "\n".join([title, "", *_drawing(target.facts), "", *_limits(target.facts, target.capacity_bytes), *notes])
 
 
-def _drawing(facts: dict[str, Any]) -> list[str]:
+def _drawing(facts: Facts) -> list[str]:
     """The controller over its channels with their dies, as many as fit."""
     channels, rows = facts["channels"], facts["dies"] // facts["channels"]
     shown = min(channels, MOST_CHANNELS)
@@ -47,7 +46,7 @@ def _drawing(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _limits(facts: dict[str, Any], capacity_bytes: int) -> list[str]:
+def _limits(facts: Facts, capacity_bytes: int) -> list[str]:
     """Raw speeds, ceilings, and the laws of docs/model.md in figures."""
     raw, bits, cache = facts["native_raw_bytes"], facts["bits_per_cell"], facts["cache_bytes"]
     native = facts["native_limit_bytes_per_s"]

@@ -10,6 +10,7 @@ from typing import Any
 from pslc import memory, words
 from pslc._native import plan_jobs
 from pslc.errors import JobError
+from pslc.facts import Device, FileSystem
 from pslc.findings import doubts
 from pslc.targets import probe
 from pslc.targets.target import Target
@@ -149,7 +150,9 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
-        drive = (target.facts["device"] or {}).get("bytes") or (target.capacity_bytes if target.kind == "device" else 0)
+        drive = (target.facts["device"] or Device()).get("bytes") or (
+            target.capacity_bytes if target.kind == "device" else 0
+        )
         if drive:
             share = f", {100 * written / drive:.1f} % of the drive's capacity"
         said.append(f"writes {about}{words.size(written)}{share}; {_of_its_life(target, written)}")
@@ -194,7 +197,7 @@ def _of_its_life(target: Target, written: int) -> str:
 def _where(target: Target) -> str:
     if target.kind == "device":
         return f"ERASES {target.spec}, {target.name}, {words.size(target.capacity_bytes)}: everything on it is lost"
-    system: dict[str, Any] = target.facts["file_system"] or {}
+    system = target.facts["file_system"] or FileSystem()
     what = f"{system.get('type', 'an unknown file system')} on {target.name}"
     return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"
 

@@ -8,10 +8,11 @@ import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
-from typing import Any, Final
+from typing import Final
 
 from pslc._native import version
 from pslc.errors import refusal
+from pslc.facts import Device, Facts
 from pslc.recording import Recording
 from pslc.targets import probe
 from pslc.watch.asked import Asked, file_systems
@@ -66,7 +67,7 @@ def watch(
     """
     counters = Counters(device_of(path))
     facts = probe.facts(path)
-    asked = Asked((facts["device"] or {}).get("name"))
+    asked = Asked((facts["device"] or Device()).get("name"))
     samples, began_unix_ns = Samples(), time_ns()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, until)
     error: str | None = None
@@ -111,12 +112,12 @@ def watch(
 
 
 def recorded(
-    path: Path, facts: dict[str, Any], asked: Asked, samples: Samples, began_unix_ns: int, error: str | None
+    path: Path, facts: Facts, asked: Asked, samples: Samples, began_unix_ns: int, error: str | None
 ) -> Recording:
     """What was seen so far. There is but one series, of bins of time."""
     series, before, totals = samples.columns()
     seconds = int(series["end_ns"][-1]) / 1e9 if len(samples) > 1 else 0.0
-    device = facts["device"] or {}
+    device = facts["device"] or Device()
     about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
     return Recording(
         suite="watch",

@@ -9,6 +9,7 @@ of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 from typing import Any
 
 from pslc import words
+from pslc.facts import Device, Facts
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column
@@ -40,9 +41,9 @@ KINDS = {"read": ("read", {}), "write": ("write", {}), "mix": ("rw", {"rwmixread
 SATA_BYTES_PER_S = 700e6
 
 
-def is_nvme(facts: dict[str, Any]) -> bool:
+def is_nvme(facts: Facts) -> bool:
     """By the link of a simulated drive, by the name of a real one."""
-    device = facts.get("device") or {}
+    device = facts.get("device") or Device()
     return facts.get("link_bytes_per_s", 0) > SATA_BYTES_PER_S or str(device.get("name", "")).startswith("nvme")
 
 

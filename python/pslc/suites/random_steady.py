@@ -12,6 +12,7 @@ import numpy as np
 
 from pslc import words
 from pslc.analysis import find_phases
+from pslc.facts import Facts
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -56,7 +57,7 @@ def steps(region: Region) -> Steps:
                     break
 
 
-def _raw(facts: dict[str, Any], capacity: int) -> float:
+def _raw(facts: Facts, capacity: int) -> float:
     return float(facts.get("native_raw_bytes") or capacity)
 
 

@@ -46,10 +46,10 @@ def inside(drive: SimDrive) -> dict[str, Any]:
 
     used = wear(drive)
     facts = drive.facts()
-    left = {
-        f"{mode}_cycles_left": None if used is None else max(0, round(facts[f"{mode}_cycles"] * (1 - used)))
-        for mode in ("slc", "native")
-    }
+    left: dict[str, int | None] = {"slc_cycles_left": None, "native_cycles_left": None}
+    if used is not None:
+        cycles = {"slc": facts["slc_cycles"], "native": facts["native_cycles"]}
+        left = {f"{mode}_cycles_left": max(0, round(of * (1 - used))) for mode, of in cycles.items()}
     return {
         "mapped_bytes": counters["mapped_bytes"],
         "cache_bytes": counters["cache_limit_bytes"],

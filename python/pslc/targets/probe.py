@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pslc._native import device_serial, inspect_device
+from pslc.facts import Device, Facts, FileSystem, Host, Link, Moment
 
 SYS = Path("/sys")
 NVME_DATA_UNIT = 512_000
 """Bytes: a thousand sectors, in NVMe's health log."""
 
 
-def facts(path: Path) -> dict[str, Any]:
+def facts(path: Path) -> Facts:
     """Facts of a block device, of a file, or of the folder in which a file is to be made.
 
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
@@ -29,7 +30,7 @@ def facts(path: Path) -> dict[str, Any]:
         there = next(p for p in (path, *path.absolute().parents) if p.exists())
         file_system = _file_system(there)
         number = there.stat().st_dev
-        source = (file_system or {}).get("source") or ""
+        source = (file_system or FileSystem()).get("source") or ""
         if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
             number = Path(source).stat().st_rdev
     disks = stack(number)
@@ -54,7 +55,7 @@ def users_and_signatures(path: Path) -> dict[str, Any] | None:
     return inspect_device(str(path)) if path.is_block_device() else None
 
 
-def moment(facts_of: dict[str, Any]) -> dict[str, Any]:
+def moment(facts_of: Facts) -> Moment:
     """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one: asking
     can wake a drive. A suite that never leaves it alone may ask its thermometer (`temperature`)."""
     device = facts_of["device"]
@@ -96,7 +97,7 @@ def _chosen(text: str | None) -> str | None:
     return text
 
 
-def _file_system(path: Path) -> dict[str, Any] | None:
+def _file_system(path: Path) -> FileSystem | None:
     number = path.stat().st_dev
     wanted = f"{os.major(number)}:{os.minor(number)}"
     for line in (_text(Path("/proc/self/mountinfo")) or "").splitlines():
@@ -134,7 +135,7 @@ def stack(number: int) -> list[Path]:
         found.append(at)
 
 
-def _device(disk: Path) -> dict[str, Any]:
+def _device(disk: Path) -> Device:
     queue, device = disk / "queue", disk / "device"
     sectors = _number(disk / "size")
     node = Path("/dev") / disk.name
@@ -160,7 +161,7 @@ def _device(disk: Path) -> dict[str, Any]:
     }
 
 
-def link(disk: Path) -> dict[str, Any]:
+def link(disk: Path) -> Link:
     """Speed and width of the PCIe or SATA link, now and at most."""
     device = disk / "device"
     pcie = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
@@ -243,7 +244,7 @@ def smart(name: str, quietly: bool = False) -> dict[str, Any] | None:
     return None
 
 
-def _host() -> dict[str, Any]:
+def _host() -> Host:
     cpuinfo = _text(Path("/proc/cpuinfo")) or ""
     model = next(
         (line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None

@@ -17,6 +17,7 @@ from typing import Any
 from pslc import words
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file
 from pslc.errors import GuardError, TargetError, near
+from pslc.facts import Device, Facts
 from pslc.targets import hosts, scaling
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
 
@@ -61,7 +62,7 @@ class Target:
     kind: str
     name: str
     capacity_bytes: int
-    facts: dict[str, Any]
+    facts: Facts
     open: Callable[[], SimDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
@@ -260,16 +261,14 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
     )
 
 
-def _real(
-    spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: dict[str, Any]
-) -> Target:
-    device = facts["device"] or {}
+def _real(spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: Facts) -> Target:
+    device = facts["device"] or Device()
     name = device.get("model") or device.get("name") or spec
     return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, _watched(opener, facts))
 
 
-def _watched(opener: Callable[[], RealDrive], facts: dict[str, Any]) -> Callable[[], RealDrive]:
-    device = facts["device"] or {}
+def _watched(opener: Callable[[], RealDrive], facts: Facts) -> Callable[[], RealDrive]:
+    device = facts["device"] or Device()
 
     def watched() -> RealDrive:
         drive = opener()

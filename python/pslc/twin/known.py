@@ -12,6 +12,7 @@ import numpy as np
 
 from pslc import parts
 from pslc.errors import refusal
+from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s
 from pslc.recording import Recording
 from pslc.twin.fit import Known
@@ -51,7 +52,7 @@ def link_of(recording: Recording) -> str | None:
     """As the drive or the machine tells it."""
     if recording.is_simulated:
         return str(tomllib.loads(recording.profile)["link"])
-    device = recording.facts.get("device") or {}
+    device = recording.facts.get("device") or Device()
     raw = link_bytes_per_s(device)
     if raw is None:
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from pslc.facts import Link
 from pslc.targets import probe
 
 TEMPERATURE_EVERY_S: Final = 10.0
@@ -66,7 +67,7 @@ class Asked:
         self.state[what] = now if now is not None else before
 
 
-def link_words(link: dict[str, Any]) -> str | None:
+def link_words(link: Link) -> str | None:
     """`16.0 GT/s PCIe x4`; None where it is not known."""
     speed, width = link["link_speed"], link["link_width"]
     return f"{speed} x{width}" if speed and width and "nknown" not in speed else None

@@ -12,6 +12,7 @@ from pslc import words
 from pslc.analysis.falls import Fall, falls
 from pslc.analysis.load import PAUSE_S, Load
 from pslc.doubt import Doubt
+from pslc.facts import Host
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.doubts import HOT, Doubts
@@ -160,7 +161,7 @@ def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds:
 
 def _doubts(recording: Recording, load: Load) -> list[Doubt]:
     said = []
-    if (recording.facts.get("host") or {}).get("virtual"):
+    if recording.facts.get("host", Host()).get("virtual"):
         said.append(Doubts.VIRTUAL.of())
     if not load.pauses() and load.write_bytes.any():
         said.append(
