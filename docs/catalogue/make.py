@@ -94,7 +94,8 @@ def _writes(found: Cost) -> str:
 
 
 def _takes(found: Cost) -> str:
-    return f"{words.span(found.seconds(5e9))} to {words.span(found.seconds(1e9))}"
+    ends = (words.span(found.seconds(speed)) for speed in (5e9, 1e9))
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _section(name: str, target: Target) -> str:

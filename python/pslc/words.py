@@ -6,7 +6,7 @@ CAUSE = {
     "pslc": "SLC cache",
     "direct": "direct to native cells",
     "fold": "folding",
-    "native": "native cells, no cache left",
+    "native": "native cells",
     "gc": "garbage collection",
     "map": "map misses",
     "link": "limited by the link",
@@ -43,13 +43,13 @@ def speed(bytes_per_s: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """`12.5 days`, `24 min 54 s`, `1.25 s`, `310 us`."""
+    """`12.5 days`, `24 min 54 s`, `5 min`, `1.25 s`, `310 us`."""
     if seconds >= 100 * 3600:
         return f"{_three(seconds / 86_400)} days"
-    if seconds >= 3600:
-        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
-    if seconds >= 60:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    for large, small, unit, part in ((3600, 60, "h", "min"), (60, 1, "min", "s")):
+        if seconds >= large:
+            rest = int(seconds % large // small)
+            return f"{int(seconds // large)} {unit} {rest} {part}" if rest else f"{int(seconds // large)} {unit}"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{_three(seconds / scale)} {unit}"

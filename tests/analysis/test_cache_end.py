@@ -35,6 +35,31 @@ def test_what_the_dram_took_in_is_no_cache() -> None:
     assert found.bytes == pytest.approx(200 * GB, rel=1e-3)
 
 
+def test_a_speed_that_decays_behind_the_cliff_does_not_move_it() -> None:
+    edges = np.linspace(0.0, 1000 * GB, 401)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    speed = np.where(middle < 101.0 * GB, 5000 * MB, 1500 * MB * np.exp(-3 * (middle / GB - 101) / 1000))
+    seconds = np.diff(edges) / speed
+    straddles = int(np.searchsorted(edges, 101.0 * GB)) - 1
+    seconds[straddles] = (101.0 * GB - edges[straddles]) / (5000 * MB) + (edges[straddles + 1] - 101.0 * GB) / (
+        1500 * MB
+    )
+    curve = Curve(edges, seconds)
+    found = cache_end(curve, find_phases(curve))
+    assert found is not None
+    assert found.bytes == pytest.approx(101 * GB, abs=0.05 * GB)
+
+
+def test_a_cache_of_one_sample_is_known_to_that_sample() -> None:
+    edges = np.linspace(0.0, 480 * GB, 121)
+    seconds = np.diff(edges) / (400 * MB)
+    seconds[0] = 3.5 * GB / (2000 * MB) + 0.5 * GB / (400 * MB)
+    curve = Curve(edges, seconds)
+    found = cache_end(curve, find_phases(curve))
+    assert found is not None
+    assert found.low <= 3.5 * GB <= found.high
+
+
 def test_a_flat_drive_has_no_cliff() -> None:
     flat = Trace((2150 * MB,), (2000 * GB,))
     assert end_of(flat) is None

@@ -100,10 +100,45 @@ def test_random_writes_do_not_tell_how_full_a_drive_is() -> None:
 
 
 def test_small_requests_fill_a_link_before_its_ceiling() -> None:
-    small = replace(DRIVE, places=[Place(0.0, 1000 * GB, 8192, random=False)])
-    assert causes(small, (300, 5500)) == ["link"]
-    assert causes(small, (300, 4000)) == ["pslc"]
-    assert causes(replace(small, places=[replace(small.places[0], request_bytes=128e3)]), (300, 5500)) == ["pslc"]
+    sata = replace(DRIVE, link_bytes_per_s=569 * MB, command_bytes=2400.0)
+    small = replace(sata, places=[Place(0.0, 1000 * GB, 8192, random=False)])
+    assert causes(small, (300, 435)) == ["link"]
+    assert causes(small, (300, 400)) == ["pslc"]
+    assert causes(replace(small, command_bytes=0.0), (300, 435)) == ["pslc"]
+    assert causes(replace(small, places=[replace(small.places[0], request_bytes=128e3)]), (300, 435)) == ["pslc"]
+
+
+def test_a_short_wait_before_a_full_link_leaves_it_full() -> None:
+    one, two = phases((300, 6000), (1000, 500))
+    found = causes_from_outside([replace(one, usual_bytes_per_s=6900 * MB), two], DRIVE)
+    assert [why.cause for why in found] == ["link", "fold"]
+
+
+def test_a_speed_that_comes_and_goes_as_that_of_the_cache_did_not_is_folding() -> None:
+    cache, after = phases((30, 2300), (1000, 1000))
+    for scatter, before, said in ((0.0, 0.0, "direct"), (0.06, 0.001, "fold"), (0.06, 0.05, "direct")):
+        found = causes_from_outside([replace(cache, scatter=before), replace(after, scatter=scatter)], DRIVE)
+        assert found[1].cause == said
+
+
+def test_a_rise_is_the_cache_again_only_where_the_speed_before_was_its_own() -> None:
+    assert causes(DRIVE, (50, 6900), (100, 2000), (400, 5500)) == ["link", "fold", "native"]
+    assert causes(DRIVE, (50, 6000), (100, 2000), (150, 5500), (400, 1900)) == ["pslc", "fold", "pslc", "fold"]
+
+
+def test_what_is_faster_when_others_have_left_tells_nothing_of_the_cells() -> None:
+    shared = replace(DRIVE, others=[0.9, 0.9, 0.0])
+    assert causes(shared, (1, 300), (2, 200), (4, 900)) == ["other", "other", "unknown"]
+
+
+def test_moments_of_a_drive_that_is_native_from_the_start_are_collection() -> None:
+    assert causes(DRIVE, (500, 900), (550, 300), (1000, 880)) == ["native", "gc", "native"]
+
+
+def test_some_requests_that_wait_are_more_than_the_host_asking_one_at_a_time() -> None:
+    one = {"one_by_one": True, "mean_s": [31e-6], "longest_s": [30e-6]}
+    assert causes(replace(DRIVE, **one, fastest_s=[30e-6]), (30, 130)) == ["host"]
+    assert causes(replace(DRIVE, **one, fastest_s=[24e-6]), (30, 130)) == ["pslc"]
 
 
 AT_ONCE = {"one_by_one": True, "mean_s": [10e-6, 1e-3], "longest_s": [11e-6, 1e-2]}

@@ -33,6 +33,12 @@ MOST_BINS: Final = 400
 TAKEN_IN: Final = 16e6
 """Bytes, or a bin where that is less, within which no border is known: a drive takes in what its queue and its buffer
 hold before it slows down, as 16 requests of 512 KiB and some MB. Finer bins show by themselves how it does so."""
+FEWEST: Final = 3
+"""Bins of a side below which its level is not known, and so nor where in a bin the border is."""
+LEAST_THIRD: Final = 5
+"""Bins in a third of a side, with which it is asked whether it drifts."""
+SURE_DRIFT: Final = 4.0
+"""A drift is one from so many times its standard error, about, on."""
 LEAST_SCATTER: Final = 0.005
 """Relative scatter no side is held to be below: real drives are not metronomes."""
 
@@ -80,7 +86,9 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     found = float(np.interp(place, np.arange(window.size), window))
     errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
     fewest, most = np.quantile(errors, (0.05, 0.95))
-    taken_in = min(TAKEN_IN, float(curve.widths[min(start + int(place), level.size - 1)]))
+    taken_in = float(curve.widths[min(start + int(place), level.size - 1)])
+    if centre - first >= FEWEST and last - centre >= FEWEST:
+        taken_in = min(TAKEN_IN, taken_in)
     low = min(found - taken_in, _position(window, place - most))
     high = max(found + taken_in, _position(window, place - fewest))
     return Border(found, max(low, after), min(high, before))
@@ -97,12 +105,25 @@ def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tup
     near = min(reach, max(20, (centre - first) // 2)) if first == 0 else reach
     left = level[max(first, centre - near) : max(centre - guard, first + min(3, centre - first))]
     right = level[min(centre + guard, last - min(3, last - centre)) : min(last, centre + reach)]
-    return _side(left), _side(right)
+    return _side(left[::-1], guard), _side(right, guard)
 
 
-def _side(level: Floats) -> _Side:
+def _side(level: Floats, ahead: int) -> _Side:
+    """Of the bins from `ahead` of the border on: their median, or where they rise or fall for sure, what they come to
+    at the border."""
     middle = float(np.median(level))
     residuals = level - middle
+    third = level.size // 3
+    if third >= LEAST_THIRD:
+        # Tukey's resistant line: the medians of the outer thirds lie two thirds of the side apart.
+        near, far = float(np.median(level[:third])), float(np.median(level[-third:]))
+        off = float(np.abs(level[:third] - near).mean() + np.abs(level[-third:] - far).mean())
+        if abs(far - near) > SURE_DRIFT * max(off, LEAST_SCATTER) / np.sqrt(third):
+            slope = (far - near) / (level.size - third)
+            line = near + slope * (np.arange(level.size) - (third - 1) / 2.0)
+            return _Side(
+                float(line[0] - slope * ahead), max(float(np.abs(level - line).mean()), LEAST_SCATTER), level - line
+            )
     return _Side(middle, max(float(np.abs(residuals).mean()), LEAST_SCATTER), residuals)
 
 

@@ -43,6 +43,8 @@ DIES_SPARE: Final = 0.95
 """When nothing waited, the dies may be nearly full: the host is what set the pace."""
 WAITING: Final = 0.05
 """Share of the time spent waiting for the write buffer above which the drive, not the host, was waited for."""
+NEVER: Final = 0.01
+"""Share up to which it was not waited for at all, however busy its dies were made by what the buffer gave them."""
 HOLDS: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
 NOTHING_MOVED: Final = 0.02
@@ -53,8 +55,8 @@ NOTHING: Final = 0.001
 
 SETTLED: Final = 1.0
 """Seconds from which on work under way at the borders of a stretch no longer matters."""
-TAKEN_IN: Final = 1.1
-"""Bytes written over those that reached the drive, above which memory took the rest."""
+TAKEN_IN: Final = 1.25
+"""Bytes written over those that reached the drive, above which memory took the rest and set the speed."""
 MAP_READS: Final = 0.05
 """Bytes of the map read for each byte written, below which its misses cannot matter: a page of it for 80 KiB."""
 MAP_TIME: Final = 0.15
@@ -266,8 +268,8 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     if s.map_waited >= WAITING and s.map_reads >= MAP_READS:
         because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
         return Evidence("map", _sure((s.map_waited - WAITING) / WAITING), f"{because}: {_rate(s, seconds)}")
-    if s.dies < DIES_SPARE:
-        margin = min(DIES_SPARE - s.dies, 4 * (WAITING - s.waited))
+    if s.dies < DIES_SPARE or s.waited <= NEVER:
+        margin = min(max(DIES_SPARE - s.dies, 0.1), 4 * (WAITING - s.waited))
         if s.cpu >= BUSY_CPU:
             because = f"the host's processor was busy {_pc(s.cpu)} of the time, and nothing waited"
             return Evidence("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
@@ -333,5 +335,7 @@ def _pc(share: float) -> str:
 
 
 def gb(count: float) -> str:
-    """`281 GB`, `1.27 MB`."""
+    """`3.33 TB`, `281 GB`, `1.27 MB`."""
+    if count >= 999.5e9:
+        return f"{count / 1e12:.3g} TB"
     return f"{count / 1e9:.3g} GB" if count >= 1e9 or count == 0 else f"{count / 1e6:.3g} MB"

@@ -14,9 +14,10 @@ garbage; and a controller that does not have the whole map at hand reads it from
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from pslc.analysis.causes import Evidence, gb
+from pslc.analysis.causes import CELLS, Evidence, gb
 from pslc.analysis.levels import LEAST_BITS, LEAST_SPARE, MOST_BITS, MOST_SPARE, WHOLE, most_cache
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Place, Seen
@@ -27,12 +28,19 @@ CRAWL: Final = 0.08
 """Below this even a length that fits native cells does not make them likely."""
 FOLDING: Final = 0.67
 """Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
-CACHE_AGAIN: Final = 0.68
+CACHE_AGAIN: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
+HELD_AGAIN: Final = 0.9
+"""To this share where that was the speed of the link or of the host, since the cache may be faster."""
+HELD: Final = ("link", "host", "cpu")
+LIKE: Final = 0.2
+"""The same where the host writes in another way meanwhile."""
 SAME: Final = 0.12
 """Relative difference within which two phases run at one speed."""
 UNSTEADY: Final = 0.25
 """Spread of the speed above which something comes and goes: native cells alone are steady."""
+RESTLESS, THRICE = 0.03, 3.0
+"""Scatter above which, and above so many times that of the cache, folding comes and goes."""
 DRIFT_SPREADS: Final = 0.34
 """Of a drift, in log speed, so much is spread: half of the middle 68 %."""
 STARTED: Final = 0.1
@@ -47,7 +55,7 @@ EVEN: Final = 1.1
 """The longest request over the mean one, below which none waited for more than the others."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-GUESSED, UNSURE, LIKELY, SURE = 0.6, 0.83, 0.95, 0.97
+GUESSED, UNSURE, LIKELY, SURE = 0.7, 0.85, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
@@ -75,7 +83,9 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
     phase = phases[index]
     rate = mb(phase.bytes_per_s)
     if seen.capacity_bytes is not None and phase.from_bytes >= WHOLE * seen.capacity_bytes:
-        return Evidence("gc", SURE, f"random writes on a full drive: {rate}")
+        if before and before[-1].cause == "fold" and abs(phase.bytes_per_s / phases[index - 1].bytes_per_s - 1) < LIKE:
+            return Evidence("fold", UNSURE, f"nearly as fast as the folding before it, which goes on: {rate}")
+        return Evidence("gc", LIKELY, f"random writes on a full drive: {rate}")
     asked = place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes)
     behind = _behind(phases, index, seen, before, same_place=asked)
     if behind is not None:
@@ -141,31 +151,48 @@ def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
         if too_much:
             return Evidence("native", LIKELY, f"more than fits at one bit a cell: {share}")
         return Evidence("pslc", UNSURE, f"the end came before a cliff: {share}")
+    if phase.bytes_per_s < phases[1].bytes_per_s < (1 + SAME) * phase.bytes_per_s:
+        return _first([replace(phases[1], from_bytes=phase.from_bytes), *phases[2:]], capacity)
     if phases[1].bytes_per_s > phase.bytes_per_s:
         return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
     falls = f"{rate} until {gb(phase.to_bytes)}, then {100 * phases[1].bytes_per_s / phase.bytes_per_s:.0f} % of it"
     if too_much:
-        return Evidence("direct", LIKELY, f"more than fits at one bit a cell, so these are native cells: {falls}")
+        # Folding would not end; what comes and goes on native cells alone is collection.
+        passes = len(phases) > 2 and phases[2].bytes_per_s > phases[1].bytes_per_s
+        cause = "native" if passes else "direct"
+        return Evidence(cause, LIKELY, f"more than fits at one bit a cell, so these are native cells: {falls}")
     return Evidence("pslc", SURE, f"the cliff at the end of a cache: {falls}")
 
 
 def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
     phase, previous = phases[index], phases[index - 1]
     rise = f"{mb(phase.bytes_per_s)} after {mb(previous.bytes_per_s)}"
-    cells = [other.bytes_per_s for other, why in zip(phases, before, strict=False) if why.cause not in BEFORE_THE_CELLS]
-    if phase.bytes_per_s >= CACHE_AGAIN * max(cells):
+    if before[-1].cause == "other":
+        return Evidence("unknown", 0.0, f"others left the drive, which tells nothing of its cells: {rise}")
+    if phase.bytes_per_s < (1 + SAME) * previous.bytes_per_s and before[-1].cause in CELLS:
+        return Evidence(before[-1].cause, before[-1].confidence, f"as fast as before: {rise}")
+    if all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
+        return Evidence("native", LIKELY, f"native cells from the start, without anything to collect: {rise}")
+    again = [
+        (HELD_AGAIN if why.cause in HELD else CACHE_AGAIN) * other.bytes_per_s
+        for other, why in zip(phases, before, strict=False)
+        if why.cause not in BEFORE_THE_CELLS
+    ]
+    if phase.bytes_per_s >= max(again):
         return Evidence("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
     if capacity is not None and phase.from_bytes >= WHOLE * capacity:
-        again = _as_earlier(phases, index, before)
-        if again is not None and again.cause == "direct":
+        earlier = _as_earlier(phases, index, before)
+        if earlier is not None and earlier.cause == "direct":
             return Evidence("native", UNSURE, f"native cells, and what the cache held has been overwritten: {rise}")
-        return again or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
+        return earlier or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
     return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
 
 
 def _fallen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
     phase, was = phases[index], before[-1].cause
     rate = mb(phase.bytes_per_s)
+    if was == "native" and all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
+        return Evidence("gc", LIKELY, f"native cells from the start, and now their blocks are collected: {rate}")
     if was in ("direct", "native"):
         return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
     if was in ("fold", "gc"):
@@ -200,9 +227,12 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
     ratio = phase.bytes_per_s / cache.bytes_per_s
     size = cache.to_bytes
     rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
+    if capacity is not None and cache.to_bytes > most_cache(capacity):
+        return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
+    if _restless(phase, cache):
+        because = f"its speed scatters by {100 * phase.scatter:.0f} %, {100 * cache.scatter:.1g} % before: {rate}"
+        return Evidence("fold", LIKELY, because)
     if capacity is not None:
-        if cache.to_bytes > most_cache(capacity):
-            return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
         following = phases[index + 1] if index + 1 < len(phases) else None
         if following is not None and phase.to_bytes < WHOLE * capacity:
             falls = following.bytes_per_s / phase.bytes_per_s
@@ -215,16 +245,17 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
                 return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
         if min(phase.to_bytes, capacity) > MOST_SPARE * capacity - (LEAST_BITS - 1) * size:
             because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
-            if ratio > NATIVE_LIKE:
-                return Evidence(
-                    "direct", GUESSED, f"fast for folding, so a part of the cache has room of its own: {rate}"
-                )
-            return Evidence("fold", SURE, because)
+            return Evidence("fold", GUESSED if ratio > NATIVE_LIKE else SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
         return Evidence("fold", LIKELY, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
-        return Evidence("fold", LIKELY, f"slower than native cells should be: {rate}")
+        return Evidence("fold", UNSURE, f"slower than native cells should be: {rate}")
     return Evidence("direct", UNSURE, f"as fast as native cells should be: {rate}")
+
+
+def _restless(phase: Phase, cache: Phase) -> bool:
+    """Whether a phase's speed comes and goes as that of the cache before it does not."""
+    return phase.scatter > max(RESTLESS, THRICE * cache.scatter)
 
 
 def mb(bytes_per_s: float) -> str:

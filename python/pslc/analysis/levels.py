@@ -122,6 +122,11 @@ def _seconds(phase: Phase) -> float:
     return _bytes(phase) / phase.bytes_per_s
 
 
+def _usual(phase: Phase) -> float:
+    """What half of its bytes were slower than: moments that are too short for phases weigh on the mean."""
+    return phase.usual_bytes_per_s or phase.bytes_per_s
+
+
 def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
     """A slow first phase before a faster one that falls."""
     if len(phases) < 3:
@@ -134,8 +139,8 @@ def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
 
 def _collected(phases: Sequence[Phase], found: list[Kind], capacity: float) -> None:
     """Slow moments of a drive that writes faster, all in all, than a cache and folding in those moments allow for."""
-    usual = max(phases, key=_bytes).bytes_per_s
-    fast = [index for index, phase in enumerate(phases) if BACK * usual <= phase.bytes_per_s <= usual / BACK]
+    usual = _usual(max(phases, key=_bytes))
+    fast = [index for index, phase in enumerate(phases) if BACK * usual <= _usual(phase) <= usual / BACK]
     between = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < BACK * usual]
     freed = FOLDED * usual * sum(_seconds(phases[index]) for index in between)
     if sum(_bytes(phases[index]) for index in fast) > most_cache(capacity) + freed:
@@ -157,7 +162,7 @@ def _dips(phases: Sequence[Phase], found: list[Kind]) -> None:
         written = dip.from_bytes - phases[begun].from_bytes
         freed = FOLDED * usual * _seconds(dip)
         soon = freed < max(EMPTIED * written, _bytes(after)) and _bytes(dip) < SHORTER * written
-        same = BACK * usual <= after.bytes_per_s <= usual / STARTING
+        same = BACK * usual <= _usual(after) <= usual / STARTING
         if dip.bytes_per_s < usual and same and soon:
             found[index] = "dip"
             index += 2

@@ -26,8 +26,8 @@ ALIKE: Final = 1.5
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 AT_ONCE_S: Final = 40e-6
 """A request takes no longer than this, beside its way over the link, where nothing is waited for."""
-SMALL_BYTES, SMALL_FULL = 16384, 0.7
-"""Requests up to this size leave a part of the link to commands: from this share of its ceiling on it is full."""
+AT_ONCE: Final = 0.1
+"""Nor do they all together take longer than the soonest of them by more than this share of the time."""
 PROGRAM_S: Final = 80e-6
 """No program of a page takes less: a write that is in the cells sooner is safe in a protected buffer."""
 DRAM_BYTES, DRAM_SHARE, SURELY_DRAM = 4e9, 0.01, 0.002
@@ -128,12 +128,11 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
         taken = _buffered_by_the_drive(phases, seen)
         if taken is not None:
             return taken
-    if most is not None and speed >= LINK_FULL * most:
+    if most is not None and max(speed, phases[index].usual_bytes_per_s) >= LINK_FULL * most:
         return Evidence("link", SURE, f"the link is full: {carried}")
-    host = _of_the_host(phases, index, seen)
-    if host is None and _link_is_full(phases[index], seen):
-        return Evidence("link", UNSURE, f"small requests, whose commands take a part of it as well: {carried}")
-    return host
+    if _link_is_full(phases[index], seen):
+        return Evidence("link", LIKELY, f"the link is full, with the commands of small requests: {carried}")
+    return _of_the_host(phases, index, seen)
 
 
 def _link_is_full(phase: Phase, seen: Seen) -> bool:
@@ -141,8 +140,9 @@ def _link_is_full(phase: Phase, seen: Seen) -> bool:
     if seen.link_bytes_per_s is None:
         return False
     place = seen.place((phase.from_bytes + phase.to_bytes) / 2)
-    small = place is not None and place.request_bytes <= SMALL_BYTES and not seen.one_by_one
-    return phase.bytes_per_s >= (SMALL_FULL if small else LINK_FULL) * seen.link_bytes_per_s
+    commands = 0.0 if place is None else seen.command_bytes / place.request_bytes
+    speed = max(phase.bytes_per_s, phase.usual_bytes_per_s)
+    return speed * (1.0 + commands) >= LINK_FULL * seen.link_bytes_per_s
 
 
 def _woken(phase: Phase, seen: Seen) -> Evidence | None:
@@ -187,12 +187,12 @@ def _buffered_by_the_drive(phases: Sequence[Phase], seen: Seen) -> Evidence | No
     if size > min(DRAM_BYTES, DRAM_SHARE * seen.capacity_bytes):
         return None
     behind = f"{gb(size)} at {mb(first.bytes_per_s)} and then {mb(phases[1].bytes_per_s)}"
-    full = _link_is_full(first, seen)
+    full = _link_is_full(replace(first, usual_bytes_per_s=0.0), seen)
     if full or _at_once(0, first, seen):
         how = "as fast as the link carries" if full else "and no request waited"
         return Evidence("dram", LIKELY, f"the drive's buffer took it in, {how}: {behind}")
     if size <= SURELY_DRAM * seen.capacity_bytes:
-        return Evidence("dram", UNSURE, f"too little for a cache of cells, so the drive's buffer took it in: {behind}")
+        return Evidence("dram", LIKELY, f"too little for a cache of cells, so the drive's buffer took it in: {behind}")
     return None
 
 
@@ -210,14 +210,14 @@ def _of_the_host(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | 
     if _at_once(index, phases[index], seen) and seen.mean_s is not None and seen.longest_s is not None:
         mean, longest = 1e6 * seen.mean_s[index], 1e6 * seen.longest_s[index]
         because = f"nothing waited: one request at a time, of {mean:.0f} us and none above {longest:.0f}"
-        return Evidence("host", UNSURE, because)
+        return Evidence("host", LIKELY, because)
     return None
 
 
 def _at_once(index: int, phase: Phase, seen: Seen) -> bool:
     """Whether each request of a host that has one under way at a time was answered at once."""
     uneven = seen.unevenness(index)
-    if not seen.one_by_one or uneven is None or uneven > ALIKE or seen.mean_s is None:
+    if not seen.one_by_one or uneven is None or uneven > ALIKE or seen.mean_s is None or seen.waited(index) > AT_ONCE:
         return False
     place = seen.place((phase.from_bytes + phase.to_bytes) / 2)
     if place is None or seen.link_bytes_per_s is None:

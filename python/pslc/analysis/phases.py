@@ -24,6 +24,7 @@ class Phase:
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
+        scatter: median deviation of the log speeds of its bins from their median, beyond what its drift makes of it.
         usual_bytes_per_s: the speed that half of its bytes were slower than; a slow start weighs on the mean.
     """
 
@@ -35,6 +36,7 @@ class Phase:
     spread: float
     drift: float
     usual_bytes_per_s: float = field(default=0.0, kw_only=True)
+    scatter: float = field(default=0.0, kw_only=True)
 
 
 def find_phases(curve: Curve) -> list[Phase]:
@@ -75,7 +77,7 @@ def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
 def _phase(curve: Curve, start: Border, to: float) -> Phase:
     seconds = curve.seconds_at(np.array([start.bytes, to]))
     mean = (to - start.bytes) / float(seconds[1] - seconds[0])
-    spread, usual, drift = _shape(curve, start.bytes, to)
+    spread, usual, drift, scatter = _shape(curve, start.bytes, to)
     return Phase(
         from_bytes=start.bytes,
         to_bytes=to,
@@ -85,18 +87,19 @@ def _phase(curve: Curve, start: Border, to: float) -> Phase:
         spread=spread,
         drift=drift,
         usual_bytes_per_s=usual or mean,
+        scatter=scatter,
     )
 
 
-def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float]:
-    """Spread, median and drift over the bins wholly inside the phase; zeros when fewer than 4 are."""
+def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, float]:
+    """Spread, median, drift and scatter over the bins wholly inside the phase; zeros when fewer than 4 are."""
     inside = slice(
         int(np.searchsorted(curve.edges_bytes, start, side="left")),
         int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
     )
     speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
     if speed.size < 4:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     order = np.argsort(speed)
     share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()
     low, middle, high = np.interp((0.16, 0.5, 0.84), share, speed[order])
@@ -105,5 +108,8 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float]:
     third = max(1, speed.size // 3)
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
-    drift = float(np.expm1(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST)))
-    return float((high - low) / (2.0 * middle)), float(middle), drift
+    change = float(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
+    level = np.log(speed)
+    # Half of a straight line lies within a quarter of its rise from its middle.
+    scatter = float(np.median(np.abs(level - np.median(level)))) - abs(change) / 4.0
+    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), max(scatter, 0.0)

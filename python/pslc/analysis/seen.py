@@ -40,9 +40,11 @@ class Seen:
     Attributes:
         capacity_bytes: of the drive.
         link_bytes_per_s: what its link carries at most of the host's data.
+        command_bytes: what a request costs on the link besides its data, as so many bytes of these.
         map_bytes: how much of the drive the map maps that its controller has at hand, infinite where that is all of it.
         places: where the host wrote, in order.
         mean_s, longest_s: mean time of a request, and the usual longest one of a bin, by phase.
+        fastest_s: the mean of the bin in which they were answered soonest, by phase.
         one_by_one: the host had only one request under way at a time.
         first_s: how much longer the first request took than those after it usually did.
         silent_s: silence of the host before the first request.
@@ -59,10 +61,12 @@ class Seen:
 
     capacity_bytes: float | None = None
     link_bytes_per_s: float | None = None
+    command_bytes: float = 0.0
     map_bytes: float | None = None
     places: Sequence[Place] = ()
     mean_s: Sequence[float] | None = None
     longest_s: Sequence[float] | None = None
+    fastest_s: Sequence[float] | None = None
     one_by_one: bool = False
     first_s: float | None = None
     silent_s: float | None = None
@@ -99,6 +103,12 @@ class Seen:
         at = np.linspace(from_bytes, to_bytes, 9)
         hottest = max(float(np.quantile(self.celsius[1], 0.99)), LEAST_HOT + NEAR_K)
         return bool(np.median(np.interp(at, *self.celsius)) >= hottest - NEAR_K)
+
+    def waited(self, index: int) -> float:
+        """Share of the time of a phase's requests that they took longer than when they were answered soonest."""
+        if self.mean_s is None or self.fastest_s is None or not self.mean_s[index]:
+            return 0.0
+        return 1.0 - self.fastest_s[index] / self.mean_s[index]
 
     def unevenness(self, index: int) -> float | None:
         """The usual longest request over the mean one, within a phase."""

@@ -21,6 +21,8 @@ LEFT, LASTING = 0.1, 0.005
 """A drive has left its cache where it moves this share of the host's bytes, for this share of a write."""
 LENT_BYTES = 128 << 20
 """The most that Linux lends a drive without DRAM for its map, unless told otherwise."""
+SATA_COMMAND_BYTES = 2400.0
+"""What SATA could carry in the time of a command's registers and turnarounds, 4 us at 6 Gb/s."""
 
 
 def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
@@ -31,10 +33,12 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
     return Seen(
         capacity_bytes=recording.drive_bytes,
         link_bytes_per_s=_link(recording),
+        command_bytes=_command_bytes(recording),
         map_bytes=_map_bytes(recording),
         places=_places(recording),
-        mean_s=[mean for mean, _ in latencies],
-        longest_s=[longest for _, longest in latencies],
+        mean_s=[mean for mean, _, _ in latencies],
+        longest_s=[longest for _, longest, _ in latencies],
+        fastest_s=[fastest for _, _, fastest in latencies],
         one_by_one=all(
             job["iodepth"] == 1 and option.get("numjobs", "1") == "1" for job, option in _writing(recording)
         ),
@@ -173,6 +177,16 @@ def _link(recording: Recording) -> float | None:
     return None if raw is None else units.PAYLOAD * raw
 
 
+def _command_bytes(recording: Recording) -> float:
+    """What a command costs on the link besides its data: SATA's registers and turnarounds, 4 us at 6 Gb/s; little on
+    PCIe, and where the link is not known."""
+    if recording.is_simulated:
+        sata = str(tomllib.loads(recording.profile).get("link", "")).startswith("sata")
+    else:
+        sata = "Gbps" in str((recording.facts["device"] or {}).get("link_speed") or "")
+    return SATA_COMMAND_BYTES if sata else 0.0
+
+
 def _places(recording: Recording) -> list[Place]:
     """Where the jobs that write did so, in the order in which they began."""
     ends = np.concatenate([[recording.start_ns], recording.bytes["end_ns"]]).astype(np.float64)
@@ -212,15 +226,18 @@ def _silent_s(recording: Recording) -> float | None:
     return silent if recording.is_simulated or silent > 0.0 else None
 
 
-def _latencies(recording: Recording, phase: Phase) -> tuple[float, float]:
-    """Mean and usual longest time of a request within a phase, in seconds; (0, 0) when it has no whole bin."""
+def _latencies(recording: Recording, phase: Phase) -> tuple[float, float, float]:
+    """Mean and usual longest time of a request within a phase, and the mean of the bin where they were fastest, in
+    seconds; zeros when it has no whole bin."""
     series = recording.bytes
     written = _written(recording)
     inside = (written[:-1] >= phase.from_bytes) & (written[1:] <= phase.to_bytes)
     if not inside.any():
-        return 0.0, 0.0
-    count = float(series["writes"][inside].sum())
-    return float(series["lat_sum_ns"][inside].sum()) / count / 1e9, float(np.median(series["lat_max_ns"][inside])) / 1e9
+        return 0.0, 0.0, 0.0
+    taken, count = series["lat_sum_ns"][inside].astype(np.float64), series["writes"][inside]
+    fastest = float((taken[count > 0] / count[count > 0]).min(initial=np.inf))
+    longest = float(np.median(series["lat_max_ns"][inside]))
+    return float(taken.sum()) / max(float(count.sum()), 1.0) / 1e9, longest / 1e9, fastest / 1e9
 
 
 def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:

@@ -7,6 +7,7 @@ were programmed with, against what they stand, is the wear. To compare, run it w
 
 from typing import Any
 
+from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
@@ -86,10 +87,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["life_bytes"] is None:
         return []
     first = "the static cache" if findings["wear_static"] > findings["wear_main"] else "the main area"
-    years = f"{findings['life_years']:.0f} years at 50 GB a day"
+    years = findings["life_years"]
+    lasts = f"{12 * years:.0f} months" if years < 2 else f"{years:.0f} years"
     return [
-        f"Life under this load: {findings['life_bytes'] / 1e12:,.0f} TB, {findings['life_fills']:,.0f} times the "
-        f"capacity, {years}; {first} wears out first.",
+        f"Life under this load: {words.count(findings['life_bytes'] / 1e12)} TB, "
+        f"{words.count(findings['life_fills'])} times the capacity, {lasts} at 50 GB a day; {first} wears out first.",
         f"Write amplification {findings['waf']:.2f}: {findings['slc_per_host']:.2f} as pSLC, "
         f"{findings['folded_per_host']:.2f} folded, {findings['collected_per_host']:.2f} by garbage collection.",
     ]

@@ -108,7 +108,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     ][: len(held)]
     if held and held[-1] is not known[-1]:
         gone = next(row for row in known if row["full"] > held[-1]["full"])
-        said.append(f"At {100 * gone['full']:.0f} % none of it is left.")
+        said.append(f"At {100 * gone['full']:.0f} % full, nothing is left of it.")
     return said
 
 

@@ -81,8 +81,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["verdict"] is None:
         return []
     words_of = {
-        "accelerated": "Yes: rewriting a region smaller than the cache stays as fast as the cache",
-        "partly": "In part: rewriting a region smaller than the cache is faster than past it, or only at times",
+        "accelerated": "Yes: rewriting a region smaller than the cache is as fast as the cache",
+        "partly": "In part: rewriting a region smaller than the cache is faster than past it, slower than the cache",
         "not": "No: rewriting a region smaller than the cache is as slow as any write past it",
     }
     return [f"{words_of[findings['verdict']]}. The cache holds {words.size(findings['cache_bytes'])}."]

@@ -63,7 +63,7 @@ def findings(recording: Recording) -> dict[str, Any]:
         doubts = [
             Doubt(
                 "shallow-queue",
-                f"the queue was not as deep as asked, by {words.share(abs(worst - 1))}: measure each depth for longer",
+                f"mean queue depths are {words.share(abs(worst - 1))} off what was asked: measure for longer",
             )
         ]
     return found | {"little_worst": worst, "doubts": doubts}

@@ -117,19 +117,19 @@ def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
             for (a, b), phase in zip(pairwise(ends), phases, strict=True)]  # fmt: skip
 
 
-CALLED = {"fresh": "All over the empty drive", "span": "Within {}", "filled": "All over the full drive"}
+CALLED = {"fresh": "Empty drive, all of it", "span": "Within {}", "filled": "Full drive, all of it"}
 
 
 def _end(row: dict[str, Any]) -> str:
     if row["verdict"] == "steady":
-        return f"{words.count(row['iops'])} at the end, which is steady"
+        return f"{words.count(row['iops'])} at the end, steady"
     if row["verdict"] == "plateau":
-        return f"{words.count(row['iops'])} at the end, a plateau, not steady"
+        return f"{words.count(row['iops'])} at the end, level but not steady"
     if row["last_iops"] is None:
         return "too short for a round"
     last = row["rounds"][-5:]
     least, most = words.count(min(last)), words.count(max(last))
-    return f"{words.count(row['last_iops'])} at the end and still changing ({least} to {most} in the last rounds)"
+    return f"{words.count(row['last_iops'])} at the end, still changing ({least} to {most} over the last rounds)"
 
 
 def sentences(findings: dict[str, Any]) -> list[str]:
@@ -137,8 +137,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     said = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
-        plateaus = [f"{words.count(p['iops'])} writes/s until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
-        said.append(f"{called}: {', '.join([*plateaus, _end(row)])}.")
+        steps = [f"{words.count(p['iops'])} IOPS until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
+        first = f"{', then '.join(steps)}; " if steps else ""
+        said.append(f"{called}: {first}{_end(row)}.")
     return said
 
 

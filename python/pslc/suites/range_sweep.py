@@ -135,11 +135,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if findings["hit_s"] is None:
         return []
     if findings["mapped_bytes"] is None:
-        return [f"A random read takes {words.span(findings['hit_s'])} over any span: the whole map is held."]
+        return [
+            f"A random read takes {words.span(findings['hit_s'])} over any span: the controller holds the whole map."
+        ]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
-    return [
-        f"The map of {held} is held: a read takes {words.span(findings['hit_s'])} there, and up to {miss} more beyond."
-    ]
+    return [f"Holds the map of {held}: a random read takes {words.span(findings['hit_s'])} there, {miss} more beyond."]
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:

@@ -215,7 +215,7 @@ def findings(recording: Recording) -> dict[str, Any]:
 
 
 def _nothing(longest_s: float) -> Doubt:
-    said = "this drive does not empty its cache when it is left alone, or later"
+    said = "this drive does not empty its cache while idle, or only after longer"
     return Doubt("nothing-back", f"no pause up to {words.span(longest_s)} gave anything back: {said}")
 
 
@@ -258,14 +258,14 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if rate is not None:
         low, high = (words.speed(findings[f"migration_bytes_per_s_{end}"]) for end in ("low", "high"))
         whole = findings["idle_threshold_s"] + (findings["cache_bytes"] - (findings["residue_bytes"] or 0.0)) / rate
-        said = [f"{first}, at {words.speed(rate)} ({low} to {high}).", f"All of it takes {words.span(whole)}."]
+        said = [f"{first}, at {words.speed(rate)} ({low} to {high}).", f"All of it is back after {words.span(whole)}."]
     elif findings["migration_bytes_per_s_low"] is not None:
         said = [f"{first}, at {words.speed(findings['migration_bytes_per_s_low'])} or more."]
     if findings["residue_bytes"] is not None:
         share = findings["residue_bytes"] / findings["cache_bytes"]
         whole = words.size(findings["cache_bytes"])
-        left = f"{words.size(findings['residue_bytes'])} of {whole} are never freed."
-        said.append(f"All {whole} of it are freed." if share < 0.02 else left)
+        left = f"{words.size(findings['residue_bytes'])} of {whole} never come back."
+        said.append(f"Idle time frees all {whole}." if share < 0.02 else left)
     return said
 
 

@@ -146,13 +146,13 @@ def findings(recording: Recording) -> dict[str, Any]:
                 {"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)}
             )
     doubts = (
-        [] if flat else [Doubt("unsteady", "the rounds were not steady: the figures are of the last five all the same")]
+        [] if flat else [Doubt("unsteady", "the rounds did not become steady: the figures are of the last five anyway")]
     )
     if flat and not found["steady"]:
         doubts = [
             Doubt(
                 "plateau",
-                f"a plateau, not steady: {words.size(written)} were written, less than twice the raw capacity",
+                f"level but not steady: {words.size(written)} written is less than twice the raw capacity",
             )
         ]
     return found | {"doubts": doubts}
@@ -178,7 +178,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     state = "steady" if findings["steady"] else "not steady"
     said = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
     if (100, 4096) in by and (0, 4096) in by:
-        said.append(f"4 KiB: {words.count(by[100, 4096])} reads or {words.count(by[0, 4096])} writes a second.")
+        said.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
     if findings["hir"]:
         best = max(findings["hir"], key=lambda row: row["gain"])
         said.append(

@@ -170,7 +170,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
         speed = words.speed(row["bytes_per_s"])
         if row["most_c"] is None:
-            said.append(f"{doing} starts at {speed}.")
+            said.append(f"{doing}: {speed} at first.")
         elif row["throttled_after_s"] is None:
             said.append(
                 f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C. No throttling."
