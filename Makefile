@@ -73,8 +73,7 @@ bench-analysis: build
 	@echo "make accuracy puts these tables into ACCURACY.md"
 
 bench-fit: build
-	$(BIN)/python -m benches.fit $(or $(N),300) | tee docs/accuracy/fit.md.part
-	mv docs/accuracy/fit.md.part docs/accuracy/fit.md
+	$(BIN)/python -m benches.fit $(or $(N),300)
 
 identify: build
 	$(BIN)/python -m benches.identify

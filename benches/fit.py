@@ -2,16 +2,20 @@
 
 Each hidden drive has a build, a firmware and values of its own, none of which the fit is told: only capacity, link and
 bits a cell, as they are on the label. Given are `fill` and `recovery --quick`, with noise of 3 % in each bin; asked is
-what other suites would measure. With `--all` the rows of single drives follow, the worst first.
+what other suites would measure. The table is written to docs/accuracy/fit.md after each drive, and what came of
+single drives as JSON lines in target/, so that a run that is killed keeps what it has; running it again goes on after
+the drives that are there, as long as the twin's sources are the same. `--worst 10` prints the worst and fits nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +25,7 @@ import numpy as np
 
 import pslc
 from pslc.opened import analysed
-from pslc.recording import Recording
+from pslc.recording import Recording, join
 from pslc.twin import answer, data, fit, known, predict
 from pslc.twin.model import PARAMETERS, Build, Firmware, Model, of_firmware
 
@@ -38,9 +42,15 @@ MIX = (
 )
 
 
+PAGE = Path(__file__).parent.parent / "docs" / "accuracy" / "fit.md"
+
+
 @dataclass
 class Result:
-    """Of one hidden drive: relative errors and whether the interval held the truth, by figure."""
+    """Of one hidden drive: logarithm of twin over truth and whether the interval held the truth, by figure and value.
+
+    A drive that its check refuses has no truth.
+    """
 
     seed: int
     truth: str
@@ -48,12 +58,18 @@ class Result:
     policy: bool
     error: float
     seconds: float
-    figures: dict[tuple[str, str], tuple[float, bool]]
+    cpu_s: float
+    figures: dict[str, tuple[float, bool]]
     values: dict[str, tuple[float, bool]]
+
+    @property
+    def worst(self) -> float:
+        """Largest error of a figure."""
+        return max((abs(error) for error, _ in self.figures.values()), default=0.0)
 
 
 def hidden(seed: int) -> tuple[Model, dict[str, float]]:
-    """A drive of 32 to 96 GB, scaled as a drive of 0.5 to 2 TB would be."""
+    """A drive of 16 to 48 GB, with as many superblocks as one of 0.5 to 2 TB."""
     rng = np.random.default_rng(seed)
 
     def log(low: float, high: float) -> float:
@@ -61,10 +77,10 @@ def hidden(seed: int) -> tuple[Model, dict[str, float]]:
 
     bits = int(rng.choice([3, 3, 3, 4]))
     firmware = replace(MIX[seed % len(MIX)], bits_per_cell=bits)
-    dies = int(rng.choice([4, 8, 16]))
+    dies = int(rng.choice([4, 8]))
     planes = int(rng.choice([2, 4]))
     channels = min(int(rng.choice([4, 8])), dies)
-    capacity = int(log(32e9, 96e9)) // 10**9 * 10**9
+    capacity = int(log(16e9, 48e9)) // 10**9 * 10**9
     superblocks = rng.uniform(350, 1000)
     pages = max(round(capacity / superblocks / (dies * planes * 16384) / bits), 4) * bits
     link = str(rng.choice(["sata600", "pcie3x4", "pcie4x4"]))
@@ -88,42 +104,46 @@ def hidden(seed: int) -> tuple[Model, dict[str, float]]:
 
 
 def noisy(recording: Recording, seed: int) -> Recording:
-    """The time of each bin off by some per cent, as on real drives."""
+    """The time of each bin off by some per cent, as on real drives; bytes and idle time stay."""
     rng = np.random.default_rng(seed)
     parts = []
     for part in recording.parts:
-        series = {}
-        for axis in ("time", "bytes"):
-            columns = dict(getattr(part, axis))
-            took = np.diff(columns["end_ns"].astype(float), prepend=float(part.start_ns))
-            # Idle time is what the suite says it is.
-            off = np.where(took < 60e9, rng.normal(0.0, NOISE, len(took)), 0.0)
-            moved = columns["write_bytes"].astype(float)
-            columns["write_bytes"] = np.round(moved * np.exp(off) * moved.sum() / max((moved * np.exp(off)).sum(), 1.0))
-            columns["write_bytes"] = columns["write_bytes"].astype(np.uint64)
-            series[axis] = columns
-        parts.append(replace(part, **series))
-    from pslc.recording import join
+        ends = np.r_[float(part.start_ns), part.time["end_ns"].astype(float)]
+        took = np.diff(ends)
+        busy = (part.time["write_bytes"] > 0) | (part.time["read_bytes"] > 0)
+        took = took * np.exp(np.where(busy, rng.normal(0.0, NOISE, len(took)), 0.0))
+        warped = np.r_[ends[0], ends[0] + np.cumsum(took)]
 
+        def at(time: Any, ends: Any = ends, warped: Any = warped) -> Any:
+            # Beyond the last bin the clock goes on as it was.
+            return np.interp(time, ends, warped) + np.maximum(time - ends[-1], 0.0)
+
+        def moved(job: dict[str, Any], at: Any = at) -> dict[str, Any]:
+            start, end = (int(at(float(time))) for time in (job["start_ns"], job["start_ns"] + job["elapsed_ns"]))
+            return job | {"start_ns": start, "elapsed_ns": end - start}
+
+        axes = {name: dict(axis) | {"end_ns": at(axis["end_ns"].astype(float)).astype(np.uint64)}
+                for name, axis in (("time", part.time), ("bytes", part.bytes))}  # fmt: skip
+        parts.append(replace(part, jobs=[moved(job) for job in part.jobs], **axes))
     return analysed(join(parts)) if len(parts) > 1 else analysed(parts[0])
 
 
-def one(seed: int) -> Result | None:
-    """Fit one hidden drive; None where there is no such drive."""
+def one(seed: int) -> Result:
+    """Fit one hidden drive."""
     model, values = hidden(seed)
     if model.open(values) is None:
-        return None
+        return Result(seed, "", [], False, 0.0, 0.0, 0.0, {}, {})
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hidden.toml"
         path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
         runs = [pslc.run(suite, on=f"sim:{path}", scope=pslc.Scope(quick=suite != "fill")) for suite in GIVEN]
-    begun = time.monotonic()
+    begun, cpu = time.monotonic(), time.process_time()
     trials = [data.of_recording(noisy(run, seed)) for run in runs if run.findings.get("cache_bytes") or run is runs[0]]
     bits = model.firmware.bits_per_cell
     facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
     fitted = fit.fit(trials, facts, workers=1)
     found = answer.answer(fitted, "twin")
-    seconds = time.monotonic() - begun
+    seconds, cpu = time.monotonic() - begun, time.process_time() - cpu
     truth = model.firmware
     named = [other.problem.model.firmware for other in fitted.named]
     figures = {}
@@ -133,7 +153,7 @@ def one(seed: int) -> Result | None:
         real = predict.measure(model, values, steps) if prediction else None
         if prediction and real:
             inside = prediction.low <= real <= prediction.high
-            figures[suite, name] = (float(np.log(prediction.value / real)), inside)
+            figures[f"{suite}: {name}"] = (float(np.log(prediction.value / real)), inside)
     told: dict[str, tuple[float, bool]] = {}
     factor: dict[str, Any] = {"capacity": model.capacity_bytes}
     for estimate in found.estimates:
@@ -146,7 +166,7 @@ def one(seed: int) -> Result | None:
     right = any(
         (n.when_full, n.mode) == (truth.when_full, truth.mode) or n.mode == truth.mode == "pure-xlc" for n in named
     )
-    return Result(seed, truth.words, [n.words for n in named], right, fitted.best.error, seconds, figures, told)
+    return Result(seed, truth.words, [n.words for n in named], right, fitted.best.error, seconds, cpu, figures, told)
 
 
 def _share(part: list[bool]) -> str:
@@ -168,7 +188,7 @@ def table(results: list[Result]) -> str:
     errors = [abs(error) for result in results for error, _ in result.figures.values()]
     inside = [ok for result in results for _, ok in result.figures.values()]
     values = [ok for result in results for _, ok in result.values.values()]
-    took = [result.seconds for result in results]
+    took, cpu = ([getattr(result, name) for result in results] for name in ("seconds", "cpu_s"))
     lines = [
         f"{n} hidden drives, fitted to `fill` and `recovery --quick` with {100 * NOISE:.0f} % of noise; only capacity, "
         "link and bits a cell were told.", "",
@@ -178,13 +198,14 @@ def table(results: list[Result]) -> str:
         f"{np.mean(several):.1f} named on average",
         f"- 90 % intervals hold the truth: {_share(inside)} of predictions, {_share(values)} of fitted values "
         f"(n = {len(values)})",
-        f"- a fit with its predictions took {np.median(took):.0f} s (median), {np.quantile(took, 0.9):.0f} s (90th "
-        "percentile), on one core of a shared machine", "",
+        f"- a fit with its predictions took {np.median(cpu):.0f} s of one core (median), {np.quantile(cpu, 0.9):.0f} s "
+        f"(90th percentile); {np.median(took):.0f} s and {np.quantile(took, 0.9):.0f} s by the clock, others being at "
+        "work on the machine", "",
         "| figure | n | median error | 90th percentile | interval holds it |", "|---|---:|---:|---:|---:|",
     ]  # fmt: skip
     for key in sorted({key for result in results for key in result.figures}):
         of = [result.figures[key] for result in results if key in result.figures]
-        lines.append(f"| {key[0]}: {key[1]} | {_row(of)} |")
+        lines.append(f"| {key} | {_row(of)} |")
     lines += ["", "| value | n | median error | 90th percentile | interval holds it |", "|---|---:|---:|---:|---:|"]
     for name in PARAMETERS:
         of = [result.values[name] for result in results if name in result.values]
@@ -193,25 +214,54 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
+def version() -> str:
+    """Of what is measured here: results of different ones are not put together."""
+    root = Path(__file__).parent.parent
+    sources = [Path(__file__), *sorted((root / "python" / "pslc" / "twin").glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
+
+
+def read(path: Path) -> list[Result]:
+    """Of an earlier run."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [Result(**json.loads(line)) for line in lines]
+
+
+def show(result: Result) -> str:
+    """A drive in three lines."""
+    head = f"{result.seed}: {result.truth} | {result.named} | fit {result.error:.3f}, {result.cpu_s:.0f} s"
+    parts = [{name: (round(off, 2), ok) for name, (off, ok) in of.items()} for of in (result.figures, result.values)]
+    return f"{head}\n    {parts[0]}\n    {parts[1]}"
+
+
 def main() -> None:
-    """Print the tables."""
+    """Fit, and write the table as it grows."""
     parser = argparse.ArgumentParser()
     parser.add_argument("n", type=int)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--rows", type=Path, default=None)
+    parser.add_argument("--worst", type=int, default=0)
     given = parser.parse_args()
-    results: list[Result] = []
-    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
-        for result in pool.map(one, range(given.first, given.first + given.n)):
-            if result is not None:
-                results.append(result)
-                print(f"{len(results)}: {result.truth}, {100 * result.error:.1f} %", file=sys.stderr, flush=True)
-    print(table(results))
-    if given.all:
-        for result in sorted(results, key=lambda r: -max((abs(e) for e, _ in r.figures.values()), default=0.0)):
-            print(result.seed, result.truth, "|", result.named, f"{result.error:.3f} {result.seconds:.0f}s")
-            print("   ", {key[1][:24]: (round(e, 2), ok) for key, (e, ok) in result.figures.items()})
-            print("   ", {key: (round(e, 2), ok) for key, (e, ok) in result.values.items()})
+    given.rows = given.rows or Path(f"target/fit-{version()}.jsonl")
+    results = read(given.rows)
+    if given.worst:
+        for result in sorted(results, key=lambda result: -result.worst)[: given.worst]:
+            print(show(result))
+        print(table([result for result in results if result.truth]))
+        return
+    given.rows.parent.mkdir(parents=True, exist_ok=True)
+    left = sorted({*range(given.n)} - {result.seed for result in results})
+    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool, given.rows.open("a") as file:
+        for done in as_completed([pool.submit(one, seed) for seed in left]):
+            result = done.result()
+            results.append(result)
+            file.write(json.dumps(asdict(result)) + "\n")
+            file.flush()
+            found = sorted((result for result in results if result.truth), key=lambda result: result.seed)
+            print(f"{len(results)} of {given.n}: {show(result)}", file=sys.stderr, flush=True)
+            if found:
+                part = PAGE.with_suffix(".md.part")
+                part.write_text(table(found) + "\n")
+                part.replace(PAGE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -47,6 +47,8 @@ class Look:
     figures: Mapping[str, float]
     seconds: float = 1.0
     """The job took."""
+    alike: tuple[str, ...] = ()
+    """What jobs that are repeats of each other share: name, size, pause."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look |
         return None
     start, end = float(job["start_ns"]), float(job["start_ns"] + job["elapsed_ns"])
     name = job["name"]
+    alike = (name, *(str(options.get(key)) for key in ("rw", "bs", "size", "io_size", "startdelay", "iodepth")))
     timed = "time_based" in options or (options.get("rw", "").startswith("rand") and count > 20000)
     if moved / count < LARGE and not timed:
         if count < FEWEST:
@@ -120,7 +123,7 @@ def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look |
         figures = {"mean": np.log(job[of]["lat_ns"]["mean"])}
         if job["sync"]["total_ios"]:
             figures["sync"] = np.log(max(job["sync"]["lat_ns"]["mean"], 1.0))
-        return Look(name, {}, figures)
+        return Look(name, {}, figures, alike=alike)
     if count < FEWEST and moved / count < LARGE:
         return None
     finest = most_bins or _finest(series, start, end, count)
@@ -132,7 +135,7 @@ def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look |
             break
         curves[bins] = curve
         bins *= BRANCH
-    return Look(name, curves, {}, (end - start) / 1e9) if curves else None
+    return Look(name, curves, {}, (end - start) / 1e9, alike) if curves else None
 
 
 def _finest(series: _Series, start: float, end: float, count: int) -> int:
@@ -195,6 +198,26 @@ def of_curve(curve: Curve, load: str) -> Trial:
     look = Look("fill", curves, {}, curve.total_seconds)
     return Trial("fill", [job], 0, [[look]], [[max(curves)]], curve=curve, written_bytes=curve.total_bytes,
                  seconds=curve.total_seconds)  # fmt: skip
+
+
+def part_of(trial: Trial, share: float) -> Trial:
+    """The first write of a trial up to a share of its bytes: 1/4, 1/2."""
+    look = trial.looks[0][0]
+    assert look is not None, "it is the first write"
+    finest = max(look.curves)
+    count = max(int(finest * share), 1)
+    slow = 1 / np.exp(look.curves[finest][:count])
+    curves = {}
+    bins = COARSEST
+    while bins <= count:
+        curves[bins] = -np.log(np.array([part.mean() for part in np.array_split(slow, bins)]))
+        bins *= BRANCH
+    text = SIZES.sub(lambda found: found[0] if found[1] == "offset" else
+                     f"{found[1]}={int(int(found[2]) * count / finest) // MIB * MIB}", trial.steps[0])  # fmt: skip
+    part = replace(
+        look, curves=curves, seconds=float(slow.sum() / (1 / np.exp(look.curves[finest])).sum()) * look.seconds
+    )
+    return replace(trial, steps=[text], looks=[[part]], depth=[[max(curves)]], recording=None, curve=None)
 
 
 def first_curve(recording: Recording) -> Curve | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.twin import laws, search
-from pslc.twin.data import Trial, first_curve
+from pslc.twin.data import Trial, first_curve, part_of
 from pslc.twin.laws import Steps
 from pslc.twin.model import PARAMETERS, Build, Firmware, Model, build_for, of_firmware
 from pslc.twin.search import Problem, Solution
@@ -54,6 +54,8 @@ MOST_ON: Final = 6
 FINAL: Final = 6.0
 """Times the least loss of the starts on all data, up to which a firmware is fitted to them."""
 MOST_FINAL: Final = 3
+SETTLED: Final = 0.015
+"""Standard deviation of a value's logarithm after the first write from which on it is not searched for again."""
 POOR: Final = 0.10
 """Root mean square error from which on a fit is poor."""
 QLC_BYTES_PER_S: Final = 0.22e-3
@@ -195,7 +197,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
                 tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
             chosen = _single(chosen, single, build)
             going = [chosen, *(_with(one, chosen) for one in going[1:])]
-    chosen = search.with_intervals(chosen)
+    chosen = _interval(chosen)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
 
 
@@ -224,7 +226,7 @@ def _priors(known: Known, seen: Steps, build: Build) -> dict[str, tuple[float, f
     found = {"erase": (float(np.log(build.erase_s)), 0.7)}
     if seen.bound:
         # The link hides the cells: only that they are faster is known.
-        found["slc_rate"] = (float(np.log(laws.BEYOND * seen.link)), 0.25)
+        found["slc_rate"] = (float(np.log(2 * seen.link)), 0.6)
     for name, value, spread in known.expected:
         found[name] = (float(np.log(value)), spread)
     return found
@@ -257,7 +259,7 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
         problem = Problem(
             model,
             first,
-            _free(firmware, first),
+            _free(firmware, first) + (["least"] if seen.teeth and firmware.mode == "dynamic-slc" else []),
             _defaults(known, firmware) | {"erase": build.erase_s},
             _priors(known, seen, build),
         )
@@ -265,12 +267,32 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
         if same is not None:
             done.append(Solution(problem, same.x, same.loss))
             continue
-        starts = search.best_starts(problem, list(laws.starts(seen, firmware)), STARTS)
+        # Another rule of reuse leaves the first teeth as they are: it starts where the last one ended, too.
+        known_starts = [other.values for other in done]
+        starts = search.best_starts(problem, [*laws.starts(seen, firmware), *known_starts], STARTS)
         # Those that are much worse than the first are in another valley.
         starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
-        begun = min((search.refine(start, 4) for start in starts), key=lambda one: one.loss)
+        starts = starts[: STARTS if not done else 2]
+        tried = [search.refine(start, 4) for start in starts]
+        if seen.teeth:
+            tried += _along(problem, [*laws.starts(seen, firmware), *known_starts])
+        begun = min(tried, key=lambda one: one.loss)
         done.append(search.refine(begun, 8))
     return done
+
+
+def _along(whole: Problem, candidates: list[dict[str, float]]) -> list[Solution]:
+    """The first quarter of the write, then its half, then all of it: what is a little wrong with the first teeth is
+    wrong by whole teeth at the end, where no slope leads back."""
+    found: list[Solution] = []
+    for part in PARTS:
+        problem = replace(whole, trials=[part_of(trial, part) for trial in whole.trials])
+        starts = search.best_starts(problem, [one.values for one in found] or candidates, 2)
+        found = [search.refine(start, 4) for start in starts]
+    return search.best_starts(whole, [one.values for one in found], 1)
+
+
+PARTS: Final = (0.25, 0.5)
 
 
 def _same(problem: Problem, other: Solution) -> bool:
@@ -287,13 +309,32 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     for trial in trials:
         if trial.suite == "recovery" and trial.recording is not None:
             starts = [start | more for start in starts for more in _of_recovery(trial, values, known)]
-    problem = Problem(old.model, trials, _free(old.model.firmware, trials), values, old.prior)
+    settled = _settled(found)
+    free = [name for name in _free(old.model.firmware, trials) if name not in settled]
+    problem = Problem(old.model, trials, free, values, old.prior)
     return search.best_starts(problem, starts)[0]
+
+
+def _settled(found: Solution) -> set[str]:
+    """Values that the first write alone told, which are not searched for again."""
+    covariance = search.with_intervals(found).covariance
+    assert covariance is not None
+    deviation = np.sqrt(np.diag(covariance))
+    return {name for name, off in zip(found.problem.free, deviation, strict=True) if off < SETTLED}
 
 
 def _go_on(start: Solution) -> Solution:
     """The search with all trials."""
-    return search.refine(start, 5)
+    return search.refine(start, 6)
+
+
+def _interval(found: Solution) -> Solution:
+    """The best with its covariance, all values being free at once."""
+    problem = found.problem
+    free = [name for name in of_firmware(problem.model.firmware)
+            if name in {*problem.free, *_free(problem.model.firmware, problem.trials)}]  # fmt: skip
+    problem = replace(problem, free=free, values=found.values)
+    return search.with_intervals(replace(found, problem=problem, x=problem.pack(found.values)))
 
 
 def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> list[dict[str, float]]:

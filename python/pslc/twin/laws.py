@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from pslc.analysis import Phase
 from pslc.twin.model import PARAMETERS, RESERVE, SUPERBLOCKS, Firmware
@@ -21,6 +21,8 @@ FULL = 0.93
 """A first phase at this share of what the link carries is bounded by the link, and tells no rate of the cells."""
 BEYOND = 1.3
 """Then the cells are assumed to be so much faster than it."""
+TOOTH = 1.3
+"""Times faster than the one before that a phase is where the cache is used again."""
 OVERHEADS = (1.0, 1.6, 3.0)
 SHARES = (0.3, 0.5, 0.75)
 
@@ -44,6 +46,13 @@ class Steps:
     link: float
     capacity: float
     whole: bool
+
+    @property
+    def teeth(self) -> bool:
+        """It was fast, slow, and fast again, more than once."""
+        speeds = [speed for speed, _, _ in self.slow]
+        rises = [after > TOOTH * before for before, after in pairwise(speeds)]
+        return sum(rises) > 1 or (any(rises) and not rises[-1])
 
     @property
     def bound(self) -> bool:
@@ -108,10 +117,18 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
         for k in OVERHEADS[::2]:
             yield {"native_rate": first[0] * (1 + k / (n - 1)), "overhead": k, "spare": 0.03}
         return
+    length = first[2] - first[1]
+    if seen.teeth and size:
+        # The first tooth is the cache folded once.
+        for share in SHARES:
+            k = min(max(length * (1 - share) / (size * share), 0.4), 15.0)
+            for least in (0.97, 0.5):
+                # Later teeth are shorter where the cache shrinks.
+                yield {"native_rate": first[0] / share, "share": share, "overhead": k, "spare": 0.07, "least": least}
+        return
     # The host's share of the dies, and what the folding beside it costs.
     for rate in dict.fromkeys(speed for speed in (max(speeds), last[0]) if speed > 1.1 * first[0]):
         share = min(max(first[0] / rate, 0.05), 0.95)
-        length = first[2] - first[1]
         k = length * (1 - share) / (size * share) if size else 1.5
         yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
     for k, share in product(OVERHEADS, SHARES):

@@ -30,8 +30,8 @@ KEEPS: Final = 0.995
 """A cache of a full drive of this share of that of an empty one does not shrink."""
 LEAST_SLC_PAGES: Final = 8
 """Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
-LEAST_DIES: Final = 8
-LEAST_BYTES: Final = 12 << 30
+LEAST_DIES: Final = 4
+LEAST_BYTES: Final = 6 << 30
 """Of a scaled drive: smaller ones feel the size of a request."""
 
 Values = Mapping[str, float]

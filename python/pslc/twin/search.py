@@ -121,18 +121,99 @@ def _scaled(one: Parameter, value: float) -> float:
 
 
 def compare(trials: Sequence[Trial], found: Sequence[Sequence[Sequence[Look | None]]] | None) -> Floats:
-    """Residuals of all trials: measured over simulated, in units of `SIGMA`, weighted."""
+    """Residuals of all trials: measured over simulated, each divided by its error, weighted.
+
+    Repeats of a job are compared by their mean. Where in a superblock each begins is chance, and how far they differ
+    tells what chance does to other short jobs of the run too (`Noise`).
+    """
     parts = []
     for index, trial in enumerate(trials):
         seen = [look for step in trial.looks for look in step]
         made = [look for step in found[index] for look in step] if found is not None else [None] * len(seen)
+        groups = repeats(seen)
+        noise = Noise(groups, seen)
         longest = max((look.seconds for look in seen if look is not None), default=1.0)
-        telling = sum(weight(look, longest) for look in seen if look is not None)
-        for one, other in zip(seen, made, strict=True):
-            if one is not None:
-                share = WEIGHT * weight(one, longest) / telling
-                parts.append(_residuals(one, other) * np.sqrt(share) / SIGMA)
+        rows = []
+        for group in groups:
+            one, other = mean([seen[at] for at in group]), mean([made[at] for at in group])
+            assert one is not None
+            rows.append((len(group) * weight(one, longest), _residuals(one, other, noise, len(group))))
+        # Weighted by what each can tell, so that the sum of squares over the weights is a mean square.
+        telling = sum(share * float(np.mean(of)) for share, (_, of) in rows) or 1.0
+        parts += [off * np.sqrt(WEIGHT * share / telling * of) / SIGMA for share, (off, of) in rows]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def repeats(seen: Sequence[Look | None]) -> list[list[int]]:
+    """Places of jobs that are repeats of each other, in order of the first."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for at, look in enumerate(seen):
+        if look is not None:
+            groups.setdefault((look.alike, *look.curves) if look.alike else (at,), []).append(at)
+    return list(groups.values())
+
+
+def mean(some: Sequence[Look | None]) -> Look | None:
+    """Of repeats, a logarithm at a time."""
+    there = [look for look in some if look is not None]
+    if len(there) < 2:
+        return there[0] if there else None
+    curves = {bins: np.mean([look.curves[bins] for look in there], axis=0)
+              for bins in there[0].curves if all(bins in look.curves for look in there)}  # fmt: skip
+    figures = {name: float(np.mean([look.figures[name] for look in there]))
+               for name in there[0].figures if all(name in look.figures for look in there)}  # fmt: skip
+    return replace(there[0], curves=curves, figures=figures)
+
+
+class Noise:
+    """What chance does to short jobs, from how repeats differ: a standard deviation for each number of bins."""
+
+    def __init__(self, groups: Sequence[Sequence[int]], seen: Sequence[Look | None]) -> None:
+        self.seconds = 0.0
+        self.squares: dict[int, list[float]] = {}
+        for group in groups:
+            some = [look for look in (seen[at] for at in group) if look is not None and look.curves]
+            if len(some) < REPEATS:
+                continue
+            self.seconds = max(self.seconds, LIKE * float(np.mean([look.seconds for look in some])))
+            for bins in some[0].curves:
+                spread = np.var([look.curves[bins] for look in some], axis=0, ddof=1)
+                self.squares.setdefault(bins, []).append(float(np.mean(spread)))
+
+    def square(self, look: Look, bins: int, count: int) -> float:
+        """Variance of the mean of `count` such jobs, in bins of which there are so many."""
+        if not self.squares or look.seconds > self.seconds:
+            return 0.0
+        found = self.squares.get(bins) or max(self.squares.values(), key=lambda some: float(np.mean(some)))
+        return float(np.mean(found)) / count
+
+
+REPEATS: Final = 4
+"""Of a job, from which on their differences tell what chance does."""
+LIKE: Final = 6.0
+"""Times longer than repeats that a job may be for chance to do the same to it."""
+
+
+TURNS_BINS: Final = 16
+WINDOWS: Final = 4
+
+
+def has_turns(curve: Floats) -> bool:
+    """Fast and slow in turns. Where each turn begins is then all but chance, so half of what counts is how much of each
+    there is in a quarter of the job."""
+    low, high = float(curve.min()), float(curve.max())
+    fast = curve > (low + high) / 2
+    return high - low > TURN and int((~fast[:-1] & fast[1:]).sum()) > 1
+
+
+def in_windows(curve: Floats) -> Floats:
+    """Speeds in rising order within each quarter."""
+    found: Floats = np.sort(curve.reshape(WINDOWS, -1), axis=1).ravel()
+    return found
+
+
+TURN: Final = 0.26
+"""Logarithm of the ratio of speeds that are turns."""
 
 
 def weight(look: Look, longest_s: float) -> float:
@@ -140,19 +221,26 @@ def weight(look: Look, longest_s: float) -> float:
     return min(float(np.sqrt(look.seconds / (SHORT * longest_s))), 1.0) if look.curves else 1.0
 
 
-def _residuals(seen: Look, made: Look | None) -> Floats:
-    """Of one job; the sum of squares is the mean square of the logarithms."""
+def _residuals(seen: Look, made: Look | None, noise: Noise, count: int) -> tuple[Floats, Floats]:
+    """Of one job: differences whose sum of squares is the mean square of the logarithms, and how much each can tell, 1
+    being most."""
     rows = len(seen.curves) + len(seen.figures)
-    parts = []
+    parts, telling = [], []
     for bins, curve in seen.curves.items():
         other = made.curves.get(bins) if made else None
-        off = curve - other if other is not None else np.full(bins, REFUSED)
-        parts.append(FAR * np.arcsinh(off / FAR) / np.sqrt(bins * rows))
+        ways = [(curve, other)]
+        if bins >= TURNS_BINS and has_turns(curve):
+            ways.append((in_windows(curve), None if other is None else in_windows(other)))
+        for one, two in ways:
+            off = one - two if two is not None else np.full(bins, REFUSED)
+            parts.append(FAR * np.arcsinh(off / FAR) / np.sqrt(bins * rows * len(ways)))
+            telling.append(np.full(bins, 1 / (1 + noise.square(seen, bins, count) / SIGMA**2)))
     for name, figure in seen.figures.items():
         other_figure = made.figures.get(name) if made else None
         off = np.array([figure - other_figure if other_figure is not None else REFUSED])
         parts.append(FAR * np.arcsinh(off / FAR) / np.sqrt(rows))
-    return np.concatenate(parts)
+        telling.append(np.ones(1))
+    return np.concatenate(parts), np.concatenate(telling)
 
 
 @dataclass
@@ -203,22 +291,63 @@ def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: 
 def refine(start: Solution, evaluations: int = 10) -> Solution:
     """Least squares from a start."""
     problem = start.problem
-    cache: dict[bytes, Floats] = {}
-
-    def residuals(x: Floats) -> Floats:
-        key = x.tobytes()
-        if key not in cache:
-            cache[key] = problem.residuals(x)
-        return cache[key]
-
+    slopes = _Slopes(problem)
     low, high = problem.bounds
     found = least_squares(
-        residuals, start.x, jac=lambda x: problem.jacobian(x, residuals(x)), bounds=(low, high), method="trf",
+        slopes.residuals, start.x, jac=slopes.jacobian, bounds=(low, high), method="trf",
         x_scale=np.array([problem.expected(name)[1] for name in problem.free]), max_nfev=evaluations, ftol=2e-3,
         xtol=1e-3,
     )  # fmt: skip
     loss = loss_of(found.fun, problem.trials, len(problem.free))
     return Solution(problem, found.x, loss)
+
+
+class _Slopes:
+    """Residuals and their derivatives.
+
+    A run of the simulator for each value is dear, so where the last derivatives told well what a step did they are
+    carried on by that step (Broyden, "A class of methods for solving nonlinear simultaneous equations", 1965).
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.seen: dict[bytes, Floats] = {}
+        self.last: tuple[Floats, Floats, Floats] | None = None
+        self.carried = 0
+
+    def residuals(self, x: Floats) -> Floats:
+        key = x.tobytes()
+        if key not in self.seen:
+            self.seen[key] = self.problem.residuals(x)
+        return self.seen[key]
+
+    def jacobian(self, x: Floats) -> Floats:
+        here = self.residuals(x)
+        slopes = self._carried(x, here)
+        if slopes is None:
+            slopes = self.problem.jacobian(x, here)
+            self.carried = 0
+        self.last = x.copy(), here, slopes
+        return slopes
+
+    def _carried(self, x: Floats, here: Floats) -> Floats | None:
+        if self.last is None or self.carried >= CARRIED:
+            return None
+        x0, there, slopes = self.last
+        step = x - x0
+        off = here - there - slopes @ step
+        # A step that did what was expected of it.
+        if not step.any() or float(off @ off) > WELL * float((here - there) @ (here - there)):
+            return None
+        self.carried += 1
+        found: Floats = slopes + np.outer(off, step) / float(step @ step)
+        return found
+
+
+CARRIED: Final = 2
+"""Steps after which derivatives are measured anew."""
+WELL: Final = 0.25
+"""Share of the change of the residuals that derivatives may have missed to be carried on."""
 
 
 def with_intervals(found: Solution) -> Solution:
