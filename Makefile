@@ -11,8 +11,14 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
+.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled suites picture build clean tools test-tools
 SECONDS ?= 60
+ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
+ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/simple/pip/", timeout=5)' 2>/dev/null
+
+# What a check needs and may be missing: without it the check is skipped with a sentence, or fails where PSLC_TOOLS says so.
+have = if ! { $(1); } >/dev/null; then \
+	  echo "check: not done here, it needs: $(2)" >&2; test "$(PSLC_TOOLS)" != required; exit; fi;
 FUZZ := job size profile
 
 
@@ -21,7 +27,8 @@ help:
 	@echo "make test     build, then run every test"
 	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
 	@echo "make test-tools  install the programs that tests compare with (Debian, as root)"
-	@echo "make check    formatting, lints and types"
+	@echo "make check    formatting, lints, types, licences and known vulnerabilities"
+	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and 20 logs of each shape [N=60]"
@@ -51,14 +58,23 @@ test-all: test
 	$(BIN)/pytest -m slow
 
 check: build
-	cargo fmt --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check
+	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
+	@$(call have,test -d $(ADVISORIES) && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
+	@$(call have,$(ONLINE),a network that reaches pypi.org) $(MAKE) --silent audit
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
 	$(BIN)/mypy
 
 wheel: $(DEPS)
 	$(BIN)/maturin build --release --quiet --out target/wheels
+
+# Known vulnerabilities of what an install brings along, extras but `dev` included.
+audit: $(DEPS)
+	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; x = p["optional-dependencies"]; \
+	  print("\n".join(p["dependencies"] + [line for name in x if name != "dev" for line in x[name]]))' > $(VENV)/installed.txt
+	$(BIN)/pip-audit --progress-spinner off --requirement $(VENV)/installed.txt
 
 bench: build
 	$(BIN)/python benches/table.py
@@ -102,8 +118,8 @@ $(DEPS): pyproject.toml | tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
 	@touch $@
 
-# Programs that some tests hold ours against; without one of them its tests are skipped.
-TOOLS := fio chromium blktrace strace libnbd-bin fuse3 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+# Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
+TOOLS := fio chromium dmsetup libblkid1 blktrace strace libnbd-bin fuse3 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)

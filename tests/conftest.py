@@ -25,6 +25,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("machine"))
 
 
+TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
+"""Where every program is there: a test that is skipped for one fails."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    """A skip for a program that a package gives says so in its reason: `fio is not installed`."""
+    report = yield
+    if (
+        TOOLS_REQUIRED
+        and report.skipped
+        and isinstance(report.longrepr, tuple)
+        and "not installed" in report.longrepr[2]
+    ):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{report.longrepr[2]}, and PSLC_TOOLS=required: make test-tools installs it (Debian, as root)"
+        )
+    return report
+
+
 @functools.cache
 def fill(target: str) -> pslc.Recording:
     """`pslc run fill` on a target, once for all tests."""

@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytest_plugins = "pytester"
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRA_ROOMS = {"pslc.twin": "fit"}
 """Packages of pslc that need an extra to be imported."""
@@ -99,3 +101,43 @@ def test_the_script_of_each_shell_is_shown(command, shell):
     done = command("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert done.returncode == 0, done.stderr
     assert "_PSLC_COMPLETE=complete_" in done.stdout
+
+
+def test_there_are_as_many_unsafe_blocks_as_are_said():
+    said = re.search(
+        r"said here: (\d+) in `crates/ssd`, (\d+) in `crates/drive`", (ROOT / "docs/safety.md").read_text()
+    )
+    assert said is not None
+    found = {
+        crate: sum(
+            len(re.findall(r"\bunsafe (?:\{|impl)", re.sub(r"//.*", "", path.read_text())))
+            for path in (ROOT / "crates" / crate / "src").rglob("*.rs")
+        )
+        for crate in ("ssd", "drive", "load", "python")
+    }
+    assert found == {"ssd": int(said[1]), "drive": int(said[2]), "load": 0, "python": 0}
+
+
+def test_a_skip_for_a_missing_program_fails_where_every_program_is_to_be_there(pytester):
+    pytester.makeconftest((ROOT / "tests/conftest.py").read_text())
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_program():
+            pytest.skip("fio is not installed")
+
+        @pytest.mark.skipif(True, reason="chromium is not installed")
+        def test_mark():
+            pass
+
+        def test_kernel():
+            pytest.skip("this kernel has no xfs")
+        """
+    )
+    for required, outcomes in (("", {"skipped": 3}), ("required", {"failed": 1, "errors": 1, "skipped": 1})):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PSLC_TOOLS", required)
+            done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+        done.assert_outcomes(**outcomes)
+        assert ("make test-tools" in done.stdout.str()) == bool(required)

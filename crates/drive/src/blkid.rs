@@ -46,18 +46,18 @@ struct Api {
 
 fn api() -> io::Result<&'static Api> {
     static API: OnceLock<Result<Api, String>> = OnceLock::new();
-    // SAFETY: the names and types are those of blkid.h; its interface has not changed since libblkid 2.21 (2012), the
-    // newest that anything here came with.
-    let load = || unsafe {
-        let library = Library::new(LIBRARY).map_err(|_| format!("{LIBRARY} is not installed"))?;
+    let load = || {
+        // SAFETY: what it does when it is loaded asks nothing of us.
+        let library = unsafe { Library::new(LIBRARY) }.map_err(|_| format!("{LIBRARY} is not installed"))?;
         // Functions are copied out of it, so it must stay.
         let library: &'static Library = Box::leak(Box::new(library));
         macro_rules! find {
-            ($name:literal) => {
-                *library
-                    .get($name.as_bytes())
-                    .map_err(|_| format!("{LIBRARY} is too old: it has no {}", $name))?
-            };
+            ($name:literal) => {{
+                // SAFETY: the names and types are those of blkid.h; its interface has not changed since libblkid 2.21
+                // (2012), the newest that anything here came with.
+                let symbol = unsafe { library.get($name.as_bytes()) };
+                *symbol.map_err(|_| format!("{LIBRARY} is too old: it has no {}", $name))?
+            }};
         }
         Ok(Api {
             new_probe: find!("blkid_new_probe"),
@@ -99,25 +99,26 @@ impl<'a> Probe<'a> {
     /// The error is `NotFound` where there is no library. `file` must not be open with O_DIRECT.
     pub fn new(file: &'a File) -> io::Result<Probe<'a>> {
         let api = api()?;
-        // SAFETY: the handle is checked and freed once, by `drop`; the descriptor stays open as long as `'a`.
-        unsafe {
-            let handle = (api.new_probe)();
-            if handle.is_null() {
-                return Err(io::Error::from(io::ErrorKind::OutOfMemory));
-            }
-            let probe = Probe { api, handle, file: PhantomData };
-            for code in [
-                (api.set_device)(handle, file.as_raw_fd(), 0, 0),
-                (api.enable_superblocks)(handle, 1),
-                (api.set_superblocks_flags)(handle, LABEL | TYPE | USAGE | MAGIC | BADCSUM),
-                (api.enable_partitions)(handle, 1),
-                (api.set_partitions_flags)(handle, PARTS_FORCE_GPT | PARTS_MAGIC),
-            ] {
-                if code != 0 {
-                    return Err(io::Error::other("libblkid cannot use it"));
-                }
-            }
-            Ok(probe)
+        // SAFETY: takes nothing; what it gives is checked here and freed once, by `drop`.
+        let handle = unsafe { (api.new_probe)() };
+        if handle.is_null() {
+            return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+        }
+        let probe = Probe { api, handle, file: PhantomData };
+        // SAFETY: the handle is valid, and the descriptor stays open as long as `'a`.
+        let mut failed = unsafe { (api.set_device)(handle, file.as_raw_fd(), 0, 0) } != 0;
+        for (set, value) in [
+            (api.enable_superblocks, 1),
+            (api.set_superblocks_flags, LABEL | TYPE | USAGE | MAGIC | BADCSUM),
+            (api.enable_partitions, 1),
+            (api.set_partitions_flags, PARTS_FORCE_GPT | PARTS_MAGIC),
+        ] {
+            // SAFETY: the handle is valid until `drop`.
+            failed |= unsafe { set(handle, value) } != 0;
+        }
+        match failed {
+            true => Err(io::Error::other("libblkid cannot use it")),
+            false => Ok(probe),
         }
     }
 
@@ -151,16 +152,23 @@ impl<'a> Probe<'a> {
 
     /// The kind of the partition table that the walk over partitions finds; it knows some (bsd) that `all` does not.
     pub fn table(self) -> Option<String> {
-        // SAFETY: the list and the table in it live as long as the handle; the type is a string of the library's own.
-        unsafe {
-            let list = (self.api.get_partitions)(self.handle);
-            if list.is_null() {
-                return None;
-            }
-            let table = (self.api.get_table)(list);
-            let kind = if table.is_null() { std::ptr::null() } else { (self.api.get_type)(table) };
-            (!kind.is_null()).then(|| CStr::from_ptr(kind).to_string_lossy().into_owned())
+        // SAFETY: the handle is valid until `drop`.
+        let list = unsafe { (self.api.get_partitions)(self.handle) };
+        if list.is_null() {
+            return None;
         }
+        // SAFETY: the list lives as long as the handle.
+        let table = unsafe { (self.api.get_table)(list) };
+        if table.is_null() {
+            return None;
+        }
+        // SAFETY: the table lives as long as its list.
+        let kind = unsafe { (self.api.get_type)(table) };
+        if kind.is_null() {
+            return None;
+        }
+        // SAFETY: a string of the library's own, which it never frees.
+        Some(unsafe { CStr::from_ptr(kind) }.to_string_lossy().into_owned())
     }
 
     /// Overwrite the magic number of each match on the descriptor, until there is none.
@@ -177,13 +185,13 @@ impl<'a> Probe<'a> {
 
     fn value(&self, name: &CStr) -> Option<String> {
         let (mut data, mut len) = (std::ptr::null(), 0);
-        // SAFETY: on success `data` is a string that lives until the next step.
-        unsafe {
-            match (self.api.lookup_value)(self.handle, name.as_ptr(), &mut data, &mut len) {
-                0 if !data.is_null() => Some(CStr::from_ptr(data).to_string_lossy().into_owned()),
-                _ => None,
-            }
+        // SAFETY: the handle is valid until `drop`, and both places are written.
+        let code = unsafe { (self.api.lookup_value)(self.handle, name.as_ptr(), &mut data, &mut len) };
+        if code != 0 || data.is_null() {
+            return None;
         }
+        // SAFETY: on success `data` is a string that lives until the next step.
+        Some(unsafe { CStr::from_ptr(data) }.to_string_lossy().into_owned())
     }
 }
 

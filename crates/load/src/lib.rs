@@ -1,6 +1,8 @@
 //! Workloads in fio's words: job files, request streams, the runner that keeps a queue full, and the recorder; traces of
 //! other programs, and their replay.
 
+#![forbid(unsafe_code)]
+
 pub mod job;
 mod plan;
 pub mod record;

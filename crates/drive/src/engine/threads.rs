@@ -64,11 +64,11 @@ impl Drop for Threads {
 
 fn perform(task: &Task) -> io::Result<u32> {
     let request = &task.request;
-    // SAFETY: the file stays open while requests are under way, and the buffer is this slot's own and long enough.
-    let (fd, buffer) = unsafe {
-        let len = if matches!(request.op, Op::Read | Op::Write) { request.len as usize } else { 0 };
-        (BorrowedFd::borrow_raw(task.fd), std::slice::from_raw_parts_mut(task.buffer, len))
-    };
+    let len = if matches!(request.op, Op::Read | Op::Write) { request.len as usize } else { 0 };
+    // SAFETY: the file stays open while requests are under way.
+    let fd = unsafe { BorrowedFd::borrow_raw(task.fd) };
+    // SAFETY: the buffer is this slot's own and long enough.
+    let buffer = unsafe { std::slice::from_raw_parts_mut(task.buffer, len) };
     let moved = match request.op {
         Op::Read => rustix::io::pread(fd, buffer, request.offset)?,
         Op::Write => match task.sync {
