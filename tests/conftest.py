@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pslc
+from pslc.report import export
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,6 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("machine"))
 
 
+<<<<<<< HEAD
 TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
 """Where every program is there: a test that is skipped for one fails."""
 
@@ -44,6 +47,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
             f"{report.longrepr[2]}, and PSLC_TOOLS=required: make test-tools installs it (Debian, as root)"
         )
     return report
+=======
+CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None and "CI" not in os.environ, reason=f"none of {', '.join(export.BROWSERS)} is installed"
+)
+"""Elsewhere than in CI a browser may be missing."""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The browser, without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield browser
+        browser.close()
+>>>>>>> f82baff (lab: A page where a knob is turned and the cliff moves)
 
 
 @functools.cache

@@ -1,7 +1,6 @@
 """The pages in a real browser: Chromium without a window, through Playwright."""
 
 import re
-import shutil
 import struct
 from datetime import datetime
 
@@ -11,10 +10,14 @@ import pslc
 from pslc import view
 from pslc.findings import comparison
 from pslc.report import export, page
-from tests.conftest import fill
+from tests.conftest import fill, needs_chromium
 
+<<<<<<< HEAD
 CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+=======
+pytestmark = needs_chromium
+>>>>>>> f82baff (lab: A page where a knob is turned and the cliff moves)
 TARGET = "sim:aldrin-pro-2tb"
 SIZES = {"desk": (1280, 900), "phone": (400, 844)}
 
@@ -30,16 +33,6 @@ def pages(tmp_path_factory):
     ]
     page.write_comparison(sides, comparison.compare(sides, {}), folder / "comparison.html")
     return folder
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 pytest_plugins = "pytester"
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRA_ROOMS = {"pslc.twin": "fit"}
+EXTRA_ROOMS = {"pslc.lab": "lab", "pslc.twin": "fit"}
 """Packages of pslc that need an extra to be imported."""
 
 IMPORT_ALL = """

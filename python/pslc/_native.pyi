@@ -21,6 +21,9 @@ def profile_values(
     """Keys and values as a profile, those it is based on, and `overrides` hold them, in alphabetical order, before
     anything follows from parts (`nand.part`, `controller.part`). Arguments as of `SimDrive`."""
 
+def profile_words() -> dict[str, list[str]]:
+    """Keys of a profile that are one of several words, such as `cache.mode`, and these words."""
+
 def plan_jobs(
     jobs: str,
     source: str,

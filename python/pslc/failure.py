@@ -7,8 +7,11 @@ import platform
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+
+from pslc.errors import PslcError
 
 EXIT = 2
 ISSUES = "the issue tracker of pslc"
@@ -16,22 +19,24 @@ ISSUES = "the issue tracker of pslc"
 
 def tell(error: BaseException) -> int:
     """Say on stderr what went wrong, and return the exit code."""
-    try:
-        from pslc.errors import PslcError
-
-        if isinstance(error, PslcError):
-            _say(str(error))
-        elif isinstance(error, OSError):
-            _say(_of_the_system(error))
-        elif isinstance(error, MemoryError):
-            _say("there is not enough memory\n\nhint: less at once: a smaller drive, iodepth or numjobs, or ulimit -v")
-        else:
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            _say(f"{what}; this is a bug in pslc\n\nhint: {_where(_report(error))}")
-    except OSError:
-        # There is nobody to tell.
-        pass
+    # Where it cannot be said there is nobody to tell.
+    with suppress(OSError):
+        _say(str(in_words(error)))
     return EXIT
+
+
+def in_words(error: BaseException) -> PslcError:
+    """What went wrong and what to do; the report of a bug is put into a file."""
+    if isinstance(error, PslcError):
+        return error
+    if isinstance(error, OSError):
+        return _of_the_system(error)
+    if isinstance(error, MemoryError):
+        return PslcError(
+            "there is not enough memory", "less at once: a smaller drive, iodepth or numjobs, or ulimit -v"
+        )
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return PslcError(f"{what}; this is a bug in pslc", _where(_report(error)))
 
 
 def _say(text: str) -> None:
@@ -42,7 +47,7 @@ def _say(text: str) -> None:
     console.print(text, markup=False)
 
 
-def _of_the_system(error: OSError) -> str:
+def _of_the_system(error: OSError) -> PslcError:
     names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
     where = " and ".join(names) or "a file"
     hints = {
@@ -53,7 +58,7 @@ def _of_the_system(error: OSError) -> str:
     }
     if error.filename is None and error.errno == errno.ENOSPC:
         where = "the output"
-    return f"{where}: {error.strerror or error}\n\nhint: {hints.get(error.errno or 0, 'look whether it can be used')}"
+    return PslcError(f"{where}: {error.strerror or error}", hints.get(error.errno or 0, "look whether it can be used"))
 
 
 def _report(error: BaseException) -> str:

@@ -34,6 +34,11 @@ fn profile_values(
     profile::values(source, text, &|name| library.get(name).cloned(), &overrides).map_err(errors::profile)
 }
 
+#[pyfunction]
+fn profile_words() -> HashMap<&'static str, Vec<&'static str>> {
+    profile::words().into_iter().collect()
+}
+
 #[pyclass]
 struct SimDrive {
     profile: Profile,
@@ -244,6 +249,7 @@ fn is_drive_file(path: PathBuf) -> bool {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
     module.add_function(wrap_pyfunction!(profile_values, module)?)?;
+    module.add_function(wrap_pyfunction!(profile_words, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;

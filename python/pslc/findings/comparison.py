@@ -152,7 +152,9 @@ def _tails(paths: Sequence[Path]) -> list[str]:
     """The ends of paths, as short as tells them apart."""
     deepest = max((len(path.parts) for path in paths), default=0)
     tails = [["/".join(path.parts[-depth:]) for path in paths] for depth in range(1, deepest + 1)]
-    return next((found for found in tails if len(set(found)) == len(found)), tails[-1] if tails else [])
+    return next(
+        (found for found in tails if len(set(found)) == len(found)), tails[-1] if tails else ["" for _ in paths]
+    )
 
 
 def pooled(sides: Sequence[Side]) -> list[Side]:
@@ -209,11 +211,12 @@ def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Row]:
     for name in names:
         unit = next(figures[name][0] for figures in found if name in figures)
         row = [figures[name][1] if name in figures else None for figures in found]
-        rows.append(Row(name, unit, row, [_apart(row[0], other) for other in row], limits.get(name, limits.get("*"))))
+        rows.append(Row(name, unit, row, [apart(row[0], other) for other in row], limits.get(name, limits.get("*"))))
     return rows
 
 
-def _apart(one: Figure | None, other: Figure | None) -> bool:
+def apart(one: Figure | None, other: Figure | None) -> bool:
+    """Whether two figures differ by more than the noise."""
     if one is None or other is None:
         return one is not other
     return one.high < other.low or other.high < one.low
@@ -245,19 +248,19 @@ def _figures(recording: Recording) -> Figures:
         unit = next((unit for end, unit in UNITS if key.endswith(end)), None)
         if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
             low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
-            figure = _rate(value) if low is None or high is None else Figure(value, low, high)
+            figure = rate(value) if low is None or high is None else Figure(value, low, high)
             found[OWN_NAMES.get(key, key)] = (unit, figure)
     for number, phase in enumerate(findings.get("phases", []), 1):
-        found[f"phase {number}"] = ("B/s", _rate(phase["bytes_per_s"], phase["spread"]))
+        found[f"phase {number}"] = ("B/s", rate(phase["bytes_per_s"], phase["spread"]))
     for job in recording.jobs:
         for kind in ("read", "write"):
             done = job[kind]
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
-                found[f"{job['name']} {kind} IOPS"] = ("/s", _rate(done["total_ios"] / seconds))
-                found[f"{job['name']} {kind} mean latency"] = ("s", _rate(done["lat_ns"]["mean"] / 1e9))
+                found[f"{job['name']} {kind} IOPS"] = ("/s", rate(done["total_ios"] / seconds))
+                found[f"{job['name']} {kind} mean latency"] = ("s", rate(done["lat_ns"]["mean"] / 1e9))
                 at = done["lat_ns"]["percentile"]["99.000000"]
-                found[f"{job['name']} {kind} 99 % latency"] = ("s", _rate(at / 1e9))
+                found[f"{job['name']} {kind} 99 % latency"] = ("s", rate(at / 1e9))
     return found
 
 
@@ -267,15 +270,16 @@ def _results(rows: Sequence[formats.Row]) -> Figures:
         name = f"{row.test} {row.kind}"
         if row.bytes_per_s is not None:
             spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
-            found[name] = ("B/s", _rate(row.bytes_per_s, spread))
+            found[name] = ("B/s", rate(row.bytes_per_s, spread))
         if row.iops is not None:
-            found[f"{name} IOPS"] = ("/s", _rate(row.iops))
+            found[f"{name} IOPS"] = ("/s", rate(row.iops))
         if row.latency_s is not None:
-            found[f"{name} latency"] = ("s", _rate(row.latency_s))
+            found[f"{name} latency"] = ("s", rate(row.latency_s))
     return found
 
 
-def _rate(value: float, spread: float = 0.0) -> Figure:
+def rate(value: float, spread: float = 0.0) -> Figure:
+    """A figure without an interval of its own, as wide as `NOISE` or as its spread."""
     half = max(NOISE / 2, spread / 2) * value
     return Figure(value, value - half, value + half)
 
@@ -303,7 +307,7 @@ def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]
         speeds = np.diff(edges) / np.diff(curve.seconds_at(start + edges))
     else:
         speeds = np.diff(np.interp(edges, elapsed, curve.edges_bytes)) / np.diff(edges)
-    return {name: ("B/s", _rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
+    return {name: ("B/s", rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
 
 
 def read_tolerance(path: Path) -> dict[str, float]:

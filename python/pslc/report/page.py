@@ -19,6 +19,8 @@ from pslc.recording import Recording
 if TYPE_CHECKING:
     from pslc.twin.answer import Answer
 
+FOLDER = Path(__file__).parent
+"""Of templates, styles and scripts."""
 Figure = dict[str, Any]
 """A figure of Plotly: `id`, `title`, `data`, `layout`, `about`; and `more`, how many lines its legend leaves out."""
 
@@ -144,7 +146,7 @@ def _key(view: View) -> list[Picture]:
 
 
 def environment() -> jinja2.Environment:
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(size=words.size, speed=words.speed, span=words.span, quantity=words.quantity)
     return environment
@@ -152,7 +154,7 @@ def environment() -> jinja2.Environment:
 
 def plotly() -> str:
     """Plotly's own script, the bundle of it that has lines and bars."""
-    return (Path(__file__).parent / "plotly" / "plotly-basic.min.js").read_text(encoding="utf-8")
+    return (FOLDER / "plotly" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
 def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Sequence[str] = ()) -> None:

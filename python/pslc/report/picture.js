@@ -40,3 +40,36 @@ function pictureFile(figure, format, palette) {
     line.mode ? { line: Object.assign({ width: 3 }, line.line) } : {}));
   return Plotly.toImage({ data, layout: published(figure, palette) }, Object.assign({ format, scale: 1 }, FILE));
 }
+
+// What follows is of pages; files are drawn without it.
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const narrow = window.matchMedia("(max-width: 40rem)");
+const palette = () => dark.matches ? DARK : LIGHT;
+// Zooming, and nothing that leaves the page.
+const CONFIG = { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]] };
+
+// Draw a figure into the element of its name.
+function drawn(figure) {
+  const layout = laidOut(figure, palette());
+  if (narrow.matches) Object.assign(layout, { annotations: [], margin: { l: 45, r: 5, t: 20, b: 40 } });
+  return Plotly.react(figure.id, figure.data, layout, CONFIG);
+}
+
+// Buttons that save a picture: `find` gives the figure of a name.
+function onSave(find) {
+  document.addEventListener("click", async event => {
+    const button = event.target.closest("button[data-format]");
+    if (!button) return;
+    const figure = find(button.dataset.of), format = button.dataset.format;
+    const white = button.parentElement.querySelector("input").checked;
+    const link = document.createElement("a");
+    link.href = await pictureFile(figure, format, white ? LIGHT : palette());
+    link.download = figure.id + "." + format;
+    link.click();
+  });
+}
+
+// A table that is wider than its place says that it goes on.
+function cue() {
+  for (const box of document.querySelectorAll(".wide")) box.classList.toggle("on", box.scrollWidth > box.clientWidth + 1);
+}

@@ -36,6 +36,14 @@ pub fn all() -> Vec<&'static str> {
     keys
 }
 
+/// Keys that are one of several words, and these.
+pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut known = Vec::new();
+    let listed = visit(&mut Visit::Words(&mut known), &mut Draft::default());
+    listed.expect("only reading can go wrong");
+    known
+}
+
 /// Everything as the keys say, unchecked beyond each key's own form.
 pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
     let mut draft = Draft::default();

@@ -42,6 +42,11 @@ pub fn keys() -> Vec<&'static str> {
     keys::all()
 }
 
+/// Keys that are one of several words, such as `cache.mode`, and these words.
+pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
+    keys::words()
+}
+
 /// Make a profile of `text`. `source` is its name in errors; `library` knows the texts of profiles by name, for
 /// `base =`; `overrides` are dotted keys and values that win over everything, values without quotes.
 pub fn load(

@@ -1,5 +1,5 @@
-//! A visit to every key of a profile: to read it into a configuration, to write it out, or to list it. So each key is said
-//! once, in `keys.rs`.
+//! A visit to every key of a profile: to read it into a configuration, to write it out, or to list it or the words it may
+//! be. So each key is said once, in `keys.rs`.
 
 use super::reader::{Reader, Switch};
 use super::units::Form;
@@ -11,6 +11,7 @@ pub enum Visit<'a> {
     Read(&'a Reader<'a>),
     Write(&'a mut Toml),
     List(&'a mut Vec<&'static str>),
+    Words(&'a mut Vec<(&'static str, Vec<&'static str>)>),
 }
 
 /// A profile being written: lines under the tables they belong to.
@@ -79,6 +80,7 @@ impl Visit<'_> {
                 }
             }
             Visit::List(keys) => keys.push(key),
+            Visit::Words(_) => {}
         }
         Ok(())
     }
@@ -144,11 +146,17 @@ impl Visit<'_> {
 
     /// One of the words of an enum; needed where it has no default.
     pub fn word<T: Words>(&mut self, key: &'static str, value: &mut T, default: Option<T>) -> Visited {
+        if let Visit::Words(known) = self {
+            known.push((key, T::ALL.iter().map(|value| value.word()).collect()));
+        }
         self.key(key, value, |reader| reader.word(key, default), |value| Some(quoted(value.word())))
     }
 
     /// One of two words.
     pub fn switch(&mut self, key: &'static str, value: &mut bool, words: Switch) -> Visited {
+        if let Visit::Words(known) = self {
+            known.push((key, words.iter().map(|(word, _)| *word).collect()));
+        }
         let name =
             |value: bool| words.iter().find(|(_, other)| *other == value).expect("either has a name").0;
         self.key(key, value, |reader| reader.switch(key, words), |value| Some(quoted(name(*value))))
@@ -163,7 +171,7 @@ impl Visit<'_> {
         let there = match self {
             Visit::Read(reader) => present(reader),
             Visit::Write(_) => value.is_some(),
-            Visit::List(_) => true,
+            Visit::List(_) | Visit::Words(_) => true,
         };
         there.then(|| value.get_or_insert_default())
     }

@@ -1,0 +1,34 @@
+"""`pslc lab`: a page on this machine."""
+
+import signal
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+PORT = 8719
+
+
+def command(
+    host: Annotated[str, typer.Option(help="Whom to serve; by default only this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: one that is free.", min=0, max=65535)] = PORT,
+) -> None:
+    """Open a page where drives are chosen, their knobs are sliders, and the curve answers.
+
+    It ends with Ctrl-C. The address on stdout holds a token, without which nothing is shown; simulated drives only.
+    """
+    from pslc.errors import refusal
+
+    if find_spec("dash") is None:
+        raise refusal("pslc lab needs dash", "pip install 'pslc[lab]'")
+    from pslc.lab import server
+
+    if not server.is_local(host):
+        typer.echo(
+            f"warning: whoever can reach {host} over the network and has the address can run simulations here and read "
+            "the profiles in this folder; it is not encrypted",
+            err=True,
+        )
+    # A kill ends it as Ctrl-C does: what it put into files is removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    server.serve(host, port, lambda address: print(address, flush=True), show=True)

@@ -1,0 +1,148 @@
+"""What recordings say, as the page draws it: pictures over each other, sentences, and what a turn of a knob changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from pslc import view, words
+from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.view import View
+from pslc.findings import comparison, wear
+from pslc.findings.comparison import Row, Side
+from pslc.recording import Recording
+from pslc.report import page
+from pslc.report.page import About, Figure
+
+POINTS: Final = 700
+"""Of a line; a screen has not many more."""
+TOLD: Final = ("cache", "mean", "WAF", "life")
+"""Figures that a change is told by, where they differ; of others only those of a suite that has none of these."""
+MOST_TOLD: Final = 5
+MAIN: Final = "main"
+"""The name of the picture on top."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A recording with the name it has beside others."""
+
+    name: str
+    recording: Recording
+    view: View
+
+
+def named(recordings: Sequence[Recording]) -> list[Shown]:
+    """Recordings called by their drives, and by what was turned where that is not enough."""
+    sides = comparison.named([Side("", (recording,)) for recording in recordings])
+    return [
+        Shown(side.name, recording, view.of_recording(recording))
+        for side, recording in zip(sides, recordings, strict=True)
+    ]
+
+
+def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Sequence[Line]) -> list[Picture]:
+    """Those of the drive `at`, with the lines of the others, of the one before, and what is laid over the first."""
+    own = [picture for picture in shown[at].view.pictures if picture.lines]
+    ghost = {} if before is None else {picture.name: picture for picture in view.of_recording(before).pictures}
+    found = []
+    for number, picture in enumerate(own):
+        lines: list[Line] = []
+        for one in shown:
+            same = next((other for other in one.view.pictures if other.name == picture.name), None)
+            lines += [_called(line, one.name, same, len(shown) > 1) for line in same.lines] if same else []
+        if picture.rows:
+            # Bars of others would stand at other places.
+            lines = list(picture.lines)
+        elif number == 0 and picture.name in ghost:
+            lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in ghost[picture.name].lines]
+        if number == 0 and not picture.rows and picture.name == "speed-bytes":
+            lines += over
+        found.append(replace(picture, lines=lines))
+    return found
+
+
+def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:
+    if not several:
+        return line
+    return replace(line, name=drive if len(picture.lines) == 1 else f"{drive}: {line.name}")
+
+
+def figures(drawn: Sequence[Picture], about: About) -> list[Figure]:
+    """As the page draws them; the first has a place of its own."""
+    found = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
+    return [figure | ({"id": MAIN} if number == 0 else {}) for number, figure in enumerate(found)]
+
+
+def about(shown: Sequence[Shown]) -> About:
+    """What a picture that is saved says of itself."""
+    return About(
+        " / ".join(one.name for one in shown), " / ".join(dict.fromkeys(one.recording.conditions for one in shown))
+    )
+
+
+def coarse(
+    recordings: Sequence[tuple[Recording, Fraction] | None], names: Sequence[str]
+) -> list[dict[str, Any] | None]:
+    """Lines of drives that were made smaller, against the bytes of the whole ones."""
+    found: list[dict[str, Any] | None] = []
+    for one, name in zip(recordings, names, strict=True):
+        if one is None:
+            found.append(None)
+            continue
+        recording, by = one
+        picture = view.of_recording(recording).pictures[0]
+        x, y = picture.lines[0].thinned(POINTS)
+        found.append({"name": name, "x": (x / float(by)).round(3).tolist(), "y": y.round(2).tolist()})
+    return found
+
+
+def rows(sides: Sequence[Side]) -> list[Row]:
+    """Every figure of recordings beside each other, wear among them."""
+    of = [_wear(side.recording) for side in sides]
+    found = comparison.compare(sides, {})
+    for name, unit in (("WAF", ""), ("life", "fills")):
+        figures = [one.get(name) for one in of]
+        if any(figure is not None for figure in figures):
+            differs = [comparison.apart(figures[0], figure) for figure in figures]
+            found.append(Row(name, unit, figures, differs, None))
+    return found
+
+
+def _wear(recording: Recording) -> dict[str, comparison.Figure | None]:
+    found = wear.of_wear(recording) if recording.is_simulated else {}
+    life = found.get("life_bytes")
+    return {
+        "WAF": None if found.get("waf") is None else comparison.rate(found["waf"]),
+        "life": None if life is None else comparison.rate(life / recording.capacity_bytes),
+    }
+
+
+def difference(before: Recording, now: Recording) -> str:
+    """`cache 691 -> 320 GB, mean 1335 -> 1120 MB/s`; empty where nothing differs by more than noise."""
+    every = rows([Side("before", (before,)), Side("now", (now,))])
+    told = [row for row in every if row.name in TOLD] or every
+    said = [f"{row.name} {_change(row)}" for row in told if any(row.differs)]
+    return ", ".join(said[:MOST_TOLD])
+
+
+def _change(row: Row) -> str:
+    one, other = (
+        "none" if figure is None else words.quantity(figure.value, row.unit).strip() for figure in row.figures
+    )
+    first, _, unit = one.rpartition(" ")
+    return f"{first} -> {other}" if first and other.endswith(f" {unit}") else f"{one} -> {other}"
+
+
+def table(sides: Sequence[Side]) -> Table:
+    """Every figure of each side."""
+    cells = [
+        [
+            row.name,
+            *("" if figure is None else words.quantity(figure.value, row.unit).strip() for figure in row.figures),
+        ]
+        for row in rows(sides)
+    ]
+    return Table("Figures", ("figure", *(side.name for side in sides)), cells, words=("figure",))

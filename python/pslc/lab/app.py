@@ -1,0 +1,372 @@
+"""What happens when something on the page is turned. Nothing of a tab is kept: its bench comes with every request."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shlex
+from dataclasses import replace
+from typing import Any, Final
+
+from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
+from dash.exceptions import PreventUpdate
+
+from pslc import failure, suites
+from pslc.errors import PslcError
+from pslc.lab import answer, inside, knobs, layout, runs
+from pslc.lab.bench import Bench, Drive
+from pslc.lab.runs import LongError, Runs, SupersededError
+from pslc.report import page as pages
+
+HEAD: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>pslc lab</title>
+<link rel="icon" href="data:,">
+<style>{page}</style>
+{{%css%}}
+</head>
+<body>
+{{%app_entry%}}
+<footer>{{%config%}}<script src="{prefix}shared.js"></script>{{%scripts%}}{{%renderer%}}</footer>
+</body>
+</html>"""
+
+
+def make(held: Runs, prefix: str) -> Dash:
+    """The page under a path of the server's, `/TOKEN/`."""
+    logging.getLogger("dash").setLevel(logging.ERROR)
+    folder = pages.FOLDER
+    app = Dash(
+        __name__,
+        requests_pathname_prefix=prefix,
+        routes_pathname_prefix=prefix,
+        serve_locally=True,
+        update_title="",
+        on_error=_fail,
+        title="pslc lab",
+        index_string=HEAD.format(page=(folder / "page.css").read_text(encoding="utf-8"), prefix=prefix),
+    )
+    script = f"{pages.plotly()}\n{(folder / 'picture.js').read_text(encoding='utf-8')}"
+
+    def shared() -> Any:
+        return app.server.response_class(script, mimetype="text/javascript")
+
+    app.server.add_url_rule(f"{prefix}shared.js", view_func=shared)
+    app.layout = layout.page
+    _bench(app)
+    _answers(app, held)
+    _jobs(app, held)
+    _in_the_browser(app)
+    return app
+
+
+def _fail(error: Exception) -> Any:
+    """Say what went wrong, in the page."""
+    said = failure.in_words(error)
+    set_props("problem", {"data": {"what": said.message, "hint": said.hint}})
+    return no_update
+
+
+def _bench(app: Dash) -> None:
+    """What is on the bench, and how it is turned."""
+
+    @app.callback(
+        Output("bench", "data"),
+        Output("suite", "value"),
+        Output("cards", "children"),
+        Output("trouble", "children"),
+        Input("address", "search"),
+    )
+    def load(search: str) -> Any:
+        try:
+            bench = Bench.of_address(search or "")
+            said: Any = []
+        except PslcError as error:
+            bench, said = Bench(), layout.trouble(error)
+        return bench.address, bench.suite, layout.cards(bench), said
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Input({"type": "knob", "drive": ALL, "key": ALL}, "value"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def turn(_: Any, address: str) -> Any:
+        bench = old = Bench.of_address(address)
+        for what in ctx.triggered:
+            where = ctx.triggered_prop_ids[what["prop_id"]]
+            number = where["drive"]
+            if what["value"] is None or number >= len(bench.drives):
+                continue
+            if what["value"] != bench.drives[number].at(knobs.EVERY[where["key"]]):
+                bench = bench.turned(number, where["key"], str(what["value"]))
+        return no_update if bench == old else bench.address
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output("cards", "children", allow_duplicate=True),
+        Input("suite", "value"),
+        Input({"type": "source", "drive": ALL}, "value"),
+        Input({"type": "remove", "drive": ALL}, "n_clicks"),
+        Input("add", "n_clicks"),
+        Input("at", "value"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def arrange(suite: str, chosen: list[str], removed: list[int | None], _: Any, at: int | None, address: str) -> Any:
+        bench = old = Bench.of_address(address)
+        what = ctx.triggered_id
+        if what == "suite" and suite and suite != bench.suite:
+            bench = replace(bench, suite=suite, before=None, knob="")
+        elif what == "at" and at is not None and at < len(bench.drives):
+            bench = replace(bench, at=at)
+        elif what == "add" and layout.can_add(bench):
+            # The same again, to be turned beside the other.
+            bench = bench.with_drive(len(bench.drives), bench.drives[bench.at])
+        elif isinstance(what, dict) and what["type"] == "remove" and ctx.triggered[0]["value"]:
+            bench = bench.without(what["drive"])
+        elif isinstance(what, dict) and what["type"] == "source" and len(chosen) == len(bench.drives):
+            for number, source in enumerate(chosen):
+                if source and source != bench.drives[number].source:
+                    bench = bench.with_drive(number, Drive(source))
+        if bench == old:
+            raise PreventUpdate
+        same = [drive.source for drive in bench.drives] == [drive.source for drive in old.drives]
+        return bench.address, no_update if same else layout.cards(bench)
+
+
+def _answers(app: Dash, held: Runs) -> None:
+    """The check, a coarse curve, then the exact one with all that follows from it."""
+
+    @app.callback(
+        Output("coarse", "data"),
+        Output({"type": "refused", "drive": ALL}, "children"),
+        Output({"type": "said", "drive": ALL, "key": ALL}, "children"),
+        Output({"type": "knob", "drive": ALL, "key": ALL}, "value"),
+        Output("at", "options"),
+        Output("at", "value"),
+        Output("look", "hidden"),
+        Output("question", "children"),
+        Output("add", "disabled"),
+        Input("bench", "data"),
+        State({"type": "knob", "drive": ALL, "key": ALL}, "value"),
+        State("tab", "data"),
+    )
+    def check(address: str | None, values: list[str], tab: str) -> Any:
+        if not address:
+            raise PreventUpdate
+        bench = Bench.of_address(address)
+        number = held.ask(tab)
+        refused, said, turned = _checked(bench, values)
+        fine = not any(refused.values()) and not any(
+            text for name, text in said.items() if text and not isinstance(text, str)
+        )
+        lines: Any = None
+        if fine and any(held.known(bench.suite, drive) is None for drive in bench.drives):
+            names = [drive.spec for drive in bench.drives]
+            small = [
+                None if held.known(bench.suite, drive) else held.coarse(bench.suite, drive, tab, number)
+                for drive in bench.drives
+            ]
+            lines = answer.coarse(small, names)
+        outputs = ctx.outputs_list
+        options = [{"label": f"{i + 1}: {drive.spec.removeprefix('sim:')}", "value": i}
+                   for i, drive in enumerate(bench.drives)]  # fmt: skip
+        return (
+            {"address": address, "number": number, "fine": fine, "lines": lines},
+            [refused.get(of["id"]["drive"], []) for of in outputs[1]],
+            [said.get((of["id"]["drive"], of["id"]["key"]), "") for of in outputs[2]],
+            [turned.get((of["id"]["drive"], of["id"]["key"]), no_update) for of in outputs[3]],
+            options,
+            bench.at,
+            len(bench.drives) < 2,
+            suites.question(bench.suite),
+            not layout.can_add(bench),
+        )
+
+    @app.callback(
+        Output("drawn", "data"),
+        Output("inside", "data"),
+        Output("moment", "max"),
+        Output("main-title", "children"),
+        Output("findings", "children"),
+        Output("command", "children"),
+        Output("profile", "children"),
+        Output("job", "children"),
+        Input("coarse", "data"),
+        State("tab", "data"),
+    )
+    def exact(asked: dict[str, Any] | None, tab: str) -> Any:
+        if not asked or not asked["fine"]:
+            raise PreventUpdate
+        bench = Bench.of_address(asked["address"])
+        try:
+            found = [held.live(bench.suite, drive, tab, asked["number"]) for drive in bench.drives]
+            before = None
+            if bench.before is not None and bench.before[1] != bench.drives[bench.before[0]].spec:
+                before = _before(held, bench, tab, asked["number"])
+        except SupersededError:
+            raise PreventUpdate from None
+        except LongError:
+            offer = layout.offer(bench)
+            return (no_update,) * 7 + (offer,)
+        shown = answer.named(found)
+        top = answer.pictures(shown, bench.at, before, [])[:1]
+        figures = answer.figures(top, answer.about(shown))
+        looked = inside.of(found[bench.at])
+        return (
+            {"address": bench.address, "figures": figures},
+            looked,
+            len(looked["gb"]) - 1 if looked else 0,
+            figures[0]["title"] if figures else "",
+            layout.findings(shown, bench, before),
+            "\n".join(_command(bench, drive) for drive in bench.drives),
+            bench.drives[bench.at].target().profile,
+            [],
+        )
+
+    @app.callback(
+        Output("others", "data"),
+        Output("more", "children"),
+        Input("drawn", "data"),
+        Input("more-open", "data"),
+    )
+    def more(drawn: dict[str, Any] | None, wanted: bool) -> Any:
+        """The other pictures, where somebody looks at them."""
+        if not drawn or not wanted:
+            raise PreventUpdate
+        bench = Bench.of_address(drawn["address"])
+        found = [held.known(bench.suite, drive) for drive in bench.drives]
+        shown = answer.named([recording for recording in found if recording is not None])
+        if len(shown) < len(bench.drives):
+            raise PreventUpdate
+        figures = answer.figures(answer.pictures(shown, bench.at, None, []), answer.about(shown))[1:]
+        return figures, layout.shells(figures)
+
+    @app.callback(
+        Output("saved", "data"), Input("save-findings", "n_clicks"), State("bench", "data"), prevent_initial_call=True
+    )
+    def save(_: Any, address: str) -> Any:
+        bench = Bench.of_address(address)
+        found = held.known(bench.suite, bench.drives[bench.at])
+        if found is None:
+            raise PreventUpdate
+        return {
+            "content": json.dumps(found.document()["findings"], indent=1),
+            "filename": f"{bench.suite}-findings.json",
+        }
+
+
+def _before(held: Runs, bench: Bench, tab: str, number: int) -> Any:
+    """The recording of the drive before a knob was turned; None where it cannot be had at once."""
+    assert bench.before is not None
+    try:
+        return held.live(bench.suite, Drive.of(bench.before[1]), tab, number)
+    except (PslcError, LongError):
+        return None
+
+
+def _checked(bench: Bench, values: list[str]) -> tuple[dict[int, Any], dict[tuple[int, str], Any], dict[Any, str]]:
+    """What is said of each drive and each knob, and where knobs stand that another one has moved."""
+    refused: dict[int, Any] = {}
+    said: dict[tuple[int, str], Any] = {}
+    moved: dict[Any, str] = {}
+    shown = {(of["id"]["drive"], of["id"]["key"]): value for of, value in zip(ctx.states_list[0], values, strict=True)}
+    for number, drive in enumerate(bench.drives):
+        try:
+            target = drive.target()
+        except PslcError as error:
+            last = bench.knob if bench.before and bench.before[0] == number else ""
+            knob = last if last and any(last in key or key in last for key, _ in drive.keys) else drive.blamed()
+            if knob is None or drive.is_kept:
+                refused[number] = layout.trouble(error)
+            else:
+                said[number, knob] = layout.trouble(error)
+            continue
+        if drive.is_kept:
+            continue
+        keys = dict(drive.keys)
+        for key, at in knobs.positions(drive.base(), keys, target).items():
+            said[number, key] = at.idle and f"No effect: {at.idle}."
+            if key != bench.knob and shown.get((number, key), at.text) != at.text:
+                moved[number, key] = at.text
+    return refused, said, moved
+
+
+def _command(bench: Bench, drive: Drive) -> str:
+    return f"pslc run {bench.suite} --on {shlex.quote(drive.spec)}"
+
+
+def _jobs(app: Dash, held: runs.Runs) -> None:
+    """What takes long."""
+
+    @app.callback(
+        Output("job", "children", allow_duplicate=True),
+        Input({"type": "start", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def start(clicks: list[int | None], address: str, tab: str) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        return layout.progress(held.start(Bench.of_address(address), tab))
+
+    @app.callback(
+        Output("job", "children", allow_duplicate=True),
+        Output("coarse", "data", allow_duplicate=True),
+        Input({"type": "tick", "of": ALL}, "n_intervals"),
+        Input({"type": "stop", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def look(_: Any, stops: list[int | None], address: str, tab: str) -> Any:
+        job = held.job(tab)
+        bench = Bench.of_address(address)
+        if job is None or any(stops) or job.address != bench.address:
+            held.stop(tab)
+            return layout.offer(bench), no_update
+        if job.error is not None:
+            held.stop(tab)
+            return layout.trouble(job.error), no_update
+        if not job.done:
+            return layout.progress(job), no_update
+        held.stop(tab)
+        return [], {"address": bench.address, "number": held.ask(tab), "fine": True, "lines": None}
+
+
+def _in_the_browser(app: Any) -> None:
+    """What needs no answer of the server's: assets/lab.js."""
+
+    def in_browser(name: str, *of: Any, **how: Any) -> None:
+        app.clientside_callback(ClientsideFunction("lab", name), *of, **how)
+
+    knob = {"type": "knob", "drive": MATCH, "key": MATCH}
+    slide, stops = ({"type": name, "drive": MATCH, "key": MATCH} for name in ("slide", "stops"))
+    in_browser(
+        "sync",
+        Output(slide, "value"),
+        Output(knob, "value", allow_duplicate=True),
+        Input(slide, "value"),
+        Input(knob, "value"),
+        State(stops, "data"),
+        prevent_initial_call=True,
+    )
+    in_browser("remember", Output("tab", "data", allow_duplicate=True), Input("bench", "data"),
+               prevent_initial_call=True)  # fmt: skip
+    # Each by itself: one that needs both would wait for the exact curve.
+    in_browser("rough", Output("state", "children"), Input("coarse", "data"))
+    in_browser("draw", Output("state", "children", allow_duplicate=True), Input("drawn", "data"),
+               State("inside", "data"), prevent_initial_call=True)  # fmt: skip
+    in_browser("others", Output("more-open", "data", allow_duplicate=True), Input("others", "data"),
+               prevent_initial_call=True)  # fmt: skip
+    in_browser("moment", Output("said", "children"), Output("why", "children"), Input("moment", "value"),
+               Input("inside", "data"))  # fmt: skip
+    in_browser("trouble", Output("trouble", "children", allow_duplicate=True), Input("problem", "data"),
+               prevent_initial_call=True)  # fmt: skip

@@ -1,0 +1,204 @@
+"""Keys of a profile that can be turned on the page. A new knob is one entry of `KNOBS`; what a value may be is said by
+the profile's own check."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pslc._native import profile_words
+from pslc.parts.schema import flat
+from pslc.targets import hosts
+from pslc.targets.profiles import without_effect
+from pslc.targets.target import Target
+from pslc.units import UNITS
+
+Pairs = tuple[tuple[str, str], ...]
+"""Keys of a target and their values: `sim:NAME,key=value`."""
+Stops = Callable[[dict[str, Any]], Sequence[str]]
+"""Values that a slider stops at, by the facts of the drive (`SimDrive.facts`)."""
+
+NUMBERS: Final[dict[str, float]] = {
+    **{name: float(scale) for name, scale in UNITS.items()},
+    **{f"{name}/s": float(scale) for name, scale in UNITS.items()},
+    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "%": 1.0, "C": 1.0, "K/W": 1.0, "": 1.0,
+}  # fmt: skip
+"""Units of values, for their order on a slider."""
+
+
+def number(text: str) -> float | None:
+    """How far along a slider a value is: `2.91ms` is 0.00291; None for a word."""
+    match = re.fullmatch(r"(-?[0-9.]+)\s*([A-Za-z/%]*)", text.strip())
+    if match is None or match[2] not in NUMBERS:
+        return None
+    try:
+        return float(match[1]) * NUMBERS[match[2]]
+    except ValueError:
+        return None
+
+
+def _sizes(most: Callable[[dict[str, Any]], float]) -> Stops:
+    """From nothing to `most` bytes and a little more, in 60 to 150 round steps."""
+
+    def stops(facts: dict[str, Any]) -> list[str]:
+        end = max(most(facts), 1e9)
+        step = next(step * 10**ten for ten in range(6, 15) for step in (1, 2, 5) if step * 10**ten * 150 >= end)
+        return [f"{count * step / 1e9:g}GB" for count in range(int(end / step) + 2)]
+
+    return stops
+
+
+def _series(*texts: str) -> Stops:
+    return lambda facts: texts
+
+
+def _decades(unit: str, low: int, high: int) -> Stops:
+    """A dozen values a decade, `low` to `high` of the unit."""
+    tens = (10, 12, 15, 18, 22, 27, 33, 39, 47, 56, 68, 82)
+    values = [ten * 10**decade // 10 for decade in range(6) for ten in tens if decade or ten == 10]
+    return lambda facts: [f"{value}{unit}" for value in values if low <= value <= high]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A key that can be turned.
+
+    Attributes:
+        key: the profile's.
+        label: what it is called beside its slider, with what it is in brackets.
+        stops: values of a slider; None: it is one of some words.
+        words: words, and the pairs each stands for; those of the profile (`profile_words`) where it is empty.
+        off: a word that a value may be instead, with the pair it stands for.
+    """
+
+    key: str
+    label: str
+    stops: Stops | None = None
+    words: Mapping[str, Pairs] | None = None
+    off: tuple[str, tuple[str, str]] | None = None
+
+    @property
+    def choices(self) -> Mapping[str, Pairs]:
+        """Words that it can be, and what a target says for each."""
+        return self.words or {word: ((self.key, word),) for word in profile_words()[self.key]}
+
+    def pairs(self, text: str) -> Pairs:
+        """What a target says for a value."""
+        if self.stops is None:
+            return self.choices.get(text, ((self.key, text),))
+        return (self.off[1],) if self.off and text == self.off[0] else ((self.key, text),)
+
+
+AS_THE_SUITE = "as the suite has it"
+
+KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
+    "Cache": (
+        Knob("cache.mode", "Mode"),
+        Knob("cache.dynamic", "Dynamic size", _sizes(lambda facts: facts["slc_raw_bytes"])),
+        Knob("cache.static", "Static size", _sizes(lambda facts: 0.1 * facts["slc_raw_bytes"])),
+        Knob("cache.when_full", "When full"),
+        Knob("cache.reuse", "Reuse"),
+        Knob("cache.idle.threshold", "Idle threshold", _series("20ms", "50ms", "100ms", "200ms", "500ms", "1s", "2s",
+             "5s", "10s", "20s", "30s", "1min", "2min", "5min", "10min"), off=("never", ("cache.idle", "never"))),
+        Knob("cache.idle.rate", "Idle rate", _series("20MB/s", "50MB/s", "100MB/s", "200MB/s", "500MB/s", "1GB/s",
+             "2GB/s", "5GB/s")),
+    ),
+    "Cells": (
+        Knob("nand.dies", "Dies", lambda facts: [
+             str(facts["channels"] * count) for count in (1, 2, 3, 4, 6, 8, 12, 16)]),
+        Knob("nand.planes", "Planes", _series("1", "2", "3", "4", "6", "8")),
+        Knob("nand.blocks_per_plane", "Blocks of a plane", lambda facts: [
+             str(round(facts["blocks_per_plane"] * percent / 100))
+             for percent in (25, 50, *range(90, 131), 150, 200, 400)]),
+        Knob("nand.slc.program", "tPROG as pSLC", _decades("us", 47, 1000)),
+        Knob("nand.native.program", "tPROG native", _decades("us", 270, 10000)),
+    ),
+    "Link, heat, host": (
+        Knob("link", "Link", words={word: (("link", word),) for word in (
+             "sata300", "sata600", "pcie3x2", "pcie3x4", "pcie4x4", "pcie5x4")}),
+        Knob("heat.board_to_air", "Heat sink (resistance to the air)", _series(*(f"{k}K/W" for k in (
+             0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30)))),
+        Knob("heat.ambient", "Air", _series(*(f"{celsius}C" for celsius in range(0, 71, 5)))),
+        Knob("controller.write_cache", "Write cache"),
+        Knob("host", "Processor", words={AS_THE_SUITE: (), "none": (("host", hosts.NONE),),
+             "desktop": tuple(hosts.DESKTOP)}),
+    ),
+}  # fmt: skip
+"""By group, in the order in which a target names them."""
+
+EVERY: Final = {knob.key: knob for group in KNOBS.values() for knob in group}
+
+
+@dataclass(frozen=True)
+class Position:
+    """A knob as it stands on a drive.
+
+    Attributes:
+        text: its value; empty where the profile has none.
+        base: the value without any turning.
+        stops: values of its slider, in order, `base` among them; words where it has no slider.
+        idle: why it changes nothing, if so.
+    """
+
+    knob: Knob
+    text: str
+    base: str
+    stops: tuple[str, ...]
+    idle: str = ""
+
+
+def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict[str, Position]:
+    """All knobs of a drive.
+
+    Args:
+        base: the drive as its profile says.
+        keys: what was turned.
+        now: the drive with these keys; None where it cannot be that.
+    """
+    before = dict(flat(tomllib.loads(base.profile)))
+    after = before if now is None else dict(flat(tomllib.loads(now.profile)))
+    found = {}
+    for key, knob in EVERY.items():
+        was, text = _value(knob, before, {}), _value(knob, after, keys)
+        stops = tuple(knob.choices) if knob.stops is None else _stops(knob, base.facts, was, text)
+        if knob.stops is None and was not in stops:
+            stops = (*stops, was)
+        found[key] = Position(knob, text, was, stops, _idle(knob, base if now is None else now, after))
+    return found
+
+
+def _value(knob: Knob, values: Mapping[str, Any], keys: Mapping[str, str]) -> str:
+    """As it was turned, or as the profile has it."""
+    for text in knob.choices if knob.stops is None else ():
+        pairs = knob.pairs(text)
+        if pairs and all(keys.get(key) == value for key, value in pairs):
+            return text
+    if knob.off is not None and keys.get(knob.off[1][0]) == knob.off[1][1]:
+        return knob.off[0]
+    if knob.key in keys:
+        return keys[knob.key]
+    if knob.words is not None and knob.key not in values:
+        return next(iter(knob.words))
+    if knob.off is not None and knob.key not in values:
+        return knob.off[0]
+    return str(values.get(knob.key, ""))
+
+
+def _stops(knob: Knob, facts: dict[str, Any], *more: str) -> tuple[str, ...]:
+    assert knob.stops is not None
+    said = [*knob.stops(facts), *(text for text in more if text)]
+    by = {value: text for text in said if (value := number(text)) is not None}
+    off = [knob.off[0]] if knob.off else []
+    return (*(by[value] for value in sorted(by)), *off)
+
+
+def _idle(knob: Knob, target: Target, values: Mapping[str, Any]) -> str:
+    """Why turning it changes nothing."""
+    if knob.key.startswith("heat.") and knob.key not in values:
+        return "the profile has no [heat]"
+    if knob.key == "cache.idle.rate" and "cache.idle.threshold" not in values:
+        return "the drive never folds in idle time"
+    return next(iter(without_effect([knob.key], target.profile)), "").partition(": ")[2]

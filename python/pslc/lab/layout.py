@@ -1,0 +1,328 @@
+"""The page in parts: what stands where, and what it is called for those who cannot see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from pslc import suites
+from pslc.errors import PslcError
+from pslc.figures.picture import Table
+from pslc.findings.comparison import Side
+from pslc.lab import answer, knobs
+from pslc.lab.answer import Shown
+from pslc.lab.bench import MOST, Bench, Drive
+from pslc.lab.knobs import KNOBS, NUMBERS, Position, number
+from pslc.lab.runs import LIVE_S, Job
+from pslc.recording import Recording
+from pslc.report.page import Figure
+from pslc.targets.profiles import library
+
+Children = Sequence[Component | str]
+_LIVE: Final[dict[str, Any]] = {"aria-live": "polite"}
+
+
+def _named(name: str) -> dict[str, Any]:
+    """What a part is called where that is not written in it."""
+    return {"aria-label": name}
+
+
+def _data(**values: str) -> dict[str, Any]:
+    """For the scripts of the page."""
+    return {f"data-{name}": value for name, value in values.items()}
+
+
+def page() -> Component:
+    """A new tab."""
+    return html.Div(
+        [
+            dcc.Location(id="address", refresh=False),
+            dcc.Store(id="tab", data=uuid4().hex),
+            dcc.Store(id="bench"),
+            dcc.Store(id="coarse"),
+            dcc.Store(id="drawn"),
+            dcc.Store(id="inside"),
+            dcc.Store(id="others"),
+            dcc.Store(id="more-open", data=False),
+            dcc.Store(id="problem"),
+            dcc.Download(id="saved"),
+            html.Header([html.H1("pslc lab"), html.P("Turn a knob, see the cliff move.", className="dim")]),
+            html.Div(id="trouble", role="alert"),
+            html.Main([_curve(), _bench()], className="lab"),
+        ],
+        className="page",
+    )
+
+
+def _curve() -> Component:
+    return html.Section(
+        [
+            html.Figure(
+                [
+                    html.Figcaption(
+                        [html.H2("The curve", id="main-title"), _files("main", "the curve"), html.Span(id="state")]
+                    ),
+                    html.Div(id="main", className="plot", role="img", **_named("No curve yet.")),
+                ],
+                id="main-figure",
+            ),
+            html.Div(
+                [
+                    html.Label("Moment", htmlFor="moment"),
+                    dcc.Input(id="moment", type="range", min=0, max=1, step=1, value=0),
+                    html.Button("Play", id="play", type="button"),
+                ],
+                className="row",
+                id="moments",
+            ),
+            html.Canvas(id="strip", role="img", height="90", **_named("Superblocks of the drive")),
+            html.P(id="strip-said", className="legend"),
+            html.P(id="said", className="dim"),
+            html.Div(id="why", className="dim"),
+            html.Div(id="job", className="row"),
+            html.Div(id="findings", **_LIVE),
+            _carry(),
+            html.Details([html.Summary("More pictures"), html.Div(id="more")], id="more-pictures"),
+        ],
+        className="curve",
+        **_named("Curve and findings"),
+    )  # fmt: skip
+
+
+def _carry() -> Component:
+    def copied(name: str, what: str) -> Component:
+        return html.Button(f"Copy {what}", id=f"copy-{name}", type="button", **_data(copy=name))
+
+    return html.Div(
+        [
+            html.Div(
+                [
+                    copied("command", "as command"),
+                    copied("profile", "as profile"),
+                    html.Button("Copy address", id="copy-address", type="button", **_data(copy="address-bar")),
+                    html.Button("Findings as JSON", id="save-findings", type="button"),
+                    html.Span(id="copied", role="status", className="dim"),
+                ],
+                className="row",
+            ),
+            html.Details([html.Summary("Command and profile"), html.Pre(id="command", tabIndex="0"),
+                          html.Pre(id="profile", tabIndex="0")]),
+        ],
+        id="carry",
+    )  # fmt: skip
+
+
+def _bench() -> Component:
+    names = [{"label": name, "value": name} for name in suites.catalogue()]
+    return html.Section(
+        [
+            html.H2("Bench"),
+            html.Label("Suite", htmlFor="suite"),
+            dcc.Dropdown(id="suite", options=names, clearable=False, searchable=True),
+            html.P(id="question", className="dim"),
+            html.Div(dcc.RadioItems(id="at", options=[], inline=True), id="look", hidden=True),
+            html.Div(id="cards"),
+            html.Button("Add a drive", id="add", type="button"),
+        ],
+        className="bench",
+        **_named("Bench"),
+    )
+
+
+def sources(*more: str) -> list[dict[str, str]]:
+    """Drives to choose from: those that pslc brings along, and profiles and drives in files here."""
+    here = [str(path) for path in sorted(Path().glob("*.pslc"))]
+    here += [f"sim:./{path}" for path in sorted(Path().glob("*.toml")) if _is_profile(path)]
+    known = [f"sim:{name}" for name in library()]
+    return [{"label": of.removeprefix("sim:"), "value": of} for of in dict.fromkeys([*known, *here, *more])]
+
+
+def _is_profile(path: Path) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return False
+    return "[nand" in text or text.startswith("base") or "\nbase" in text
+
+
+def cards(bench: Bench) -> list[Component]:
+    """A card for each drive."""
+    return [_card(number, drive, len(bench.drives)) for number, drive in enumerate(bench.drives)]
+
+
+def can_add(bench: Bench) -> bool:
+    """Whether there is room for another drive."""
+    return len(bench.drives) < MOST
+
+
+def _card(number: int, drive: Drive, count: int) -> Component:
+    label = f"Drive {number + 1}" if count > 1 else "Drive"
+    head: list[Any] = [
+        html.Label(label, htmlFor=_id("source", number)),
+        dcc.Dropdown(
+            id={"type": "source", "drive": number},
+            options=sources(drive.source),
+            value=drive.source,
+            clearable=False,
+            searchable=True,
+        ),
+    ]
+    if count > 1:
+        head.append(
+            html.Button("Remove", id={"type": "remove", "drive": number}, type="button",
+                        **_named(f"Remove drive {number + 1}"))
+        )  # fmt: skip
+    refused = html.P(id={"type": "refused", "drive": number}, className="refused", role="alert")
+    return html.Div([html.Div(head, className="head"), refused, *_knobs(number, drive)], className="card")
+
+
+def _knobs(number: int, drive: Drive) -> list[Component]:
+    if drive.is_kept:
+        said = "Its knobs were set when it was made; a run starts as it was left, and changes nothing in its file."
+        return [html.P(said, className="dim")]
+    try:
+        base = drive.base()
+    except PslcError:
+        # Said above, once it is run.
+        return []
+    try:
+        now = drive.target()
+    except PslcError:
+        now = None
+    at = knobs.positions(base, dict(drive.keys), now)
+    return [
+        html.Details(
+            [html.Summary(group), *(_knob(number, at[knob.key]) for knob in some)],
+            open=group == "Cache" or any(at[knob.key].text != at[knob.key].base for knob in some),
+        )
+        for group, some in KNOBS.items()
+    ]
+
+
+def _knob(drive: int, at: Position) -> Component:
+    knob = at.knob
+    here = {"type": "knob", "drive": drive, "key": knob.key}
+    said = html.P(at.idle and f"No effect: {at.idle}.", id=here | {"type": "said"}, className="said")
+    if knob.stops is None:
+        options = [{"label": word, "value": word} for word in at.stops]
+        return html.Fieldset(
+            [html.Legend(knob.label), dcc.RadioItems(options, at.text, id=here, className="words"), said],
+            className="knob",
+        )
+    stops = {"texts": at.stops, "numbers": [number(text) for text in at.stops], "units": NUMBERS}
+    place = at.stops.index(at.text) if at.text in at.stops else _nearest(at)
+    return html.Div(
+        [
+            html.Label(knob.label, htmlFor=_id("knob", drive, knob.key)),
+            dcc.Input(id=here, type="text", value=at.text, debounce=True, className="value", autoComplete="off",
+                      placeholder="no limit"),
+            html.Label(f"{knob.label}, slider", htmlFor=_id("slide", drive, knob.key), className="hidden"),
+            dcc.Input(id=here | {"type": "slide"}, type="range", min=0, max=len(at.stops) - 1, step=1, value=place),
+            dcc.Store(id=here | {"type": "stops"}, data=stops),
+            said,
+        ],
+        className="knob",
+    )  # fmt: skip
+
+
+def _nearest(at: Position) -> int:
+    wanted = number(at.text)
+    far = [float("inf") if wanted is None or (n := number(text)) is None else abs(n - wanted) for text in at.stops]
+    return min(range(len(far)), key=far.__getitem__)
+
+
+def _id(kind: str, drive: int, key: str | None = None) -> str:
+    """An id as Dash writes it into the page."""
+    return json.dumps({"drive": drive, **({"key": key} if key else {}), "type": kind}, separators=(",", ":"))
+
+
+def _files(name: str, title: str) -> Component:
+    def button(kind: str) -> Component:
+        said = _named(f"Save {title} as {kind.upper()}")
+        return html.Button(kind.upper(), type="button", **_data(format=kind, of=name), **said)
+
+    return html.Span(
+        [button("png"), button("svg"), dcc.Checklist(["on white"], [], className="white")], className="files"
+    )
+
+
+def shells(figures: Sequence[Figure]) -> list[Component]:
+    """Places for pictures, which the page draws."""
+    return [
+        html.Figure(
+            [
+                html.Figcaption([html.H3(figure["title"]), _files(figure["id"], figure["title"])]),
+                html.Div(id=figure["id"], className="plot", role="img", **_named(figure["said"])),
+            ]
+        )
+        for figure in figures
+    ]
+
+
+def table(of: Table) -> Component:
+    """As reports have it."""
+    kinds = ["" if name in of.words else "number" for name in of.columns]
+    head = html.Tr([html.Th(name, scope="col", className=kind) for name, kind in zip(of.columns, kinds, strict=True)])
+    body = [
+        html.Tr([html.Th(row[0], scope="row", className=kinds[0]),
+                 *(html.Td(cell, className=kind) for cell, kind in zip(row[1:], kinds[1:], strict=True))])
+        for row in of.rows
+    ]  # fmt: skip
+    return html.Div(
+        html.Table([html.Caption(of.title), html.Thead(head), html.Tbody(body)]),
+        className="wide",
+        tabIndex="0",
+        role="region",
+        **_named(of.title),
+    )
+
+
+def findings(shown: Sequence[Shown], bench: Bench, before: Recording | None) -> list[Component]:
+    """What was found: the change, the sentences of reports, doubts, tables."""
+    found: list[Component] = []
+    now = shown[bench.at]
+    if before is not None and bench.before is not None:
+        after = shown[bench.before[0]].recording
+        change = answer.difference(before, after)
+        found.append(html.P(f"{change[0].upper()}{change[1:]}." if change else "No difference.", className="change"))
+    found.append(html.H2("Findings" if len(shown) == 1 else f"Findings: {now.name}"))
+    found += [html.P(sentence, className="finding") for sentence in now.view.sentences]
+    found += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in now.view.doubts]
+    found += [html.P(f"Note: {note}.", className="dim") for note in now.view.notes]
+    sides = [Side(one.name, (one.recording,)) for one in shown]
+    if before is not None:
+        sides = [Side("before", (before,)), *sides]
+    if len(sides) > 1:
+        found.append(table(answer.table(sides)))
+    found += [table(of) for of in now.view.tables]
+    return found
+
+
+def offer(bench: Bench) -> list[Component]:
+    """A suite that takes too long to be run at once."""
+    return [
+        html.Span(f"{bench.suite} takes longer than {LIVE_S:.0f} s on this drive."),
+        html.Button("Run it", id={"type": "start", "of": "job"}, type="button"),
+    ]
+
+
+def progress(job: Job) -> list[Component]:
+    """A run that takes its time."""
+    part: dict[str, Any] = {} if job.part is None else {"value": f"{job.part:.3f}", "max": "1"}
+    return [
+        html.Progress(**part, **_named("Progress of the run")),
+        html.Span(f"{job.said} {'' if job.part is None else f'{100 * job.part:.0f} %'}"),
+        html.Button("Stop", id={"type": "stop", "of": "job"}, type="button"),
+        dcc.Interval(id={"type": "tick", "of": "job"}, interval=300),
+    ]
+
+
+def trouble(error: PslcError) -> Children:
+    """An error as it is said: what, and what to do."""
+    return [html.P(error.message, className="doubt"), html.P(f"hint: {error.hint}", className="dim")]

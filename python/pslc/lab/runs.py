@@ -1,0 +1,225 @@
+"""Recordings by suite and target. A tab asks for one while a slider moves; what it asked for before is then ended, and
+what takes longer than a moment is left to a job of its own."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic, thread_time
+from typing import Any, Final
+
+import pslc
+from pslc.errors import PslcError
+from pslc.lab import bench
+from pslc.lab.bench import Bench, Drive
+from pslc.recording import Recording
+from pslc.targets import scaling
+from pslc.targets.target import Target
+
+LIVE_S: Final = 3.0
+"""Seconds of the processor's time that a suite may take to be run while a slider moves."""
+PATIENCE_S: Final = 10.0
+"""Seconds after which it is given up on a machine that has other work too."""
+MOST_KEPT: Final = 40
+"""Recordings held; one of a fill takes some megabytes."""
+COARSE: Final = (64, 48, 32, 24, 16, 12, 8)
+"""Scales of a drive whose curve is shown at once, the smallest first."""
+COARSE_SUITES: Final = ("fill",)
+"""Suites whose curve a scaled drive tells, sizes apart."""
+
+
+class SupersededError(Exception):
+    """The same tab has asked for something else meanwhile."""
+
+
+class LongError(Exception):
+    """It takes longer than `LIVE_S`."""
+
+
+Key = tuple[str, str, int]
+
+
+@dataclass
+class Job:
+    """Runs that take long, in a thread of their own.
+
+    Attributes:
+        tab: whose they are.
+        address: of the bench that they are for.
+        part: from 0 to 1 where it is known.
+        said: where it stands, in words.
+        error: what ended it, if so.
+    """
+
+    tab: str
+    address: str
+    part: float | None = None
+    said: str = ""
+    error: PslcError | None = None
+    done: bool = False
+    stopped: bool = False
+
+
+@dataclass
+class Runs:
+    """All recordings that the page was ever asked for, the last `MOST_KEPT` of them."""
+
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pslc-lab-")))
+    _kept: OrderedDict[Key, Recording] = field(default_factory=OrderedDict)
+    _long: set[tuple[str, str]] = field(default_factory=set)
+    _asked: dict[str, int] = field(default_factory=dict)
+    _jobs: dict[str, Job] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=count)
+    _lock: Lock = field(default_factory=Lock)
+
+    def ask(self, tab: str) -> int:
+        """A number for what a tab asks for now; whatever it asked for before is ended."""
+        with self._lock:
+            number = self._asked[tab] = next(self._numbers)
+            return number
+
+    def known(self, suite: str, drive: Drive) -> Recording | None:
+        """The recording, if it is there."""
+        with self._lock:
+            key = _key(suite, drive)
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def live(self, suite: str, drive: Drive, tab: str, number: int) -> Recording:
+        """The recording, made now unless it is there.
+
+        Raises:
+            PslcError: the drive or the suite cannot be run.
+            SupersededError: the tab has asked for something else.
+            LongError: it takes too long.
+        """
+        found = self.known(suite, drive)
+        if found is not None:
+            return found
+        if (suite, drive.source) in self._long:
+            raise LongError
+        begun, at = thread_time(), monotonic()
+
+        def progress(_: dict[str, Any]) -> bool:
+            if self._asked.get(tab) != number:
+                raise SupersededError
+            if thread_time() - begun > LIVE_S or monotonic() - at > PATIENCE_S:
+                self._long.add((suite, drive.source))
+                raise LongError
+            return True
+
+        return self._keep(suite, drive, self._run(suite, drive, progress))
+
+    def coarse(self, suite: str, drive: Drive, tab: str, number: int) -> tuple[Recording, Fraction] | None:
+        """A recording of the drive made smaller, and by how much; None where such a one would not tell.
+
+        Raises:
+            PslcError: the drive cannot be run.
+            SupersededError: the tab has asked for something else.
+        """
+        if suite not in COARSE_SUITES or drive.is_kept:
+            return None
+        target = drive.target()
+        by = _scale(target)
+        if by is None:
+            return None
+        small = replace(drive, keys=(*drive.keys, (scaling.KEY, str(by))))
+
+        def progress(_: dict[str, Any]) -> bool:
+            if self._asked.get(tab) != number:
+                raise SupersededError
+            return True
+
+        return pslc.run(suite, on=small.spec, progress=progress), by
+
+    def start(self, bench: Bench, tab: str) -> Job:
+        """Run all that is missing on a bench, however long it takes. What the tab was running before is ended."""
+        self.stop(tab)
+        job = self._jobs[tab] = Job(tab, bench.address)
+        Thread(target=self._work, args=(job, bench), daemon=True).start()
+        return job
+
+    def job(self, tab: str) -> Job | None:
+        """What the tab is running."""
+        return self._jobs.get(tab)
+
+    def stop(self, tab: str) -> None:
+        """End what the tab is running."""
+        job = self._jobs.pop(tab, None)
+        if job is not None:
+            job.stopped = True
+
+    def close(self) -> None:
+        """End everything, and remove what was put into files."""
+        for tab in list(self._jobs):
+            self.stop(tab)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _work(self, job: Job, bench: Bench) -> None:
+        missing = [drive for drive in dict.fromkeys(bench.drives) if self.known(bench.suite, drive) is None]
+        try:
+            for number, drive in enumerate(missing):
+                name = f"{drive.spec}: " if len(missing) > 1 else ""
+                begun = thread_time()
+
+                def progress(state: dict[str, Any], number: int = number, name: str = name) -> bool:
+                    if job.stopped:
+                        raise SupersededError
+                    timed = state["total_time_ns"] > 0 and state["total_bytes"] == 0
+                    total, done = ("total_time_ns", "drive_time_ns") if timed else ("total_bytes", "done_bytes")
+                    share = state[done] / state[total] if state[total] else None
+                    job.part = None if share is None else min((number + share) / len(missing), 1.0)
+                    job.said = f"{name}{state['step']}"
+                    return True
+
+                self._keep(bench.suite, drive, self._run(bench.suite, drive, progress))
+                if thread_time() - begun <= LIVE_S:
+                    self._long.discard((bench.suite, drive.source))
+        except SupersededError:
+            pass
+        except PslcError as error:
+            job.error = error
+        job.done = True
+
+    def _run(self, suite: str, drive: Drive, progress: Any) -> Recording:
+        if not drive.is_kept:
+            return pslc.run(suite, on=drive.spec, progress=progress)
+        # A run would go on in the file; the page only looks.
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            copy = Path(folder) / Path(drive.source).name
+            shutil.copyfile(drive.source, copy)
+            return replace(pslc.run(suite, on=str(copy), progress=progress), target=drive.source)
+
+    def _keep(self, suite: str, drive: Drive, recording: Recording) -> Recording:
+        with self._lock:
+            self._kept[_key(suite, drive)] = recording
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return recording
+
+
+def _key(suite: str, drive: Drive) -> Key:
+    """A file may change while the page is open."""
+    return suite, drive.spec, bench.stamp(Path(drive.source.removeprefix("sim:")))
+
+
+def _scale(target: Target) -> Fraction | None:
+    """The smallest drive that fills as this one."""
+    lines = target.facts["pages_per_block"] // target.facts["bits_per_cell"]
+    for by in COARSE:
+        if lines % by == 0:
+            try:
+                small = bench.find(f"{target.spec},{scaling.KEY}=1/{by}")
+            except PslcError:
+                continue
+            if small.facts["scale_unlike"] is None:
+                return Fraction(1, by)
+    return None

@@ -1,0 +1,135 @@
+"""Who may see the page: whoever has its address, which holds a token, and by default nobody but this machine."""
+
+from __future__ import annotations
+
+import errno
+import hmac
+import logging
+import os
+import secrets
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from pslc.errors import PslcError
+from pslc.lab import app
+from pslc.lab.runs import Runs
+
+LETTERS: Final = 22
+"""Of a token; 128 bits."""
+
+
+def token() -> str:
+    """This user's, the same every time, so that bookmarks stay; a new one where it cannot be kept."""
+    folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pslc"
+    path = folder / "lab-token"
+    try:
+        if path.is_file() and len(found := path.read_text(encoding="ascii").strip()) == LETTERS:
+            return found
+        made = secrets.token_urlsafe(16)
+        folder.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(made)
+    except (OSError, UnicodeError):
+        return secrets.token_urlsafe(16)
+    return made
+
+
+class _Handler(WSGIRequestHandler):
+    """Connections that stay, and no line for each request."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_request(self, *_: object) -> None:
+        pass
+
+
+def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None:
+    """Serve the page until an interrupt.
+
+    Args:
+        tell: called with the address, once it can be opened.
+        show: open a browser there.
+
+    Raises:
+        PslcError: nothing can be served there.
+    """
+    held, secret = Runs(), token()
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = _bound(host, port, _guarded(app.make(held, f"/{secret}/").server, secret))
+    address = f"http://{_shown(host)}:{server.server_port}/{secret}/"
+    try:
+        with suppress(KeyboardInterrupt):
+            tell(address)
+            if show and _has_a_screen():
+                webbrowser.open(address)
+            server.serve_forever()
+    finally:
+        server.server_close()
+        held.close()
+
+
+def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
+    try:
+        # werkzeug would end the process where the port is taken.
+        with socket.create_server((host, port), family=_family(host)):
+            pass
+        return make_server(host, port, page, threaded=True, request_handler=_Handler)
+    except (OSError, OverflowError, UnicodeError) as error:
+        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise PslcError(f"nothing can be served on {host}, port {port}: {why}", hint) from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _guarded(page: Any, secret: str) -> Any:
+    """Without the token there is nothing, whatever is asked for."""
+
+    def guard() -> Any:
+        from flask import abort, request
+
+        given = request.path.split("/")[1]
+        if not hmac.compare_digest(given.encode(), secret.encode()):
+            abort(404)
+
+    def headers(response: Any) -> Any:
+        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["X-Frame-Options"] = "DENY"
+        return response
+
+    page.before_request(guard)
+    page.after_request(headers)
+    return page
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _shown(host: str) -> str:
+    """As an address has it; of all addresses of the machine its name."""
+    host = socket.gethostname() if host in ("0.0.0.0", "::") else host
+    return f"[{host}]" if ":" in host else host
+
+
+def _has_a_screen() -> bool:
+    """Whether a browser can open: one in the terminal would take it over."""
+    wanted = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in wanted)

@@ -1,0 +1,387 @@
+"""The lab page in a real browser, beside the command line: it has to say the same."""
+
+import json
+import os
+import random
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from pslc.cli import lab as command_of_lab
+from pslc.errors import PslcError
+from pslc.lab import knobs, server
+from tests.conftest import needs_chromium
+from tests.small import PROFILE
+
+pytestmark = needs_chromium
+EXECUTABLE = Path(sys.executable).parent / "pslc"
+SMALL = "sim:./small.toml"
+SETTLED = """() => document.body.getAttribute('aria-busy') === 'false' && document.body.dataset.bench !== undefined && (
+  document.body.dataset.shown === document.body.dataset.bench || document.querySelector('.said .doubt, .refused .doubt')
+  || document.querySelector('#job button'))"""
+OPEN = "() => document.querySelectorAll('.card details').forEach(group => { group.open = true; })"
+"""All groups of knobs."""
+WALKS = 12
+"""Random turns of knobs in every test run; the slow test makes 200."""
+
+
+class Server:
+    """`pslc lab` in a folder of its own."""
+
+    def __init__(self, folder, *arguments):
+        self.folder = folder
+        (folder / "small.toml").write_text(PROFILE)
+        self.log = folder / "log.txt"
+        environment = os.environ | {"BROWSER": "true", "XDG_STATE_HOME": str(folder)}
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [EXECUTABLE, "lab", "--port", "0", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=log,
+                text=True, env=environment,
+            )  # fmt: skip
+        self.address = self.process.stdout.readline().strip()
+
+    def close(self):
+        self.process.terminate()
+        return self.process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server, which has nothing to complain of in the end."""
+    held = Server(tmp_path_factory.mktemp("lab"))
+    assert held.address.startswith("http://127.0.0.1:")
+    yield held
+    assert held.close() == 0
+    assert held.log.read_text() == ""
+
+
+@pytest.fixture
+def tab(chromium, served):
+    """Open a tab: `tab("?suite=fill")`. No tab complains, or asks anyone else for anything."""
+    contexts, complaints = [], []
+
+    def show(search=f"?on={SMALL}", size=(1280, 900), colours="light"):
+        width, height = size
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        contexts.append(context)
+        opened = context.new_page()
+        opened.set_default_timeout(30_000)
+        opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.on("response", lambda got: complaints.append(f"{got.status} {got.url}") if got.status >= 400 else None)
+        opened.on("request", lambda asked: complaints.append(f"asked for {asked.url}")
+                  if not asked.url.startswith((served.address.partition("//")[0] + "//127.0.0.1:", "data:", "blob:"))
+                  else None)  # fmt: skip
+        opened.goto(served.address + search)
+        settle(opened)
+        return opened
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def part(page, kind, key, drive=0):
+    """A knob's text (`knob`), its slider (`slide`) or what is said of it (`said`)."""
+    name = json.dumps({"drive": drive, "key": key, "type": kind}, separators=(",", ":"))
+    return page.locator(f"[id='{name}']")
+
+
+def settle(page):
+    """Wait until what was turned is answered, and nothing follows from it."""
+    calm = 0
+    while calm < 3:
+        page.wait_for_function(SETTLED)
+        page.wait_for_timeout(60)
+        calm = calm + 1 if page.evaluate(SETTLED) else 0
+
+
+def write(page, key, text, drive=0):
+    """Give a knob a value by its text."""
+    part(page, "knob", key, drive).fill(text)
+    part(page, "knob", key, drive).press("Enter")
+    settle(page)
+
+
+def choose(page, key, word, drive=0):
+    """Give a knob one of its words."""
+    part(page, "knob", key, drive).get_by_text(word, exact=True).click()
+    settle(page)
+
+
+def findings(page):
+    """The findings that the page saves, as bytes."""
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Findings as JSON").click()
+    return Path(saved.value.path()).read_bytes()
+
+
+def copied(page, what):
+    """What a button puts into the clipboard."""
+    page.get_by_role("button", name=what).click()
+    page.wait_for_function("document.getElementById('copied').textContent === 'copied'")
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def run(served, *arguments):
+    """The findings of `pslc run`, as the page saves them."""
+    done = subprocess.run([EXECUTABLE, *arguments, "--json"], cwd=served.folder, capture_output=True, check=True)
+    return json.dumps(json.loads(done.stdout)["findings"], indent=1).encode()
+
+
+def test_the_cliff_moves_with_the_slider_to_where_the_command_puts_it(tab, served):
+    page = tab()
+    slide = part(page, "slide", "cache.dynamic")
+    before = part(page, "knob", "cache.dynamic").input_value()
+    assert before == "800MB"
+    for _ in range(15):
+        slide.press("ArrowRight")
+    settle(page)
+    text = part(page, "knob", "cache.dynamic").input_value()
+    assert knobs.number(text) > 8e8
+    found = findings(page)
+    assert found == run(served, "run", "fill", "--on", f"{SMALL},cache.dynamic={text}")
+    assert found != run(served, "run", "fill", "--on", SMALL)
+    said = page.locator(".change").inner_text()
+    assert re.match(r"Cache 80\d MB -> 1\.\d\d GB, mean \d+ -> \d+ MB/s", said), said
+    assert page.evaluate("document.getElementById('main').data.map(line => line.name)") == ["write", "before: write"]
+
+
+def test_copy_as_command_makes_the_same_findings(tab, served):
+    page = tab()
+    choose(page, "cache.when_full", "direct-then-fold")
+    page.evaluate(OPEN)
+    write(page, "nand.native.program", "1,2ms")
+    program, *words = shlex.split(copied(page, "Copy as command"))
+    assert program == "pslc"
+    assert words[-1] == f"{SMALL},cache.when_full=direct-then-fold,nand.native.program=1.2ms"
+    assert findings(page) == run(served, *words)
+
+
+def test_copy_as_profile_makes_the_same_findings(tab, served):
+    page = tab()
+    choose(page, "cache.mode", "pure-xlc")
+    (served.folder / "copied.toml").write_text(copied(page, "Copy as profile"))
+    assert findings(page) == run(served, "run", "fill", "--on", "sim:./copied.toml")
+
+
+def test_the_address_holds_all_of_it(tab):
+    page = tab()
+    write(page, "cache.dynamic", "1.5GB")
+    choose(page, "cache.reuse", "as-freed")
+    page.get_by_role("button", name="Add a drive").click()
+    settle(page)
+    choose(page, "cache.mode", "pure-slc", drive=1)
+    address = copied(page, "Copy address")
+    page.wait_for_timeout(300)
+    assert page.url == address
+    found, change = findings(page), page.locator(".change").inner_text()
+    page.reload()
+    settle(page)
+    assert part(page, "knob", "cache.dynamic").input_value() == "1.5GB"
+    assert part(page, "knob", "cache.reuse").locator("input:checked").input_value() == "as-freed"
+    assert part(page, "knob", "cache.mode", drive=1).locator("input:checked").input_value() == "pure-slc"
+    assert findings(page) == found
+    assert page.locator(".change").inner_text() == change
+    other = tab("?" + address.partition("?")[2])
+    assert findings(other) == found
+
+
+def test_a_refused_combination_says_why_beside_the_knob_in_the_words_of_the_check(tab, served):
+    page = tab()
+    write(page, "cache.dynamic", "900GB")
+    done = subprocess.run([EXECUTABLE, "run", "fill", "--on", f"{SMALL},cache.dynamic=900GB", "--json"],
+                          cwd=served.folder, capture_output=True, text=True, check=False)  # fmt: skip
+    what, _, hint = done.stderr.strip().removeprefix("error: ").partition("\n\n")
+    assert part(page, "said", "cache.dynamic").locator("p").all_inner_texts() == [what, hint]
+    assert page.locator("#state").inner_text().startswith("refused")
+    write(page, "cache.dynamic", "1GB")
+    assert part(page, "said", "cache.dynamic").inner_text() == ""
+    assert page.locator("#state").inner_text() == "exact"
+    choose(page, "cache.when_full", "fold")
+    choose(page, "cache.reuse", "after-idle")
+    assert "cache.when_full" in part(page, "said", "cache.reuse").inner_text()
+    # A number that is none.
+    write(page, "cache.static", "much")
+    assert "cache.static" in part(page, "said", "cache.static").inner_text()
+
+
+def test_a_knob_that_moves_with_another_is_not_named(tab):
+    page = tab()
+    choose(page, "cache.when_full", "fold")
+    assert part(page, "knob", "cache.reuse").locator("input:checked").input_value() == "as-freed"
+    choose(page, "cache.when_full", "direct-while-folding")
+    assert part(page, "knob", "cache.reuse").locator("input:checked").input_value() == "after-idle"
+    assert page.locator("#command").text_content() == f"pslc run fill --on {SMALL}"
+
+
+def test_knobs_without_effect_say_so(tab):
+    page = tab()
+    assert part(page, "said", "cache.static").inner_text() == "No effect: cache.mode is dynamic-slc."
+    choose(page, "cache.mode", "hybrid-slc")
+    assert part(page, "said", "cache.static").inner_text() == ""
+
+
+def test_two_tabs_do_not_mix(tab, served):
+    one, other = tab(), tab()
+    for index, size in enumerate(("1GB", "1.1GB", "1.2GB", "1.3GB")):
+        part(one, "knob", "cache.dynamic").fill(size)
+        part(one, "knob", "cache.dynamic").press("Enter")
+        part(other, "knob", "cache.dynamic").fill(f"{500 + 10 * index}MB")
+        part(other, "knob", "cache.dynamic").press("Enter")
+    settle(one), settle(other)
+    assert findings(one) == run(served, "run", "fill", "--on", f"{SMALL},cache.dynamic=1.3GB")
+    assert findings(other) == run(served, "run", "fill", "--on", f"{SMALL},cache.dynamic=530MB")
+
+
+def test_drives_beside_each_other_have_lines_of_their_own(tab):
+    page = tab(f"?on={SMALL}&on={SMALL},cache.mode=pure-xlc&on={SMALL},cache.mode=pure-slc")
+    names = page.evaluate("document.getElementById('main').data.map(line => line.name)")
+    assert names == ["small", "small, cache.mode=pure-xlc", "small, cache.mode=pure-slc"]
+    page.get_by_role("button", name="Remove drive 2").click()
+    settle(page)
+    assert len(page.evaluate("document.getElementById('main').data")) == 2
+    page.get_by_role("button", name="Add a drive").click()
+    settle(page)
+    page.get_by_role("button", name="Add a drive").click()
+    settle(page)
+    assert page.get_by_role("button", name="Add a drive").is_disabled()
+
+
+def test_a_bad_address_is_said_in_the_page(tab):
+    page = tab("?suite=nothing")
+    assert "there is no suite nothing" in page.locator("#trouble").inner_text()
+    page = tab("?on=sim:no-such-drive")
+    assert "unknown drive no-such-drive" in page.locator(".refused").inner_text()
+    page = tab("?on=/dev/sda")
+    assert "no simulated drive" in page.locator(".refused").inner_text()
+
+
+@pytest.mark.parametrize("count", [WALKS, pytest.param(200, marks=pytest.mark.slow)])
+def test_random_walks_over_the_knobs_end_in_a_curve_or_a_reason(count, tab, served):
+    page = tab()
+    drawn = random.Random(count)
+    page.evaluate(OPEN)
+    for _ in range(count):
+        key, knob = drawn.choice(list(knobs.EVERY.items()))
+        if knob.stops is None:
+            words = part(page, "knob", key).locator("label").all()
+            drawn.choice(words).click()
+        else:
+            slide = part(page, "slide", key)
+            slide.press(drawn.choice(["ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End"]))
+        if drawn.random() < 0.3:
+            continue  # Sometimes the hand is faster than the answer.
+        settle(page)
+        assert page.locator("#trouble").inner_text() == ""
+        if drawn.random() < 0.2:
+            page.reload()
+            settle(page)
+            page.evaluate(OPEN)
+    settle(page)
+    assert served.log.read_text() == ""
+
+
+def test_what_takes_long_has_a_button_progress_and_a_stop(tab):
+    page = tab("?suite=recovery&on=sim:aldrin-pro-2tb")
+    page.get_by_role("button", name="Run it").click()
+    page.get_by_role("progressbar", name="Progress of the run").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Run it").wait_for()
+
+
+def test_without_its_token_there_is_nothing(served):
+    base = served.address.rsplit("/", 2)[0]
+    for path in ("", "/", "/assets/lab.js", "/_dash-layout", "/wrong/", "/wrong/_dash-layout"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(base + path)
+        assert refused.value.code == 404
+    with urllib.request.urlopen(served.address) as page:
+        assert page.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_only_this_machine_is_served_unless_asked_otherwise(served, tmp_path):
+    port = int(served.address.split(":")[2].split("/")[0])
+    found = Path(f"/proc/{served.process.pid}/net/tcp").read_text()
+    listening = [line.split()[1] for line in found.splitlines() if f":{port:04X} 00000000:0000 0A" in line]
+    assert listening == [f"0100007F:{port:04X}"]
+    assert server.is_local("127.0.0.2")
+    assert server.is_local("::1")
+    assert not server.is_local("0.0.0.0")
+    wide = Server(tmp_path, "--host", "0.0.0.0")
+    assert wide.close() == 0
+    assert "whoever can reach 0.0.0.0 over the network" in wide.log.read_text()
+    assert not list(Path("/tmp").glob(f"pslc-lab-*/{wide.process.pid}"))
+
+
+def test_a_port_that_is_taken_is_an_error_with_a_way_out(command):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        done = command("lab", "--port", str(port), BROWSER="true")
+    assert done.returncode == 2
+    assert f"hint: --port {port + 1}" in done.stderr
+    done = command("lab", "--host", "192.0.2.1", BROWSER="true")
+    assert done.returncode == 2
+    assert "hint: --host is an address of this machine" in done.stderr
+
+
+def test_without_dash_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(command_of_lab, "find_spec", lambda name: None)
+    with pytest.raises(PslcError, match=r"hint: pip install 'pslc\[lab\]'"):
+        command_of_lab.command()
+
+
+@pytest.mark.slow
+def test_the_first_picture_comes_in_2_s_and_an_answer_in_1_s_for_a_fill_of_2_tb(tab):
+    begun = time.monotonic()
+    page = tab("")
+    page.wait_for_function("document.querySelector('#main .scatterlayer .trace')")
+    assert time.monotonic() - begun < 2
+    for _ in range(10):
+        part(page, "slide", "cache.dynamic").press("ArrowLeft")
+    begun = time.monotonic()
+    page.wait_for_function("/^(coarse|exact)/.test(document.getElementById('state').textContent)")
+    assert time.monotonic() - begun < 1
+
+
+def test_every_other_picture_is_drawn_once_it_is_looked_at(tab):
+    page = tab()
+    page.get_by_text("More pictures").click()
+    page.wait_for_function("document.querySelectorAll('#more .plot .main-svg').length > 5")
+    settle(page)
+    for plot in page.locator("#more .plot").all():
+        assert plot.locator(".scatterlayer .trace").count() > 0, plot.get_attribute("id")
+    write(page, "cache.dynamic", "1GB")
+    page.wait_for_function("document.querySelectorAll('#more .plot .main-svg').length > 5")
+
+
+def test_the_pointer_tells_cause_and_counters_and_the_drive_fills_and_folds(tab):
+    page = tab()
+    box = page.locator("#main .plotly .draglayer").first.bounding_box()
+    said = []
+    for share in (0.03, 0.2, 0.9):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
+        page.wait_for_timeout(400)
+        said.append([page.locator(name).inner_text() for name in ("#said", "#why", "#strip-said")])
+    assert [why.partition(":")[0] for _, why, _ in said][:2] == ["SLC cache", "folding"]
+    assert len({tuple(words) for words in said}) == 3
+    assert "to pSLC" in said[0][0]
+    assert "folded" in said[1][0]
+    cells = [[int(count) for count in re.findall(r"(\d+) (?:native|folding|pSLC|free)", strip)] for _, _, strip in said]
+    assert all(sum(of) == 780 for of in cells)
+    assert cells[0][3] > cells[2][3]
+    assert cells[1][1] > 0
+    page.locator("#moment").fill("0")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("Number(document.getElementById('moment').value) > 5")
+    page.get_by_role("button", name="Pause").click()
