@@ -12,12 +12,7 @@ from pslc.findings import comparison
 from pslc.report import export, page
 from tests.conftest import fill, needs_chromium
 
-<<<<<<< HEAD
-CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-=======
 pytestmark = needs_chromium
->>>>>>> f82baff (lab: A page where a knob is turned and the cliff moves)
 TARGET = "sim:aldrin-pro-2tb"
 SIZES = {"desk": (1280, 900), "phone": (400, 844)}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pslc._native import profile_words
+from pslc.facts import Facts
 from pslc.parts.schema import flat
 from pslc.targets import hosts
 from pslc.targets.profiles import without_effect
@@ -18,7 +19,7 @@ from pslc.units import UNITS
 
 Pairs = tuple[tuple[str, str], ...]
 """Keys of a target and their values: `sim:NAME,key=value`."""
-Stops = Callable[[dict[str, Any]], Sequence[str]]
+Stops = Callable[[Facts], Sequence[str]]
 """Values that a slider stops at, by the facts of the drive (`SimDrive.facts`)."""
 
 NUMBERS: Final[dict[str, float]] = {
@@ -40,10 +41,10 @@ def number(text: str) -> float | None:
         return None
 
 
-def _sizes(most: Callable[[dict[str, Any]], float]) -> Stops:
+def _sizes(most: Callable[[Facts], float]) -> Stops:
     """From nothing to `most` bytes and a little more, in 60 to 150 round steps."""
 
-    def stops(facts: dict[str, Any]) -> list[str]:
+    def stops(facts: Facts) -> list[str]:
         end = max(most(facts), 1e9)
         step = next(step * 10**ten for ten in range(6, 15) for step in (1, 2, 5) if step * 10**ten * 150 >= end)
         return [f"{count * step / 1e9:g}GB" for count in range(int(end / step) + 2)]
@@ -187,7 +188,7 @@ def _value(knob: Knob, values: Mapping[str, Any], keys: Mapping[str, str]) -> st
     return str(values.get(knob.key, ""))
 
 
-def _stops(knob: Knob, facts: dict[str, Any], *more: str) -> tuple[str, ...]:
+def _stops(knob: Knob, facts: Facts, *more: str) -> tuple[str, ...]:
     assert knob.stops is not None
     said = [*knob.stops(facts), *(text for text in more if text)]
     by = {value: text for text in said if (value := number(text)) is not None}
