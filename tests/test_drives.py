@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from pslc import parts
 from pslc.targets.profiles import library
 from tests.conftest import fill
 
@@ -98,3 +99,16 @@ def test_no_profile_holds_what_must_emerge_and_every_value_has_a_source(name):
     for key in keys(profile):
         covered = key in sources or any(key.startswith(f"{table}.") for table in sources)
         assert covered or key == "base", key
+
+
+@pytest.mark.parametrize("name", library())
+def test_every_drive_knows_wear_power_and_heat_and_says_where_from(name):
+    import tomllib
+
+    profile = tomllib.loads(library()[name])
+    assert profile["wear"]["native_cycles"] <= profile["wear"]["slc_cycles"]
+    for table in ("power", "heat", "wear"):
+        told = profile["provenance"][table]
+        assert told.startswith(("assumed", "calibrated", "stated")), (name, table)
+        for named in re.findall(r"as the parts? (\S+)(?: and (\S+))?", told):
+            assert [parts.part(one).name for one in named if one] == [one for one in named if one]
