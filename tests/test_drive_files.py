@@ -204,7 +204,7 @@ def test_a_file_that_is_cut_flipped_later_or_no_drive_is_refused_in_words(disk: 
     middle = len(whole) // 2
     flipped = whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]
     assert "is damaged: the checksum is another" in said(flipped)
-    assert "its header is damaged" in said(whole[:8] + b"\x02" + whole[9:])
+    assert "its header is damaged" in said(whole[:8] + bytes([whole[8] ^ 1]) + whole[9:])
     assert "it is no drive file of pslc" in said(b"")
     assert "it is no drive file of pslc" in said(b"hello" * 100)
     disk.write_bytes(whole)

@@ -220,6 +220,7 @@ impl Drive {
             self.capacity_bytes
         );
         self.advance(now);
+        self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
         let done = match request.op {
             Op::Read => {
@@ -439,6 +440,7 @@ impl Drive {
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }
+        self.ftl.sort(pages.first, pages.count);
         let mut command = self.link.command_bytes();
         let mut bytes = request.len as u64;
         let mut done = ready;

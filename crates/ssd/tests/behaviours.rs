@@ -313,7 +313,7 @@ mod no_livelock {
                 c.cache.mode = mode;
                 c.cache.when_full = policy;
                 c.cache.reuse = match policy.overflow() {
-                    Overflow::Wait => Reuse::AsFreed,
+                    Overflow::Wait | Overflow::Switch => Reuse::AsFreed,
                     Overflow::Native => reuse,
                 };
                 c.cache.dead_until_idle = shrink % 2 == 1;
@@ -329,7 +329,7 @@ mod no_livelock {
                     residue_bytes: residue as u64 * slc,
                 });
                 // The largest capacity that the check of a profile lets through.
-                let kept = reserve as u64 + 4;
+                let kept = reserve as u64 + 4 + policy.sorts() as u64;
                 let main = if mode == CacheMode::PureSlc { CellMode::Slc } else { CellMode::Native };
                 let held = match mode {
                     CacheMode::StaticSlc | CacheMode::HybridSlc => set_aside,

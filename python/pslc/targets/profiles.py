@@ -87,6 +87,11 @@ NOT_IN["pure-slc"] = NOT_IN["pure-xlc"]
 """Keys of [cache] that a mode has no use for."""
 
 
+SHARES = ("direct-while-folding", "bypass", "rewrite-distance")
+BATCHES = ("fold", "fold-cost-benefit")
+"""Policies under which folding gets its share of die time from host writes: always, and where it goes in batches."""
+
+
 def without_effect(said: Iterable[str], profile: str) -> list[str]:
     """Which of the keys `said` change nothing in a resolved profile, and why, a sentence each."""
     values: Mapping[str, Any] = dict(flat(tomllib.loads(profile)))
@@ -94,8 +99,10 @@ def without_effect(said: Iterable[str], profile: str) -> list[str]:
     why: dict[str, str] = {f"cache.{key}": f"cache.mode is {mode}" for key in NOT_IN[mode]}
     if mode != "pure-slc":
         why["capacity_pure_slc"] = f"cache.mode is {mode}"
-    if policy != "direct-while-folding":
+    if policy not in SHARES and not (policy in BATCHES and values.get("cache.fold_batch", "0B") != "0B"):
         why.setdefault("cache.host_share", f"cache.when_full is {policy}")
+    if policy == "in-place-switch":
+        why.setdefault("cache.idle", f"cache.when_full is {policy}")
     if values["controller.map"] == "dram":
         why["controller.map_access"] = "the whole map is in DRAM"
     found = []

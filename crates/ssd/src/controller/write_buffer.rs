@@ -8,6 +8,8 @@ use crate::units::Nanos;
 pub struct WriteBuffer {
     /// Program units of host data by their number, modulo the length, which is a power of two.
     units: Vec<Programming>,
+    /// The number of each over all units that the superblocks of host data hold.
+    numbers: Vec<u64>,
     /// Those being programmed have the numbers from `oldest` to before `next`.
     oldest: u64,
     next: u64,
@@ -24,6 +26,7 @@ impl WriteBuffer {
         let most = (size_pages / least_pages + 1).next_power_of_two();
         WriteBuffer {
             units: vec![Programming::default(); most as usize],
+            numbers: vec![0; most as usize],
             oldest: 0,
             next: 0,
             free: size_pages,
@@ -60,9 +63,10 @@ impl WriteBuffer {
 
     /// The next unit is full, and being programmed.
     #[inline]
-    pub fn programmed(&mut self, unit: Programming) {
+    pub fn programmed(&mut self, unit: Programming, number: u64) {
         let slot = self.slot(self.next);
         self.units[slot] = unit;
+        self.numbers[slot] = number;
         self.next += 1;
     }
 
@@ -71,15 +75,27 @@ impl WriteBuffer {
         if number >= self.next {
             return true;
         }
+        self.let_go(nand, now);
+        self.oldest < self.next && number >= self.oldest
+    }
+
+    /// As `holds`, of a unit that is full, where they are not filled in order.
+    pub fn holds_among(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
+        self.let_go(nand, now);
+        (self.oldest..self.next).any(|unit| self.numbers[self.slot(unit)] == number)
+    }
+
+    /// Free what has been programmed.
+    #[inline]
+    fn let_go(&mut self, nand: &Nand, now: Nanos) {
         while self.oldest < self.next {
             let oldest = &self.units[self.slot(self.oldest)];
             if nand.end_of(oldest) > now {
-                return number >= self.oldest;
+                break;
             }
             self.oldest += 1;
             self.free += oldest.pages;
         }
-        false
     }
 
     /// Pages of acknowledged data that are not in the NAND at `now`.

@@ -1,8 +1,9 @@
-//! Folding: data of the cache are moved to native cells, the oldest first; under load as the throttle grants it, and
+//! Folding: data of the cache are moved to native cells, the oldest first unless the policy says otherwise; under load as the throttle grants it, and
 //! while the host is silent.
 
+use super::cache::FoldOrder;
 use super::gc::RELOCATION_SUPERBLOCKS;
-use super::superblocks::State;
+use super::superblocks::{State, Superblock};
 use super::victim::VictimRule;
 use super::Ftl;
 use crate::config::CellMode;
@@ -15,16 +16,16 @@ impl Ftl {
         self.relocation.folds(&self.geometry) || self.fold_victim().is_some()
     }
 
-    /// Move one unit out of the cache, the oldest data first; `None` when it holds nothing to fold.
+    /// Move one unit out of the cache; `None` when it holds nothing to fold.
     ///
     /// Folding the static part takes native space and gives none back, so where that is short it is collected first.
     pub(super) fn fold(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
         if !self.relocation.has_victim() {
-            let oldest = self.fold_victim()?;
-            let costs = self.superblocks.get(oldest).set_aside;
+            let first = self.fold_victim()?;
+            let costs = self.superblocks.get(first).set_aside;
             let collect = costs && self.superblocks.free() < RELOCATION_SUPERBLOCKS;
             let victim = if collect { self.gc_victim() } else { None };
-            self.take_victim(victim.unwrap_or(oldest));
+            self.take_victim(victim.unwrap_or(first));
         }
         Some(self.relocate_unit(nand, at))
     }
@@ -37,13 +38,35 @@ impl Ftl {
             .superblocks
             .iter()
             .filter(|(_, block)| block.state == State::Closed && block.mode == CellMode::Slc);
-        VictimRule::Fifo.choose(closed, self.geometry.slc_pages, self.superblocks.openings())
+        self.first_to_fold(closed)
+    }
+
+    /// Which of these superblocks of the cache is folded first.
+    pub(super) fn first_to_fold<'a>(
+        &self,
+        cache: impl Iterator<Item = (u32, &'a Superblock)>,
+    ) -> Option<u32> {
+        let (full, openings) = (self.geometry.slc_pages, self.superblocks.openings());
+        match self.config.when_full.order() {
+            FoldOrder::Oldest => VictimRule::Fifo.choose(cache, full, openings),
+            FoldOrder::CostBenefit => {
+                // age / valid, compared by cross multiplication; the oldest where that is the same.
+                let worth = |age: u64, valid: u32| (openings - age + 1) as u128 * valid as u128;
+                let cheapest = cache.max_by(|(_, a), (_, b)| {
+                    worth(a.opened, b.valid).cmp(&worth(b.opened, a.valid)).then(b.opened.cmp(&a.opened))
+                });
+                cheapest.map(|(index, _)| index)
+            }
+            FoldOrder::StaticFirst => {
+                cache.min_by_key(|(_, block)| (!block.set_aside, block.opened)).map(|(index, _)| index)
+            }
+        }
     }
 
     /// Fold while the host has been silent since `since`, up to `now`. Returns when there was nothing more to fold.
     pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) -> Nanos {
-        let Some(idle) = self.config.idle else { return since };
-        let start = since + idle.threshold;
+        let (Some(idle), Some(silence)) = (self.config.idle, self.idle_start) else { return since };
+        let start = since + silence;
         if now <= start {
             return since;
         }

@@ -3,8 +3,8 @@
 //! A full pSLC superblock has a third (on TLC) of the pages of a native one, so where space is short the cache is folded
 //! first by itself.
 
+use super::cache::Overflow;
 use super::superblocks::State;
-use super::victim::VictimRule;
 use super::Ftl;
 use crate::config::CellMode;
 use crate::nand::Nand;
@@ -37,11 +37,13 @@ impl Ftl {
     }
 
     /// Whether host writes must pay for the space they take: little is left, or less than the firmware wants to be left
-    /// while the cache holds space that folding gives back.
+    /// while the cache holds space that folding gives back. Cells of the cache that can be filled up are space, too.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
         let free = self.superblocks.free();
-        free <= self.reserve || (free <= self.fold_below && self.closed_dynamic() > 0)
+        let closed = || self.closed_dynamic() > 0;
+        let switches = self.config.when_full.overflow() == Overflow::Switch;
+        (free <= self.reserve && !(switches && closed())) || (free <= self.fold_below && closed())
     }
 
     /// Superblocks of the dynamic part that are full, or were.
@@ -49,10 +51,10 @@ impl Ftl {
         if !self.geometry.is_cache(CellMode::Slc) {
             return 0;
         }
-        let filling = self.host.as_ref().is_some_and(|host| {
-            self.geometry.is_cache(host.mode) && !self.superblocks.get(host.superblock).set_aside
+        let filling = [&self.host, &self.other].into_iter().flatten().filter(|pointer| {
+            self.geometry.is_cache(pointer.mode) && !self.superblocks.get(pointer.superblock).set_aside
         });
-        self.superblocks.borrowed - filling as u32
+        self.superblocks.borrowed - filling.count() as u32
     }
 
     /// What is folded first to keep `cache.fold_below` free; `None` where enough is free, too little for such niceties, or
@@ -65,7 +67,7 @@ impl Ftl {
         let dynamic = self.superblocks.iter().filter(|(_, block)| {
             block.state == State::Closed && self.geometry.is_cache(block.mode) && !block.set_aside
         });
-        VictimRule::Fifo.choose(dynamic, self.geometry.stride, self.superblocks.openings())
+        self.first_to_fold(dynamic)
     }
 
     /// What the rule chooses among the closed superblocks that have lost a page. The static cache gives no native space.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A unit is what one program writes: a multi-plane page (a page of every plane), times the bits
-//! per cell in native mode.
+//! per cell in native mode. A superblock that was switched has the units of the cache first, and then as many
+//! that hold the bits above those of the first.
 
 use crate::config::{CacheMode, CellMode, Config};
 use crate::units::Ppn;
@@ -43,10 +44,13 @@ pub struct Geometry {
     pub multi_plane_pages: u32,
     pub slc_unit: u32,
     pub native_unit: u32,
+    /// What a program adds to cells that hold a bit each.
+    pub upper_unit: u32,
     pub dies: u32,
     by_stride: Divisor,
     by_multi_plane: Divisor,
     by_bits: Divisor,
+    by_upper_bits: Divisor,
     by_dies: Divisor,
 }
 
@@ -76,10 +80,13 @@ impl Geometry {
             multi_plane_pages: nand.multi_plane_pages(),
             slc_unit: nand.multi_plane_pages(),
             native_unit: nand.multi_plane_pages() * nand.bits_per_cell,
+            upper_unit: nand.multi_plane_pages() * (nand.bits_per_cell - 1),
             dies: nand.dies,
             by_stride: Divisor::new(nand.superblock_pages(main) as u32),
             by_multi_plane: Divisor::new(nand.multi_plane_pages()),
             by_bits: Divisor::new(nand.bits_per_cell),
+            // One bit a cell leaves nothing to be switched to.
+            by_upper_bits: Divisor::new(nand.bits_per_cell.max(2) - 1),
             by_dies: Divisor::new(nand.dies),
         }
     }
@@ -126,6 +133,17 @@ impl Geometry {
             CellMode::Slc => multi_plane,
             CellMode::Native => self.by_bits.split(multi_plane).0,
         };
+        let (_, die) = self.by_dies.split(unit);
+        PageAddress { unit, die, column, rest: self.multi_plane_pages - column }
+    }
+
+    /// Where a page is, `offset` pages into a superblock that was switched.
+    pub fn address_in_switched(&self, offset: u32) -> PageAddress {
+        let Some(upper) = offset.checked_sub(self.slc_pages) else {
+            return self.address(offset, CellMode::Slc);
+        };
+        let (multi_plane, column) = self.by_multi_plane.split(upper);
+        let unit = self.by_upper_bits.split(multi_plane).0;
         let (_, die) = self.by_dies.split(unit);
         PageAddress { unit, die, column, rest: self.multi_plane_pages - column }
     }

@@ -4,8 +4,11 @@ pub mod cache;
 mod fold;
 mod gc;
 mod geometry;
+mod host;
 mod page_map;
 mod relocation;
+mod runs;
+mod silences;
 mod superblocks;
 mod throttle;
 pub mod victim;
@@ -13,11 +16,13 @@ mod write_pointer;
 
 pub use superblocks::{Superblock, Writer};
 
-use cache::{Overflow, View, WriteThrottle};
+use cache::{Space, View, WriteThrottle};
 use gc::RELOCATION_SUPERBLOCKS;
 use geometry::{Geometry, PageAddress};
 use page_map::PageMap;
 use relocation::Relocation;
+use runs::Runs;
+use silences::Silences;
 use superblocks::{State, Superblocks};
 use throttle::Credits;
 use victim::VictimRule;
@@ -62,6 +67,14 @@ pub struct Ftl {
     /// Superblocks of the cache that have none left and wait for idle time.
     kept: Vec<u32>,
     host: Option<WritePointer>,
+    /// Where a policy sorts writes: the write pointer that the last one did not go to, and whether that is the cache's.
+    other: Option<WritePointer>,
+    past_cache: bool,
+    sorts: bool,
+    runs: Runs,
+    silences: Silences,
+    /// How long the host must be silent before the cache is folded; `None`: for ever.
+    idle_start: Option<Nanos>,
     /// Program units of the superblocks that were opened for host data.
     host_units: u64,
     relocation: Relocation,
@@ -91,6 +104,14 @@ impl Ftl {
             dead: Vec::new(),
             kept: Vec::new(),
             host: None,
+            other: None,
+            past_cache: false,
+            sorts: cache.when_full.sorts() && cache.most_bytes() > 0,
+            runs: Runs::default(),
+            silences: Silences::default(),
+            idle_start: cache
+                .idle
+                .and_then(|idle| cache.when_full.idle_start(idle.threshold, &Silences::default())),
             host_units: 0,
             relocation: Relocation::new(config),
             gc_rule: config.ftl.gc,
@@ -142,93 +163,16 @@ impl Ftl {
     ) -> (PageAddress, CellMode, bool) {
         let (superblock, offset) = self.geometry.split(page);
         let block = self.superblocks.get(superblock);
+        if block.switched {
+            return self.locate_in_switched(superblock, offset, nand, buffer, now);
+        }
         let address = self.geometry.address(offset, block.mode);
         let held = match block.writer {
+            Writer::Host if self.sorts => self.holds_sorted(superblock, address.unit, nand, buffer, now),
             Writer::Host => buffer.holds(nand, now, block.first_unit + address.unit as u64),
             Writer::Relocation => self.relocation.holds(superblock, address.unit),
         };
         (address, block.mode, held)
-    }
-
-    /// Map up to `pages` logical pages from `page` on to the superblock that host data go to now, opening one at `at`
-    /// if need be. Returns how many were mapped; they must then arrive, unit by unit.
-    pub fn map_host(&mut self, nand: &mut Nand, at: Nanos, page: Lpn, pages: u32) -> u32 {
-        let pointer = match &mut self.host {
-            Some(pointer) if pointer.room() > 0 => pointer,
-            _ => {
-                self.open_host(nand, at);
-                self.host.as_mut().expect("just opened")
-            }
-        };
-        let count = pages.min(pointer.room());
-        let to = self.geometry.first_page(pointer.superblock) + pointer.given;
-        let superblock = pointer.superblock;
-        pointer.given += count;
-        match pointer.mode {
-            CellMode::Slc => self.pages.host_to_slc += count as u64,
-            CellMode::Native => self.pages.host_to_native += count as u64,
-        }
-        if self.geometry.is_cache(pointer.mode) {
-            self.pages.slc_valid += count as u64;
-        }
-        self.superblocks.get_mut(superblock).valid += count;
-        self.pages.mapped += count as u64;
-        self.unmap_then_set(page, to, count);
-        self.p2l.set(to, page, count, |_, _| {});
-        self.release_dead();
-        count
-    }
-
-    /// Take in `pages` that were mapped to the host's superblock, from `ready` on: unit by unit, room is made in the
-    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and what the policy and the free space
-    /// ask for is done before the next.
-    #[inline]
-    pub fn take_in(
-        &mut self,
-        nand: &mut Nand,
-        buffer: &mut WriteBuffer,
-        ready: Nanos,
-        mut pages: u32,
-        mut transfer: impl FnMut(Nanos, u32) -> Nanos,
-    ) {
-        let mut pointer = self.host.as_mut().expect("pages were mapped to it");
-        let before = pointer.dispatched;
-        let unit = nand.program_unit(pointer.mode, 1000);
-        while pages > 0 {
-            let part = pages.min(pointer.unit_room);
-            let room = buffer.take(nand, ready, part);
-            let at = transfer(room, part);
-            pages -= part;
-            if !pointer.arrive(at, part) {
-                continue;
-            }
-            let (die, ready) = pointer.dispatch(self.geometry.dies);
-            buffer.programmed(nand.program(ready, die, &unit));
-            if self.throttle != WriteThrottle::None
-                || self.superblocks.free() <= self.reserve.max(self.fold_below)
-            {
-                self.throttle_host(nand, at);
-                pointer = self.host.as_mut().expect("it stays");
-            }
-        }
-        let programmed = (pointer.dispatched - before) as u64 * pointer.unit_pages as u64;
-        match pointer.mode {
-            CellMode::Slc => self.pages.slc_programmed += programmed,
-            CellMode::Native => self.pages.native_programmed += programmed,
-        }
-    }
-
-    /// Program the host's open unit, padded if it is not full.
-    pub fn flush_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
-        let Some(pointer) = &mut self.host else { return };
-        if pointer.unit_room == pointer.unit_pages {
-            return;
-        }
-        let padding = pointer.unit_room;
-        let from = self.geometry.first_page(pointer.superblock) + pointer.given;
-        pointer.given += padding;
-        self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
-        self.take_in(nand, buffer, now, padding, |_, _| now);
     }
 
     /// The data of these pages are gone.
@@ -240,6 +184,11 @@ impl Ftl {
     /// Size of the cache as it is now, in superblocks: the static part, and the dynamic part at this fill.
     pub fn cache_superblocks(&self) -> u32 {
         self.superblocks.set_aside + self.dynamic_limit()
+    }
+
+    /// Pages that the host has written so far.
+    fn host_pages(&self) -> u64 {
+        self.pages.host_to_slc + self.pages.host_to_native
     }
 
     pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
@@ -371,6 +320,17 @@ impl Ftl {
         self.decide_throttle();
     }
 
+    fn space(&self) -> Space {
+        let cache_size = self.cache_superblocks();
+        Space {
+            cache_used: self.slc_superblocks(),
+            cache_size,
+            free: self.superblocks.free(),
+            reserve: self.reserve,
+            cache_pages: cache_size as u64 * self.geometry.slc_pages as u64,
+        }
+    }
+
     fn view(&self) -> View {
         let dynamic =
             self.superblocks.borrowed < self.dynamic_limit() && self.superblocks.free() > self.reserve;
@@ -381,6 +341,8 @@ impl Ftl {
             foldable: self.foldable(),
             in_batches: self.fold_batch > 0,
             draining: self.draining,
+            throttle: self.throttle,
+            space: self.space(),
         }
     }
 
@@ -408,43 +370,6 @@ impl Ftl {
         (bytes / self.superblock_bytes(CellMode::Slc)) as u32
     }
 
-    /// Close the host's superblock and open the next where the policy says.
-    fn open_host(&mut self, nand: &mut Nand, at: Nanos) {
-        if let Some(full) = self.host.take() {
-            self.close(full.superblock);
-        }
-        let mode = self.place_host(nand, at);
-        let set_aside = mode == CellMode::Slc && self.superblocks.free_set_aside() > 0;
-        if !set_aside {
-            while self.superblocks.free() <= RELOCATION_SUPERBLOCKS {
-                self.reclaim(nand, at).expect("valid data always leave room to reclaim");
-            }
-        }
-        let pointer = self.open(nand, at, mode, Writer::Host, set_aside);
-        self.superblocks.get_mut(pointer.superblock).first_unit = self.host_units;
-        self.host_units += (pointer.pages / pointer.unit_pages) as u64;
-        self.host = Some(pointer);
-        self.decide_throttle();
-    }
-
-    fn place_host(&mut self, nand: &mut Nand, at: Nanos) -> CellMode {
-        let has_cache = !matches!(self.config.mode, CacheMode::PureXlc | CacheMode::PureSlc);
-        if !has_cache {
-            return self.geometry.main;
-        }
-        loop {
-            let view = self.view();
-            if view.room && !view.exhausted {
-                return CellMode::Slc;
-            }
-            self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
-            self.draining |= !view.room && self.fold_batch > 0;
-            if self.config.when_full.overflow() == Overflow::Native || self.fold(nand, at).is_none() {
-                return CellMode::Native;
-            }
-        }
-    }
-
     fn open(
         &mut self,
         nand: &mut Nand,
@@ -453,7 +378,12 @@ impl Ftl {
         writer: Writer,
         set_aside: bool,
     ) -> WritePointer {
+        let born = match self.relocation.victim() {
+            Some(victim) if writer == Writer::Relocation => self.superblocks.get(victim).born,
+            _ => self.host_pages(),
+        };
         let (superblock, erase) = self.superblocks.open(mode, writer, set_aside);
+        self.superblocks.get_mut(superblock).born = born;
         if let Some(last) = erase {
             nand.erase_superblock(at, last);
         }

@@ -21,6 +21,7 @@ use crate::units::{Lpn, Nanos, Ppn};
 struct Victim {
     superblock: u32,
     mode: CellMode,
+    switched: bool,
     /// Its first page, the next to look at, and the end.
     first: Ppn,
     next: Ppn,
@@ -91,6 +92,11 @@ impl Relocation {
         self.victim.is_some_and(|victim| victim.superblock == superblock)
     }
 
+    /// The superblock that is being emptied.
+    pub fn victim(&self) -> Option<u32> {
+        self.victim.map(|victim| victim.superblock)
+    }
+
     /// Whether the victim is of the cache.
     pub fn folds(&self, geometry: &Geometry) -> bool {
         self.victim.is_some_and(|victim| geometry.is_cache(victim.mode))
@@ -149,6 +155,7 @@ impl Ftl {
         self.relocation.victim = Some(Victim {
             superblock: index,
             mode: block.mode,
+            switched: block.switched,
             first,
             next: first,
             end: first + self.geometry.pages(block.mode),
@@ -196,7 +203,11 @@ impl Ftl {
             while victim.next < end {
                 if victim.next >= victim.multi_plane_end {
                     pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
-                    let address = self.geometry.address(victim.next - victim.first, victim.mode);
+                    let offset = victim.next - victim.first;
+                    let address = match victim.switched {
+                        false => self.geometry.address(offset, victim.mode),
+                        true => self.geometry.address_in_switched(offset),
+                    };
                     victim.multi_plane_end = victim.next + address.rest;
                     victim.die = address.die;
                     victim.sensed = nand.sense(at, address.die, victim.mode);

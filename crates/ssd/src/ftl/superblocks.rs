@@ -28,6 +28,10 @@ pub struct Superblock {
     pub valid: u32,
     /// When it was opened, as a sequence number over all openings.
     pub opened: u64,
+    /// Pages that the host had written when its data, or those of the first superblock they were moved out of, were.
+    pub born: u64,
+    /// It was of the cache, and was filled up in place: its first pages are the lowest bits of its cells.
+    pub switched: bool,
     /// Number of its first program unit over all units of host data, if it was filled with such.
     pub first_unit: u64,
     /// Belongs to the static cache for good.
@@ -65,6 +69,8 @@ impl Superblocks {
             writer: Writer::Host,
             valid: 0,
             opened: 0,
+            born: 0,
+            switched: false,
             first_unit: 0,
             set_aside: index < set_aside,
             dirty: false,
@@ -157,10 +163,25 @@ impl Superblocks {
         block.mode = mode;
         block.writer = writer;
         block.opened = opened;
+        block.switched = false;
         if mode == CellMode::Slc && !set_aside {
             self.borrowed += 1;
         }
         (index, erase)
+    }
+
+    /// Open a full superblock of the dynamic cache again, as a native one with its data in place.
+    pub fn switch(&mut self, index: u32, born: u64) {
+        self.openings += 1;
+        self.borrowed -= 1;
+        let block = &mut self.all[index as usize];
+        assert!(block.state == State::Closed && block.mode == CellMode::Slc && !block.set_aside);
+        block.state = State::Open;
+        block.mode = CellMode::Native;
+        block.writer = Writer::Host;
+        block.opened = self.openings;
+        block.born = born;
+        block.switched = true;
     }
 
     pub fn close(&mut self, index: u32) {

@@ -57,12 +57,13 @@ impl Ftl {
     /// Add what the host unit just programmed grants to the credits in force, and forget the others.
     fn grant(&mut self, nand: &Nand) {
         let host = self.host.as_ref().expect("a host unit was programmed");
-        let (mode, unit) = (host.mode, host.unit_pages as i64);
+        let (mode, unit, switched) = (host.mode, host.unit_pages as i64, host.switched);
         let short = self.is_short();
         if short {
             let _ = self.begin_gc();
         }
-        let price = self.relocation.moves_per_unit();
+        // Cells that are filled up take no space.
+        let price = if switched { 0 } else { self.relocation.moves_per_unit() };
         let credits = &mut self.credits;
         credits.space = match short {
             true => credits.space + price,
@@ -70,6 +71,7 @@ impl Ftl {
         };
         credits.slots = match self.throttle {
             WriteThrottle::OneForOne => credits.slots + unit * PAGE,
+            WriteThrottle::TwoForOne => credits.slots + 2 * unit * PAGE,
             _ => 0,
         };
         credits.die_time = match self.throttle {

@@ -7,6 +7,8 @@ use crate::units::Nanos;
 pub struct WritePointer {
     pub superblock: u32,
     pub mode: CellMode,
+    /// Its cells held a bit each before, and are programmed again.
+    pub switched: bool,
     /// Pages given out, of `pages`.
     pub given: u32,
     pub pages: u32,
@@ -26,6 +28,7 @@ impl WritePointer {
         WritePointer {
             superblock,
             mode,
+            switched: false,
             given: 0,
             pages,
             unit_pages,

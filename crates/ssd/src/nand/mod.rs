@@ -46,6 +46,8 @@ pub struct Nand {
     path: Timeline,
     /// By [`CellMode`].
     modes: [Mode; 2],
+    /// The bits above the first, into cells that hold one.
+    upper: ProgramUnit,
     suspend: Option<Suspend>,
     multi_plane_pages: u32,
     plane_pages: u32,
@@ -67,12 +69,16 @@ pub struct Nand {
 impl Nand {
     /// `path_bytes_per_s`: what the controller moves into native cells; `None`: whatever they take.
     pub fn new(nand: &config::Nand, path_bytes_per_s: Option<u64>) -> Nand {
-        let mode = |cells: CellTiming, pages: u32, path: Option<u64>| {
+        let unit = |pages: u32, path: Option<u64>, time: Nanos| {
             let transfer = transfer_time(pages, nand.bus_mts);
             let bytes = pages as u64 * PAGE_BYTES;
             let path = path.map_or(Nanos::ZERO, |rate| Nanos((bytes * 1_000_000_000).div_ceil(rate)));
-            let unit = ProgramUnit { pages, transfer, path, time: cells.program };
-            Mode { unit, read: cells.read, erase: cells.erase }
+            ProgramUnit { pages, transfer, path, time }
+        };
+        let mode = |cells: CellTiming, pages: u32, path: Option<u64>| Mode {
+            unit: unit(pages, path, cells.program),
+            read: cells.read,
+            erase: cells.erase,
         };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
@@ -82,6 +88,12 @@ impl Nand {
                 mode(nand.slc, nand.multi_plane_pages(), None),
                 mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell, path_bytes_per_s),
             ],
+            // The die reads what the cells hold, and then does the whole of a native program.
+            upper: unit(
+                nand.multi_plane_pages() * (nand.bits_per_cell - 1),
+                path_bytes_per_s,
+                nand.slc.read + nand.native.program,
+            ),
             suspend: nand.suspend,
             multi_plane_pages: nand.multi_plane_pages(),
             plane_pages: nand.multi_plane_pages() / nand.planes,
@@ -174,6 +186,12 @@ impl Nand {
             1000 => unit,
             _ => ProgramUnit { time: Nanos(unit.time.0 * permille as u64 / 1000), ..unit },
         }
+    }
+
+    /// What one program adds to cells that hold a bit each.
+    #[inline]
+    pub fn reprogram_unit(&self) -> ProgramUnit {
+        self.upper
     }
 
     /// Program a unit whose data are in the controller at `ready`.

@@ -152,16 +152,15 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "shrink_from at most shrink_to, and that at most 100%",
         );
     }
-    if cache.when_full.overflow() == Overflow::Wait && cache.reuse != Reuse::AsFreed {
-        let word = cache.when_full.word();
+    let word = cache.when_full.word();
+    if cache.when_full.overflow() != Overflow::Native && cache.reuse != Reuse::AsFreed {
         return fail(
             "cache.reuse",
             format!("cache.when_full is \"{word}\", but the cache is not reused as it is freed"),
-            &format!("cache.reuse = \"as-freed\": with \"{word}\" there is no other way in"),
+            &format!("cache.reuse = \"as-freed\": with \"{word}\" nothing else ends the wait"),
         );
     }
-    if cache.when_full.overflow() == Overflow::Wait && cache.dead_until_idle {
-        let word = cache.when_full.word();
+    if cache.when_full.overflow() != Overflow::Native && cache.dead_until_idle {
         return fail(
             "cache.dead",
             format!("cache.when_full is \"{word}\", under which dead data are what is freed first"),
@@ -266,7 +265,8 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     let total = nand.superblocks() as u64;
     let set_aside = c.static_superblocks();
-    let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS;
+    // A policy that sorts writes keeps one more open.
+    let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS + c.cache.when_full.sorts() as u64;
     let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
     let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
     let usable = total.saturating_sub(kept);

@@ -169,6 +169,7 @@ fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
     // the first byte on, but for a twentieth: there is always a way in.
     let (least, shrinks_from, reuse) = match c.when_full.overflow() {
         Overflow::Wait => (c.dynamic_bytes / 20, 0, Reuse::AsFreed),
+        Overflow::Switch => (0, 1000, Reuse::AsFreed),
         Overflow::Native => (0, 1000, Reuse::AfterIdle),
     };
     v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(least))?;

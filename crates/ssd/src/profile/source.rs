@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
 use super::ProfileError;
+use crate::config::WhenFull;
+use crate::words::Words;
 
 /// A value as it was written, and where.
 #[derive(Clone, Debug)]
@@ -95,7 +97,10 @@ impl Flat {
         if let (Some(before), Some(after)) =
             (text(&self.values, "cache.when_full"), text(over, "cache.when_full"))
         {
-            if before != after && (before == "fold" || after == "fold") {
+            let overflow = |word: String| {
+                WhenFull::ALL.iter().find(|policy| policy.word() == word).map(|policy| policy.overflow())
+            };
+            if overflow(before) != overflow(after) {
                 self.drop_key("cache.reuse");
                 self.drop_key("cache.dead");
             }

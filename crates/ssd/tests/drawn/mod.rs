@@ -218,15 +218,17 @@ fn capacity(drawn: &Drawn, permille: u64) -> u64 {
         true => 2,
         false => 0,
     };
-    let kept = number(drawn, "ftl.reserve_superblocks") + 4 + set_aside;
+    let sorts =
+        WhenFull::ALL.iter().any(|policy| policy.word() == drawn["cache.when_full"] && policy.sorts());
+    let kept = number(drawn, "ftl.reserve_superblocks") + 4 + sorts as u64 + set_aside;
     let blocks = number(drawn, "nand.blocks_per_plane") - kept;
     blocks * permille / 1000 * native_bytes(drawn)
 }
 
-/// Whether the cache is the only way in.
+/// Whether what is full must be emptied, or filled up, for the host to go on.
 fn waits(drawn: &Drawn) -> bool {
     let policy = WhenFull::ALL.iter().find(|policy| policy.word() == drawn["cache.when_full"]);
-    policy.unwrap().overflow() == Overflow::Wait
+    policy.unwrap().overflow() != Overflow::Native
 }
 
 fn suspends(drawn: &Drawn) -> bool {

@@ -32,6 +32,10 @@ struct Block {
     by_host: bool,
     set_aside: bool,
     opened: u64,
+    /// Pages the host had written when its data were.
+    born: u64,
+    /// Pages that were in its cells before they were programmed a second time; 0: they were not.
+    lower: usize,
     pages: Vec<Option<u32>>,
 }
 
@@ -40,12 +44,14 @@ enum Throttle {
     None,
     Share,
     OneForOne,
+    TwoForOne,
 }
 
 #[derive(Clone)]
 struct WritePointer {
     block: usize,
     mode: CellMode,
+    unit_pages: usize,
     written: usize,
     arrived: usize,
     ready: u64,
@@ -83,6 +89,14 @@ pub struct Reference {
     free_set_aside: Vec<usize>,
     openings: u64,
     host: Option<WritePointer>,
+    /// Where writes are sorted, the pointer that the last did not go to, and whether that one is the cache's.
+    other: Option<WritePointer>,
+    past_cache: bool,
+    /// The last eight runs of writes: where they end and how long they are; the next to go.
+    runs: Vec<(u64, u64)>,
+    next_run: usize,
+    silences: Vec<u64>,
+    host_pages: u64,
     moved: Option<WritePointer>,
     victim: Option<Victim>,
     waiting: Vec<(u64, usize, u64)>,
@@ -146,6 +160,8 @@ impl Reference {
             by_host: true,
             set_aside: index < set_aside,
             opened: 0,
+            born: 0,
+            lower: 0,
             pages: Vec::new(),
         };
         Reference {
@@ -161,6 +177,12 @@ impl Reference {
             free_set_aside: (0..set_aside).collect(),
             openings: 0,
             host: None,
+            other: None,
+            past_cache: false,
+            runs: Vec::new(),
+            next_run: 0,
+            silences: Vec::new(),
+            host_pages: 0,
             moved: None,
             victim: None,
             waiting: Vec::new(),
@@ -232,6 +254,12 @@ impl Reference {
     /// When a command that comes at `now` finds the drive awake.
     fn wake(&mut self, now: Nanos) -> u64 {
         self.advance(now);
+        if let Some(idle) = self.c.cache.idle {
+            let silence = now.0.saturating_sub(self.silent_since);
+            if silence >= idle.threshold.0 / 10 {
+                self.silences.push(silence);
+            }
+        }
         if let Some(power) = self.c.power {
             if now.0 > self.quiet_since() + power.idle_after.0 && now.0 > self.awake_from {
                 self.awake_from = now.0 + power.exit.0;
@@ -293,7 +321,20 @@ impl Reference {
 
     fn background(&mut self) {
         let Some(idle) = self.c.cache.idle else { return };
-        let start = self.silent_since + idle.threshold.0;
+        let threshold = match self.c.cache.when_full {
+            WhenFull::InPlaceSwitch => return,
+            WhenFull::PredictIdle if self.silences.len() >= 3 => {
+                let mut last: Vec<u64> = self.silences.iter().rev().take(8).copied().collect();
+                last.sort();
+                // As many were longer as were shorter, or one more was longer.
+                match last[(last.len() - 1) / 2] > idle.threshold.0 {
+                    true => idle.threshold.0 / 10,
+                    false => idle.threshold.0,
+                }
+            }
+            _ => idle.threshold.0,
+        };
+        let start = self.silent_since + threshold;
         if self.now <= start {
             return;
         }
@@ -414,14 +455,24 @@ impl Reference {
     }
 
     fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
-        let pages = self.unit_pages(mode);
+        let time = self.timing(mode).program.0 * permille / 1000;
+        self.program_pages(ready, die, mode, self.unit_pages(mode), time)
+    }
+
+    fn program_pages(
+        &mut self,
+        ready: u64,
+        die: usize,
+        mode: CellMode,
+        pages: usize,
+        time: u64,
+    ) -> (usize, usize) {
         let mut ready = ready;
         if let (CellMode::Native, Some(rate)) = (mode, self.c.controller.native_write_bytes_per_s) {
             ready = self.path.reserve(ready, (pages as u64 * PAGE * 1_000_000_000).div_ceil(rate));
         }
         let register = self.dies[die].operations.last().map_or(0, |o| o.start);
         let loaded = self.transfer(die, ready.max(register), pages);
-        let time = self.timing(mode).program.0 * permille / 1000;
         self.programming += time;
         (die, self.dies[die].queue(loaded, time, Kind::Program))
     }
@@ -452,7 +503,24 @@ impl Reference {
     }
 
     fn die_of(&self, block: usize, page: usize) -> usize {
-        page / self.unit_pages(self.blocks[block].mode) % self.dies.len()
+        self.unit_of(block, page) % self.dies.len()
+    }
+
+    /// The program unit that a page is of, counted in those of the same pass over the cells.
+    fn unit_of(&self, block: usize, page: usize) -> usize {
+        let lower = self.blocks[block].lower;
+        if lower == 0 {
+            return page / self.unit_pages(self.blocks[block].mode);
+        }
+        match page < lower {
+            true => page / self.unit_pages(CellMode::Slc),
+            false => (page - lower) / self.upper_pages(),
+        }
+    }
+
+    /// Pages that a program adds to cells that hold a bit.
+    fn upper_pages(&self) -> usize {
+        self.multi_plane_pages() * (self.c.nand.bits_per_cell as usize - 1)
     }
 
     // ---- counting
@@ -476,7 +544,7 @@ impl Reference {
 
     // ---- superblocks
 
-    fn open(&mut self, at: u64, mode: CellMode, by_host: bool, set_aside: bool) -> WritePointer {
+    fn open(&mut self, at: u64, mode: CellMode, by_host: bool, set_aside: bool, born: u64) -> WritePointer {
         let list = if set_aside { &mut self.free_set_aside } else { &mut self.free };
         let index = list.remove(0);
         self.openings += 1;
@@ -488,14 +556,41 @@ impl Reference {
                 self.erasing += time;
             }
         }
+        let unit_pages = self.unit_pages(mode);
         let block = &mut self.blocks[index];
         block.state = State::Open;
         block.mode = mode;
         block.last_mode = Some(mode);
         block.by_host = by_host;
         block.opened = self.openings;
+        block.born = born;
+        block.lower = 0;
         block.pages.clear();
-        WritePointer { block: index, mode, written: 0, arrived: 0, ready: 0, units: 0 }
+        WritePointer { block: index, mode, unit_pages, written: 0, arrived: 0, ready: 0, units: 0 }
+    }
+
+    /// Open a full superblock of the cache for the bits that its cells do not hold yet.
+    fn switch(&mut self, index: usize) -> WritePointer {
+        let lower = self.block_pages(CellMode::Slc);
+        self.kept.retain(|&kept| kept != index);
+        self.openings += 1;
+        let block = &mut self.blocks[index];
+        block.state = State::Open;
+        block.mode = CellMode::Native;
+        block.last_mode = Some(CellMode::Native);
+        block.by_host = true;
+        block.opened = self.openings;
+        block.born = self.host_pages;
+        block.lower = lower;
+        WritePointer {
+            block: index,
+            mode: CellMode::Native,
+            unit_pages: self.upper_pages(),
+            written: lower,
+            arrived: 0,
+            ready: 0,
+            units: 0,
+        }
     }
 
     fn close(&mut self, index: usize) {
@@ -576,9 +671,39 @@ impl Reference {
     }
 
     fn fold_victim(&self) -> Option<usize> {
-        (0..self.blocks.len())
+        let closed = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i))
-            .min_by_key(|&i| self.blocks[i].opened)
+            .collect();
+        self.first_to_fold(closed)
+    }
+
+    fn first_to_fold(&self, closed: Vec<usize>) -> Option<usize> {
+        match self.c.cache.when_full {
+            WhenFull::FoldCostBenefit => closed.into_iter().max_by(|&a, &b| {
+                let worth =
+                    |i: usize| (self.openings - self.blocks[i].opened + 1) as f64 / self.valid(i) as f64;
+                let by_age = self.blocks[b].opened.cmp(&self.blocks[a].opened);
+                worth(a).partial_cmp(&worth(b)).unwrap().then(by_age)
+            }),
+            WhenFull::StaticFirst => {
+                let (set_aside, dynamic): (Vec<usize>, Vec<usize>) =
+                    closed.into_iter().partition(|&i| self.blocks[i].set_aside);
+                self.oldest(set_aside).or_else(|| self.oldest(dynamic))
+            }
+            _ => self.oldest(closed),
+        }
+    }
+
+    fn oldest(&self, blocks: Vec<usize>) -> Option<usize> {
+        blocks.into_iter().min_by_key(|&i| self.blocks[i].opened)
+    }
+
+    /// Superblocks of the cache that are not free, and how many it may have.
+    fn cache_used(&self) -> (usize, usize) {
+        let used = (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i))
+            .count();
+        (used, self.blocks.iter().filter(|b| b.set_aside).count() + self.dynamic_limit())
     }
 
     fn decide(&mut self) {
@@ -586,14 +711,84 @@ impl Reference {
         let foldable = victim || self.fold_victim().is_some();
         let full = self.exhausted || (self.c.cache.reuse == Reuse::AsFreed && !self.room());
         let in_batches = self.c.cache.fold_batch_bytes > 0;
+        let (used, size) = self.cache_used();
         self.throttle = match self.c.cache.when_full {
-            WhenFull::DirectThenFold => Throttle::None,
-            WhenFull::DirectWhileFolding if full && foldable => Throttle::Share,
-            WhenFull::DirectWhileFolding => Throttle::None,
-            WhenFull::Fold if foldable && in_batches && self.draining => Throttle::Share,
-            WhenFull::Fold if foldable && !in_batches && !self.room() => Throttle::OneForOne,
-            WhenFull::Fold => Throttle::None,
+            WhenFull::DirectThenFold
+            | WhenFull::InPlaceSwitch
+            | WhenFull::PredictIdle
+            | WhenFull::StaticFirst => Throttle::None,
+            WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance
+                if full && foldable =>
+            {
+                Throttle::Share
+            }
+            WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
+            WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
+                Throttle::Share
+            }
+            WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && !in_batches && !self.room() => {
+                Throttle::OneForOne
+            }
+            WhenFull::Fold | WhenFull::FoldCostBenefit => Throttle::None,
+            WhenFull::Watermarks => {
+                let high = used as f64 > size as f64 * 0.75;
+                let low = used as f64 > size as f64 * 0.5;
+                match foldable && (high || low && self.throttle == Throttle::TwoForOne) {
+                    true => Throttle::TwoForOne,
+                    false => Throttle::None,
+                }
+            }
         };
+    }
+
+    // ---- sorting
+
+    fn sorts(&self) -> bool {
+        let without = matches!(self.c.cache.mode, CacheMode::PureXlc | CacheMode::PureSlc);
+        let policy = matches!(self.c.cache.when_full, WhenFull::Bypass | WhenFull::RewriteDistance);
+        policy && !without && self.c.cache.most_bytes() > 0
+    }
+
+    /// Choose the pointer for a write of these pages.
+    fn sort(&mut self, range: &std::ops::Range<u64>) {
+        if !self.sorts() {
+            return;
+        }
+        let pages = range.end - range.start;
+        let at = match self.runs.iter().position(|(end, _)| *end == range.start) {
+            Some(at) => at,
+            None if self.runs.len() < 8 => {
+                self.runs.push((0, 0));
+                self.runs.len() - 1
+            }
+            None => {
+                self.next_run += 1;
+                self.runs[(self.next_run - 1) % 8] = (0, 0);
+                (self.next_run - 1) % 8
+            }
+        };
+        let run = self.runs[at].1 + pages;
+        self.runs[at] = (range.end, run);
+        let age = self.l2p[range.start as usize].map(|(block, _)| self.host_pages - self.blocks[block].born);
+        let (used, size) = self.cache_used();
+        let lasts = (size * self.block_pages(CellMode::Slc)) as u64;
+        let past_cache = match self.c.cache.when_full {
+            WhenFull::Bypass => {
+                let large = pages * PAGE >= 512 << 10 || run * PAGE >= 4 << 20;
+                let cold = age.is_some_and(|age| age >= lasts);
+                let scarce = used as f64 >= size as f64 / 2.0 || self.free.len() <= 2 * self.reserve();
+                scarce && (large || cold)
+            }
+            _ => age.is_none_or(|age| age >= lasts),
+        };
+        if past_cache != self.past_cache {
+            self.turn();
+        }
+    }
+
+    fn turn(&mut self) {
+        std::mem::swap(&mut self.host, &mut self.other);
+        self.past_cache = !self.past_cache;
     }
 
     fn open_host(&mut self, at: u64) {
@@ -603,6 +798,9 @@ impl Reference {
         let mode = loop {
             if matches!(self.c.cache.mode, CacheMode::PureXlc | CacheMode::PureSlc) {
                 break self.main;
+            }
+            if self.past_cache {
+                break CellMode::Native;
             }
             let room = self.room();
             if room && !self.exhausted {
@@ -614,10 +812,16 @@ impl Reference {
             if !room && self.c.cache.fold_batch_bytes > 0 {
                 self.draining = true;
             }
-            let waits = match self.c.cache.when_full {
-                WhenFull::DirectThenFold | WhenFull::DirectWhileFolding => false,
-                WhenFull::Fold => true,
-            };
+            if self.c.cache.when_full == WhenFull::InPlaceSwitch {
+                let victim = self.victim.as_ref().map(|v| v.block);
+                let dynamic = self.closed_dynamic().into_iter().filter(|&i| Some(i) != victim).collect();
+                if let Some(full) = self.oldest(dynamic) {
+                    self.host = Some(self.switch(full));
+                    self.decide();
+                    return;
+                }
+            }
+            let waits = matches!(self.c.cache.when_full, WhenFull::Fold | WhenFull::FoldCostBenefit);
             if !waits || self.fold(at).is_none() {
                 break CellMode::Native;
             }
@@ -626,7 +830,7 @@ impl Reference {
         while !set_aside && self.free.len() <= 2 {
             self.reclaim(at).expect("space can be reclaimed");
         }
-        self.host = Some(self.open(at, mode, true, set_aside));
+        self.host = Some(self.open(at, mode, true, set_aside, self.host_pages));
         self.decide();
     }
 
@@ -765,7 +969,7 @@ impl Reference {
                     let rest = self.multi_plane_pages() - at % self.multi_plane_pages();
                     let pages = rest.min((run - by) as usize);
                     let mode = self.blocks[block].mode;
-                    let ready = if self.held(block, at / self.unit_pages(mode), taken) {
+                    let ready = if self.held(block, at, taken) {
                         taken
                     } else {
                         let die = self.die_of(block, at);
@@ -780,21 +984,27 @@ impl Reference {
         parts
     }
 
-    /// Whether a unit's data are still in the controller.
-    fn held(&mut self, block: usize, unit: usize, now: u64) -> bool {
+    /// Whether a page is still in the controller.
+    fn held(&mut self, block: usize, page: usize, now: u64) -> bool {
+        let unit = self.unit_of(block, page);
+        if page < self.blocks[block].lower {
+            return false;
+        }
         if !self.blocks[block].by_host {
             return self
                 .moved
                 .as_ref()
                 .is_some_and(|s| s.block == block && unit >= s.units - self.waiting.len());
         }
-        if self.host.as_ref().is_some_and(|s| s.block == block && unit >= s.units) {
+        let filling = [&self.host, &self.other].into_iter().flatten();
+        if filling.into_iter().any(|s| s.block == block && unit >= s.units) {
             return true;
         }
         while !self.buffer.is_empty() {
             let first = &self.buffer[0];
             if self.end_of((first.die, first.operation)) > now {
-                return (self.blocks[block].opened, unit) >= (first.opened, first.unit);
+                let opened = self.blocks[block].opened;
+                return self.buffer.iter().any(|held| (held.opened, held.unit) == (opened, unit));
             }
             self.buffer_used -= self.buffer.remove(0).pages;
         }
@@ -827,6 +1037,7 @@ impl Reference {
             ready = ready.max(behind);
         }
         self.forget_read_ahead(range.clone());
+        self.sort(&range);
         let mut command = self.command_bytes();
         let mut bytes = request.len as u64;
         let mut done = ready;
@@ -847,11 +1058,12 @@ impl Reference {
                 self.blocks[at.0].pages.push(Some(lpn));
                 self.l2p[lpn as usize] = Some(at);
             }
+            self.host_pages += count as u64;
             self.release_dead();
             let mut left = count;
             while left > 0 {
                 let pointer = self.host.as_ref().unwrap();
-                let unit = self.unit_pages(pointer.mode);
+                let unit = pointer.unit_pages;
                 let part = left.min(unit - pointer.arrived % unit);
                 let room = self.take_room(ready, part);
                 let carried = bytes.min(part as u64 * PAGE);
@@ -885,11 +1097,16 @@ impl Reference {
         let mut pointer = self.host.take().unwrap();
         pointer.arrived += pages;
         pointer.ready = pointer.ready.max(at);
-        let unit_pages = self.unit_pages(pointer.mode);
+        let unit_pages = pointer.unit_pages;
         let full = pointer.arrived % unit_pages == 0;
         if full {
             let die = pointer.units % self.dies.len();
-            let (_, operation) = self.program(pointer.ready, die, pointer.mode, 1000);
+            let mut time = self.timing(pointer.mode).program.0;
+            if self.blocks[pointer.block].lower > 0 {
+                // What is there is read first.
+                time += self.timing(CellMode::Slc).read.0;
+            }
+            let (_, operation) = self.program_pages(pointer.ready, die, pointer.mode, unit_pages, time);
             let opened = self.blocks[pointer.block].opened;
             let unit = pointer.units;
             self.buffer.push(Buffered { pages: unit_pages, die, operation, opened, unit });
@@ -907,47 +1124,51 @@ impl Reference {
             return taken;
         }
         self.unflushed = false;
-        if let Some(pointer) = &mut self.host {
-            let block = pointer.block;
-            let unit = match pointer.mode {
-                CellMode::Slc => self.c.nand.multi_plane_pages(),
-                CellMode::Native => self.c.nand.multi_plane_pages() * self.c.nand.bits_per_cell,
-            } as usize;
-            if pointer.arrived % unit != 0 {
-                let padding = unit - pointer.arrived % unit;
-                pointer.written += padding;
-                self.blocks[block].pages.extend(vec![None; padding]);
-                self.take_room(taken, padding);
-                self.arrive(taken, padding);
-            }
+        self.pad(taken);
+        if self.sorts() {
+            self.turn();
+            self.pad(taken);
+            self.turn();
         }
         let ends = self.buffer.iter().map(|unit| self.end_of((unit.die, unit.operation)));
         // Those that are past cannot matter.
         ends.max().unwrap_or(0).max(taken) + self.c.controller.flush.0
     }
 
+    fn pad(&mut self, at: u64) {
+        let Some(pointer) = &mut self.host else { return };
+        let (block, unit) = (pointer.block, pointer.unit_pages);
+        if pointer.arrived % unit != 0 {
+            let padding = unit - pointer.arrived % unit;
+            pointer.written += padding;
+            self.blocks[block].pages.extend(vec![None; padding]);
+            self.take_room(at, padding);
+            self.arrive(at, padding);
+        }
+    }
+
     // ---- relocation
 
     fn throttle_host(&mut self, at: u64) {
         let host = self.host.clone().unwrap();
-        let unit = self.unit_pages(host.mode) as u64;
+        let unit = host.unit_pages as u64;
         if self.throttle == Throttle::None && self.free.len() > self.reserve().max(self.fold_below()) {
             return;
         }
-        let folds = self.free.len() <= self.fold_below() && self.oldest_dynamic().is_some();
-        let folds = folds
-            || (self.free.len() <= self.fold_below()
-                && self
-                    .victim
-                    .as_ref()
-                    .is_some_and(|v| self.is_cache(v.block) && !self.blocks[v.block].set_aside));
-        if self.free.len() <= self.reserve() || folds {
+        let folding =
+            self.victim.as_ref().is_some_and(|v| self.is_cache(v.block) && !self.blocks[v.block].set_aside);
+        let closed = folding || !self.closed_dynamic().is_empty();
+        let folds = self.free.len() <= self.fold_below() && closed;
+        // Cells that can be filled up are space.
+        let switches = self.c.cache.when_full == WhenFull::InPlaceSwitch && closed;
+        if self.free.len() <= self.reserve() && !switches || folds {
             if self.victim.is_none() {
                 if let Some(victim) = self.space_victim() {
                     self.take_victim(victim);
                 }
             }
-            let price = self.victim.as_ref().map_or(0, |v| v.price);
+            let takes_space = self.blocks[host.block].lower == 0;
+            let price = self.victim.as_ref().filter(|_| takes_space).map_or(0, |v| v.price);
             self.space_credits += (unit * 65536 * price / self.block_pages(host.mode) as u64) as i64;
         } else {
             self.space_credits = 0;
@@ -960,6 +1181,7 @@ impl Reference {
         }
         match self.throttle {
             Throttle::OneForOne => self.slot_credits += unit as i64 * 65536,
+            Throttle::TwoForOne => self.slot_credits += 2 * unit as i64 * 65536,
             _ => self.slot_credits = 0,
         }
         while self.space_credits > 0 || self.slot_credits > 0 || self.time_credits > 0 {
@@ -1004,18 +1226,18 @@ impl Reference {
         (self.c.cache.fold_below_bytes / self.c.nand.superblock_bytes(CellMode::Native)) as usize
     }
 
-    fn oldest_dynamic(&self) -> Option<usize> {
+    fn closed_dynamic(&self) -> Vec<usize> {
         (0..self.blocks.len())
             .filter(|&i| {
                 self.blocks[i].state == State::Closed && self.is_cache(i) && !self.blocks[i].set_aside
             })
-            .min_by_key(|&i| self.blocks[i].opened)
+            .collect()
     }
 
     /// Above the reserve the cache is folded to keep `fold_below` free; below it the cheapest space is taken.
     fn space_victim(&self) -> Option<usize> {
         let above = self.free.len() > self.reserve() && self.free.len() <= self.fold_below();
-        let oldest = if above { self.oldest_dynamic() } else { None };
+        let oldest = if above { self.first_to_fold(self.closed_dynamic()) } else { None };
         oldest.or_else(|| self.gc_victim())
     }
 
@@ -1059,7 +1281,8 @@ impl Reference {
                 self.close(pointer.block);
                 victim = self.victim.take().unwrap();
             }
-            self.moved = Some(self.open(at, self.main, false, false));
+            let born = self.blocks[victim.block].born;
+            self.moved = Some(self.open(at, self.main, false, false, born));
         }
         let mut pointer = self.moved.take().unwrap();
         let unit_pages = self.unit_pages(self.main);
@@ -1075,7 +1298,7 @@ impl Reference {
             }
             let multi_plane = page / self.multi_plane_pages();
             if victim.sensed.is_none_or(|(last, _)| last != multi_plane) {
-                pointer.ready = pointer.ready.max(self.fetch(at, &victim, mode, in_page));
+                pointer.ready = pointer.ready.max(self.fetch(at, &victim, in_page));
                 in_page = 0;
                 let die = self.die_of(victim.block, page);
                 let time = self.timing(mode).read.0;
@@ -1091,7 +1314,7 @@ impl Reference {
             moved += 1;
             unit_full = pointer.arrived % unit_pages == 0;
         }
-        pointer.ready = pointer.ready.max(self.fetch(at, &victim, mode, in_page));
+        pointer.ready = pointer.ready.max(self.fetch(at, &victim, in_page));
         let folds = self.is_cache(victim.block);
         if unit_full {
             let permille = if folds { self.c.cache.fold_overhead_permille as u64 } else { 1000 };
@@ -1111,12 +1334,12 @@ impl Reference {
         moved
     }
 
-    fn fetch(&mut self, at: u64, victim: &Victim, mode: CellMode, pages: usize) -> u64 {
+    fn fetch(&mut self, at: u64, victim: &Victim, pages: usize) -> u64 {
         if pages == 0 {
             return 0;
         }
         let (multi_plane, sensed) = victim.sensed.unwrap();
-        let die = multi_plane * self.multi_plane_pages() / self.unit_pages(mode) % self.dies.len();
+        let die = self.die_of(victim.block, multi_plane * self.multi_plane_pages());
         self.transfer(die, sensed.max(at), pages)
     }
 

@@ -1,0 +1,265 @@
+//! What the host writes: the superblock it is filled into, and which that is.
+
+use super::cache::{HostWrite, Overflow, WriteThrottle};
+use super::gc::RELOCATION_SUPERBLOCKS;
+use super::geometry::PageAddress;
+use super::superblocks::{State, Writer};
+use super::write_pointer::WritePointer;
+use super::Ftl;
+use crate::config::{CacheMode, CellMode, Reuse};
+use crate::controller::WriteBuffer;
+use crate::nand::Nand;
+use crate::units::{Lpn, Nanos, Ppn};
+
+/// Where the host's next superblock comes from.
+enum Next {
+    Free(CellMode),
+    /// A full one of the cache, which is filled up where it is.
+    Switched(u32),
+}
+
+impl Ftl {
+    /// The host calls after having been silent for so long.
+    #[inline]
+    pub fn called_after(&mut self, silence: Nanos) {
+        if self.config.when_full.predicts() {
+            self.remember(silence);
+        }
+    }
+
+    fn remember(&mut self, silence: Nanos) {
+        let Some(idle) = self.config.idle else { return };
+        // Shorter ones tell of a program that takes its time.
+        if silence.0 >= idle.threshold.0 / 10 {
+            self.silences.remember(silence);
+            self.idle_start = self.config.when_full.idle_start(idle.threshold, &self.silences);
+        }
+    }
+
+    /// The host is about to write these pages: where a policy sorts, the write pointer that they go to is the host's now.
+    #[inline]
+    pub fn sort(&mut self, page: Lpn, pages: u32) {
+        if self.sorts {
+            self.turn_to_its_pointer(page, pages);
+        }
+    }
+
+    #[inline(never)]
+    fn turn_to_its_pointer(&mut self, page: Lpn, pages: u32) {
+        let old = self.l2p.get(page);
+        let rewritten_after = (old != Ppn::NONE).then(|| {
+            let (superblock, _) = self.geometry.split(old);
+            self.host_pages() - self.superblocks.get(superblock).born
+        });
+        let write = HostWrite { pages, run: self.runs.follow(page, pages), rewritten_after };
+        let past_cache = self.config.when_full.place(&self.space(), &write) == CellMode::Native;
+        if past_cache != self.past_cache {
+            self.turn();
+        }
+    }
+
+    fn turn(&mut self) {
+        std::mem::swap(&mut self.host, &mut self.other);
+        self.past_cache = !self.past_cache;
+    }
+
+    /// Map up to `pages` logical pages from `page` on to the superblock that host data go to now, opening one at `at`
+    /// if need be. Returns how many were mapped; they must then arrive, unit by unit.
+    pub fn map_host(&mut self, nand: &mut Nand, at: Nanos, page: Lpn, pages: u32) -> u32 {
+        let pointer = match &mut self.host {
+            Some(pointer) if pointer.room() > 0 => pointer,
+            _ => {
+                self.open_host(nand, at);
+                self.host.as_mut().expect("just opened")
+            }
+        };
+        let count = pages.min(pointer.room());
+        let to = self.geometry.first_page(pointer.superblock) + pointer.given;
+        let superblock = pointer.superblock;
+        pointer.given += count;
+        match pointer.mode {
+            CellMode::Slc => self.pages.host_to_slc += count as u64,
+            CellMode::Native => self.pages.host_to_native += count as u64,
+        }
+        if self.geometry.is_cache(pointer.mode) {
+            self.pages.slc_valid += count as u64;
+        }
+        self.superblocks.get_mut(superblock).valid += count;
+        self.pages.mapped += count as u64;
+        self.unmap_then_set(page, to, count);
+        self.p2l.set(to, page, count, |_, _| {});
+        self.release_dead();
+        count
+    }
+
+    /// Take in `pages` that were mapped to the host's superblock, from `ready` on: unit by unit, room is made in the
+    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and what the policy and the free space
+    /// ask for is done before the next.
+    #[inline]
+    pub fn take_in(
+        &mut self,
+        nand: &mut Nand,
+        buffer: &mut WriteBuffer,
+        ready: Nanos,
+        mut pages: u32,
+        mut transfer: impl FnMut(Nanos, u32) -> Nanos,
+    ) {
+        let mut pointer = self.host.as_mut().expect("pages were mapped to it");
+        let before = pointer.dispatched;
+        let unit = match pointer.switched {
+            false => nand.program_unit(pointer.mode, 1000),
+            true => nand.reprogram_unit(),
+        };
+        let first_unit = self.superblocks.get(pointer.superblock).first_unit;
+        while pages > 0 {
+            let part = pages.min(pointer.unit_room);
+            let room = buffer.take(nand, ready, part);
+            let at = transfer(room, part);
+            pages -= part;
+            if !pointer.arrive(at, part) {
+                continue;
+            }
+            let number = first_unit + pointer.dispatched as u64;
+            let (die, ready) = pointer.dispatch(self.geometry.dies);
+            buffer.programmed(nand.program(ready, die, &unit), number);
+            if self.throttle != WriteThrottle::None
+                || self.superblocks.free() <= self.reserve.max(self.fold_below)
+            {
+                self.throttle_host(nand, at);
+                pointer = self.host.as_mut().expect("it stays");
+            }
+        }
+        let programmed = (pointer.dispatched - before) as u64 * pointer.unit_pages as u64;
+        match pointer.mode {
+            CellMode::Slc => self.pages.slc_programmed += programmed,
+            CellMode::Native => self.pages.native_programmed += programmed,
+        }
+    }
+
+    /// Program the host's open units, padded if they are not full.
+    pub fn flush_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
+        self.flush_pointer(nand, buffer, now);
+        if self.sorts {
+            self.turn();
+            self.flush_pointer(nand, buffer, now);
+            self.turn();
+        }
+    }
+
+    fn flush_pointer(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, now: Nanos) {
+        let Some(pointer) = &mut self.host else { return };
+        if pointer.unit_room == pointer.unit_pages {
+            return;
+        }
+        let padding = pointer.unit_room;
+        let from = self.geometry.first_page(pointer.superblock) + pointer.given;
+        pointer.given += padding;
+        self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
+        self.take_in(nand, buffer, now, padding, |_, _| now);
+    }
+
+    /// Close the host's superblock and open the next where the policy says.
+    fn open_host(&mut self, nand: &mut Nand, at: Nanos) {
+        if let Some(full) = self.host.take() {
+            self.close(full.superblock);
+        }
+        let pointer = match self.place_host(nand, at) {
+            Next::Free(mode) => {
+                let set_aside = mode == CellMode::Slc && self.superblocks.free_set_aside() > 0;
+                if !set_aside {
+                    while self.superblocks.free() <= RELOCATION_SUPERBLOCKS {
+                        self.reclaim(nand, at).expect("valid data always leave room to reclaim");
+                    }
+                }
+                self.open(nand, at, mode, Writer::Host, set_aside)
+            }
+            Next::Switched(superblock) => self.switch(superblock),
+        };
+        self.superblocks.get_mut(pointer.superblock).first_unit = self.host_units;
+        self.host_units += (pointer.room() / pointer.unit_pages) as u64;
+        self.host = Some(pointer);
+        self.decide_throttle();
+    }
+
+    fn place_host(&mut self, nand: &mut Nand, at: Nanos) -> Next {
+        let has_cache = !matches!(self.config.mode, CacheMode::PureXlc | CacheMode::PureSlc);
+        if !has_cache {
+            return Next::Free(self.geometry.main);
+        }
+        if self.past_cache {
+            return Next::Free(CellMode::Native);
+        }
+        loop {
+            let view = self.view();
+            if view.room && !view.exhausted {
+                return Next::Free(CellMode::Slc);
+            }
+            self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
+            self.draining |= !view.room && self.fold_batch > 0;
+            match self.config.when_full.overflow() {
+                Overflow::Wait if self.fold(nand, at).is_some() => {}
+                Overflow::Switch => {
+                    let full = self.oldest_dynamic();
+                    return full.map_or(Next::Free(CellMode::Native), Next::Switched);
+                }
+                Overflow::Wait | Overflow::Native => return Next::Free(CellMode::Native),
+            }
+        }
+    }
+
+    /// The full superblock of the dynamic cache that was opened first.
+    pub(super) fn oldest_dynamic(&self) -> Option<u32> {
+        let full = self.superblocks.iter().filter(|(index, block)| {
+            block.state == State::Closed
+                && self.geometry.is_cache(block.mode)
+                && !block.set_aside
+                && !self.relocation.is_victim(*index)
+        });
+        full.min_by_key(|(_, block)| block.opened).map(|(index, _)| index)
+    }
+
+    /// Make a full superblock of the cache a native one that is filled up, its data in place.
+    fn switch(&mut self, superblock: u32) -> WritePointer {
+        self.pages.slc_valid -= self.superblocks.get(superblock).valid as u64;
+        let born = self.host_pages();
+        self.superblocks.switch(superblock, born);
+        WritePointer {
+            given: self.geometry.slc_pages,
+            switched: true,
+            ..WritePointer::new(superblock, CellMode::Native, self.geometry.stride, self.geometry.upper_unit)
+        }
+    }
+
+    /// As `locate`, in a superblock that was switched: what it held before has left the controller long ago.
+    #[cold]
+    pub(super) fn locate_in_switched(
+        &self,
+        superblock: u32,
+        offset: u32,
+        nand: &Nand,
+        buffer: &mut WriteBuffer,
+        now: Nanos,
+    ) -> (PageAddress, CellMode, bool) {
+        let address = self.geometry.address_in_switched(offset);
+        let block = self.superblocks.get(superblock);
+        let held = offset >= self.geometry.slc_pages
+            && buffer.holds(nand, now, block.first_unit + address.unit as u64);
+        (address, CellMode::Native, held)
+    }
+
+    /// Whether a unit of host data has not left the controller yet, where units of two write pointers alternate.
+    #[cold]
+    pub(super) fn holds_sorted(
+        &self,
+        superblock: u32,
+        unit: u32,
+        nand: &Nand,
+        buffer: &mut WriteBuffer,
+        now: Nanos,
+    ) -> bool {
+        let filling = [&self.host, &self.other].into_iter().flatten();
+        let open = filling.into_iter().find(|pointer| pointer.superblock == superblock);
+        open.is_some_and(|pointer| unit >= pointer.dispatched)
+            || buffer.holds_among(nand, now, self.superblocks.get(superblock).first_unit + unit as u64)
+    }
+}
