@@ -12,7 +12,8 @@ import pytest
 
 import pslc
 from pslc.errors import PslcError
-from pslc.studies import workers
+from pslc.report import study as page
+from pslc.studies import answers, workers
 from pslc.studies.axes import Condition, axis
 from pslc.studies.points import Study
 from pslc.studies.results import Results
@@ -213,3 +214,135 @@ def test_a_study_that_cannot_be_is_refused_before_anything_runs(arguments, words
     assert done.returncode == 2
     assert words in done.stderr
     assert "hint: " in done.stderr
+
+
+SPANS = {"cache.dynamic": "100MB:900MB", "cache.idle.threshold": "1ms:10s:log", "cache.fold_overhead": "1:3"}
+
+
+def drawn(sample, small="sim:sn850-1tb,scale=1/16", vary=SPANS):
+    return Study.of({"on": small, "run": "fill", "sample": sample, "vary": vary})
+
+
+@pytest.mark.parametrize("kind", ["lhs", "sobol"])
+def test_a_sample_has_one_point_in_each_stratum_of_each_axis(kind):
+    places = drawn(f"{kind}:64").sample.places(3)
+    for axis_of in places.T:
+        assert sorted((axis_of * 64).astype(int)) == list(range(64))
+    again, other = drawn(f"{kind}:64"), drawn(f"{kind}:64:1")
+    assert [point.command for point in again.points()] == [point.command for point in drawn(f"{kind}:64").points()]
+    assert [point.command for point in again.points()] != [point.command for point in other.points()]
+
+
+def test_a_span_is_even_or_in_equal_ratios_and_a_list_is_drawn_from_too():
+    vary = SPANS | {"cache.when_full": "fold,direct-then-fold,watermarks"}
+    points = [dict(point.values) for point in drawn("lhs:300", vary=vary).points()]
+    sizes = sorted(float(axis("x", point["cache.dynamic"]).values[0].removesuffix("MB")) for point in points)
+    assert sizes[150] == pytest.approx(500, abs=5)
+    times = sorted(answers.place("", point["cache.idle.threshold"]) for point in points)
+    assert times[150] == pytest.approx(1e8, rel=0.1)
+    policies = [point["cache.when_full"] for point in points]
+    assert all(policies.count(policy) == 100 for policy in set(policies))
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [({"sample": "lhs:64", "vary": {"cache.dynamic": "9GB:1GB"}}, "KEY"), ({"sample": "sobol:60"}, "32 or 64"),
+     ({"sample": "grid:9"}, "lhs:64"), ({"vary": SPANS}, "--sample"), ({"sample": "lhs:9", "vary": {}}, "--vary")],
+)  # fmt: skip
+def test_a_sample_that_cannot_be_is_refused(said, hint):
+    with pytest.raises(PslcError) as error:
+        Study.of({"on": "sim:sn850-1tb", "run": "fill", "vary": SPANS} | said).points()
+    assert "hint: " in str(error.value)
+    assert hint in str(error.value) or hint == "KEY"
+
+
+def rows_of(study, found):
+    """Rows as if every point had been run, each with the findings of a function of its place in the cube."""
+    places = study.sample.places(3)
+    values = study.sample.draw(study.axes)
+    keys = [of.key for of in study.axes]
+    return [
+        dict(zip(keys, value, strict=True)) | {"command": str(value), "stands_on": "", "version": "", "error": None}
+        | {"wall_s": 0.0} | found(place)
+        for value, place in zip(values, places, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("sample", ["saltelli:256", "lhs:1000"])
+def test_indices_of_a_known_function_are_within_their_error(sample):
+    # Variances of a x are a^2 / 12: shares 16, 4 and 1 of 21, without interactions.
+    study = drawn(sample)
+    rows = rows_of(study, lambda place: {"speed_bytes_per_s": 4 * place[0] + 2 * place[1] + place[2]})
+    effects = {effect.axis: effect for effect in answers.answers(study, rows, ["speed_bytes_per_s"]).effects}
+    for key, share in zip(SPANS, (16 / 21, 4 / 21, 1 / 21), strict=True):
+        effect = effects[key]
+        assert 0 < effect.first_error < 0.25
+        assert effect.first == pytest.approx(share, abs=max(1.5 * effect.first_error, 0.03))
+        if sample.startswith("saltelli"):
+            assert effect.total == pytest.approx(share, abs=1.5 * effect.total_error)
+
+
+def test_a_product_is_told_from_a_sum_by_its_total_index():
+    study = drawn("saltelli:512")
+    rows = rows_of(study, lambda place: {"y_s": (place[0] - 0.5) * (place[1] - 0.5)})
+    effects = {effect.axis: effect for effect in answers.answers(study, rows, ["y_s"]).effects}
+    assert abs(effects["cache.dynamic"].first) < 0.2
+    assert effects["cache.dynamic"].total > 0.7
+    assert effects["cache.fold_overhead"].total < 0.1
+
+
+def test_a_front_is_what_no_other_point_beats():
+    study = drawn("lhs:200")
+    rows = rows_of(study, lambda place: {"a_bytes_per_s": float(place[0]), "b_s": float(place[1])})
+    front = answers.front(rows, "a_bytes_per_s", "b_s")
+    for row in rows:
+        beaten = any(
+            other["a_bytes_per_s"] >= row["a_bytes_per_s"] and other["b_s"] <= row["b_s"] and other is not row
+            for other in rows
+        )
+        assert (row in front) != beaten
+
+
+def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):
+    study = Study.of({"on": small, "run": "fill", "vary": VARY})
+    found = complete(study.points(), tmp_path / "kept")
+    told = answers.answers(study, found.rows)
+    commands = page.profiles(told, tmp_path)
+    page.write(told, "kept", tmp_path / "study.html", commands)
+    html = (tmp_path / "study.html").read_text()
+    for row in found.rows:
+        assert row["command"] in html
+    assert "fill_mean_bytes_per_s: cache.dynamic and cache.when_full" in html
+    name = "fill_mean_bytes_per_s"
+    best = max(found.rows, key=lambda row: row[name])
+    assert commands[name] in html
+    again = pslc.run("fill", on=commands[name].split("--on ")[1].split(" --seed")[0])
+    assert again.findings[name] == best[name]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_cluster_gives_the_same_table_though_a_worker_is_killed(small, tmp_path, monkeypatch, processes):
+    from distributed import LocalCluster
+
+    job = tmp_path / "twice.fio"
+    job.write_text("[job]\nrw=randwrite\nbs=4k\niodepth=16\nioengine=libaio\nsize=100%\nio_size=50%\nnorandommap\n")
+    monkeypatch.chdir(tmp_path)
+    what = {"on": small, "run": ["fill", "twice.fio"], "vary": VARY}
+    here = pslc.study(**what, workers=1)
+    killed = []
+
+    def kill(done, total):
+        if done == total // 4 and not killed:
+            killed.append(next(iter(cluster.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    options = {"n_workers": processes, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**options) as cluster:
+        there = pslc.study(**what, scheduler=cluster.scheduler_address, progress=kill)
+    assert killed
+    assert said(there) == said(here)
+
+
+def test_a_scheduler_that_nobody_has_is_refused(small):
+    with pytest.raises(PslcError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+        pslc.study(on=small, run="fill", vary=VARY, scheduler="tcp://127.0.0.1:9")

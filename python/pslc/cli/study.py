@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 MOST_FINDINGS = 4
-LEFT_OUT = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes")
-"""Endings of findings that say how sure another is."""
 
 
 def command(
@@ -29,8 +27,17 @@ def command(
         list[str] | None, typer.Option(help="Only points for which it holds.", metavar="KEY<VALUE|KEY")
     ] = None,
     seed: Annotated[str | None, typer.Option(help="Seeds.", metavar="0,1,2")] = None,
+    sample: Annotated[
+        str | None, typer.Option(help="Draw points from spans (KEY=50GB:700GB).", metavar="lhs:64|sobol:64|saltelli:64")
+    ] = None,
+    finding: Annotated[
+        list[str] | None, typer.Option(help="A finding to answer for; the first that differ unless said.")
+    ] = None,
     quick: Annotated[bool | None, typer.Option("--quick", help="Samples of the suites.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one a core unless said.", min=1, max=1024)] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A Dask cluster to run the points on.", metavar="tcp://HOST:8786")
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder of the results; studies/NAME.", metavar="DIR")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it is and stop.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The rows as one JSON document on stdout.")] = False,
@@ -51,7 +58,8 @@ def command(
         if key.strip() in axes:
             raise refusal(f"{key} varies twice", "give all its values at once, between commas")
         axes[key.strip()] = values
-    given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick}
+    given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
+             "sample": sample}  # fmt: skip
     study = Study.of(said | {key: value for key, value in given.items() if value})
     points = study.points()
     if not points:
@@ -61,11 +69,12 @@ def command(
         return
     if save is None:
         save = Path("studies") / (file.stem if file else f"{datetime.now():%Y%m%d-%H%M%S}")
-    found = _complete(points, save, workers)
+    found = _complete(points, save, workers, scheduler)
     if as_json:
         print(json.dumps(found.rows, indent=1))
     else:
         _show(study, found, len(points))
+        _answer(study, found, save, finding or [])
     typer.echo(f"results: {save}", err=True)
     if found.interrupted:
         typer.echo(f"interrupted: {len(found.rows)} of {len(points)} points are kept; run it again to go on", err=True)
@@ -84,7 +93,7 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
     typer.echo(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
 
 
-def _complete(points: "list[Point]", save: Path, workers: int | None) -> "Found":
+def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -109,6 +118,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None) -> "Found"
             workers,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             stopped=lambda: asked,
+            scheduler=scheduler,
         )
 
 
@@ -116,18 +126,20 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
+    from pslc.report.study import said
     from pslc.report.terminal import console
+    from pslc.studies.answers import findings
     from pslc.studies.points import varied
 
     axes = varied(study) or ["on"]
-    names = _findings(found.rows)
+    names = findings(found.rows)[:MOST_FINDINGS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for axis in axes:
         table.add_column(axis, no_wrap=True)
     for name in names:
         table.add_column(name, overflow="fold")
     for row in found.rows[:MOST_ROWS]:
-        cells = [_said(name, row.get(name)) for name in names]
+        cells = [said(name, row.get(name)) for name in names]
         if row["error"]:
             cells = [row["error"], *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)
@@ -140,29 +152,21 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     out.print(f"{len(found.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
 
 
-def _findings(rows: list[dict[str, Any]]) -> list[str]:
-    """Those that differ between points, of the whole run before those of parts of it, what most points have first."""
-    from pslc.studies.results import OWN
+def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> None:
+    """What matters, on the terminal and as a page."""
+    from pslc.report import study as page
+    from pslc.report.terminal import console, grid
+    from pslc.studies.answers import answers
+    from pslc.studies.points import varied
 
-    counts: dict[str, int] = {}
-    for row in rows:
-        at = list(row).index(OWN[-1])
-        for name in list(row)[at + 1 :]:
-            if isinstance(row[name], int | float) and not name.endswith(LEFT_OUT):
-                counts[name] = counts.get(name, 0) + 1
-    differ = [name for name in counts if len({row.get(name) for row in rows}) > 1] or list(counts)
-    differ.sort(key=lambda name: (any(part.isdigit() for part in name.split("_")), -counts[name]))
-    return differ[:MOST_FINDINGS]
-
-
-def _said(name: str, value: object) -> str:
-    from pslc import words
-
-    if value is None or isinstance(value, bool | str):
-        return "" if value is None else str(value)
-    assert isinstance(value, int | float)
-    if name.endswith("bytes_per_s"):
-        return words.speed(value)
-    if name.endswith("_bytes"):
-        return words.size(value)
-    return words.span(value) if name.endswith("_s") else words.count(value)
+    if len([row for row in found.rows if row["error"] is None]) < 2 or not varied(study):
+        return
+    told = answers(study, found.rows, asked)
+    out = console()
+    for table in page.tables(told):
+        out.print()
+        out.print(table.title, style="bold")
+        out.print(grid(table))
+    path = save / "study.html"
+    page.write(told, save.name, path, page.profiles(told, save))
+    typer.echo(f"page: {path}", err=True)

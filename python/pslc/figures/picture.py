@@ -19,7 +19,7 @@ class Line:
 
     Attributes:
         x, y: finite numbers, shapes (n,), in the units of the axes.
-        style: `line`, `dotted`, `filled` (down to 0) or `points` (a line with its points marked).
+        style: `line`, `dotted`, `filled` (down to 0), `points` (a line with its points marked), `dots` (only points).
     """
 
     name: str

@@ -49,6 +49,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "dotted": {"mode": "lines", "line": {"dash": "dot"}},
     "filled": {"mode": "lines", "fill": "tozeroy"},
     "points": {"mode": "lines+markers"},
+    "dots": {"mode": "markers"},
 }
 DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
@@ -78,7 +79,7 @@ def write(view: View, path: Path) -> None:
 def render(view: View) -> str:
     """The page of a recording."""
     recording = _recording(view)
-    return _page(
+    return with_pictures(
         "run.html.jinja",
         [(picture, About.of(view)) for picture in view.pictures],
         title=view.title,
@@ -97,7 +98,7 @@ def _recording(view: View) -> Recording:
     return view.recording
 
 
-def _page(template: str, pictures: Sequence[tuple[Picture, About]], **shown: Any) -> str:
+def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **shown: Any) -> str:
     """A page with pictures, of `LARGEST` bytes at most if fewer points can do it."""
     some = [(picture.in_fitting_units(), about) for picture, about in pictures if picture.lines]
     lengths = [len(line.points[0]) for picture, _ in some for line in picture.lines]
@@ -128,7 +129,7 @@ def write_all(views: list[View], path: Path) -> None:
         [replace(picture, name=f"{recording.suite}-{picture.name}") for picture in _key(view)]
         for recording, view in zip(recordings, views, strict=True)
     ]
-    text = _page(
+    text = with_pictures(
         "catalogue.html.jinja",
         [(picture, About.of(view)) for view, own in zip(views, named, strict=True) for picture in own],
         title=f"{views[0].drive}: every test",
@@ -166,7 +167,7 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Seq
     about = About.of_sides(sides)
     pictures = [] if len(suites) > 1 else curves.of_sides(sides)
     title = f"Comparison of {', '.join(side.name for side in sides[:-1])} and {sides[-1].name}"
-    text = _page(
+    text = with_pictures(
         "comparison.html.jinja", [(p, about) for p in pictures], sides=sides, rows=rows, suites=suites, title=title
     )
     path.write_text(text, encoding="utf-8")
@@ -175,7 +176,9 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Seq
 def write_fit(found: "Answer", path: Path) -> None:
     """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
     about = About(found.name, "measured and fitted twin")
-    text = _page("fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found)
+    text = with_pictures(
+        "fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found
+    )
     path.write_text(text, encoding="utf-8")
 
 

@@ -87,13 +87,14 @@ def _fitting(out: Console, table: Table, room: int) -> RenderableType:
     for count in range(min(len(table.rows), room), -1, -1):
         left = len(table.rows) - count
         more = [Text(f"({left} more rows in the report)", style="dim")] if left else []
-        found = Group(_grid(table, count), *more)
+        found = Group(grid(table, count), *more)
         if len(out.render_lines(found)) <= room or count == 0:
             return found
     raise AssertionError("no row fits")
 
 
-def _grid(table: Table, count: int) -> Grid:
+def grid(table: Table, count: int | None = None) -> Grid:
+    """A table as rich draws it, or its first rows."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for name in table.columns:
         last = name == table.columns[-1] and name in table.words

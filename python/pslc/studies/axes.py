@@ -27,6 +27,33 @@ class Axis:
     values: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Span:
+    """A key and the values that samples take between two of them, evenly or in equal ratios.
+
+    Attributes:
+        low, high: in the smallest unit of their kind, which `kind` names.
+    """
+
+    key: str
+    low: Fraction
+    high: Fraction
+    kind: str
+    logarithmic: bool
+
+
+def span(key: str, said: Any) -> Span | None:
+    """`50GB:700GB` or `1ms:10s:log`, from which only samples take values; None: it is an axis of values."""
+    match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", said.strip()) if isinstance(said, str) else None
+    if match is None:
+        return None
+    low, high = quantity(match[1]), quantity(match[4])
+    example = f"{key}=50GB:700GB, or {key}=1ms:10s:log"
+    if low is None or high is None or low[1] != high[1] or low[0] >= high[0] or (match[7] and low[0] <= 0):
+        raise JobError(f"the span {said} of {key} has no room, or mixes units", example)
+    return Span(key, low[0], high[0], low[1], bool(match[7]))
+
+
 def axis(key: str, said: Any) -> Axis:
     """An axis of a list, or of a text: `fold,direct-then-fold`, `50GB:700GB:50GB` (from, to, step; both ends are in),
     `1ms:10s:log5` (five values in equal ratios).
@@ -66,10 +93,10 @@ def _range(key: str, text: str) -> list[str]:
         if count < 2 or first <= 0:
             raise JobError(f"the range {text} of {key} has no ratio", f"two values or more, from above 0: {example}")
         ratio = math.log(last / first) / (count - 1)
-        return [_written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
+        return [written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
     if step is None or step[0] <= 0 or (last - first) / step[0] > MOST_VALUES:
         raise JobError(f"the range {text} of {key} has no step, or over {MOST_VALUES} values", example)
-    return [_written(first + step[0] * at, kind) for at in range(int((last - first) / step[0]) + 1)]
+    return [written(first + step[0] * at, kind) for at in range(int((last - first) / step[0]) + 1)]
 
 
 def quantity(text: str) -> tuple[Fraction, str] | None:
@@ -84,8 +111,8 @@ def quantity(text: str) -> tuple[Fraction, str] | None:
     return Fraction(match[1]), unit
 
 
-def _written(value: Fraction, kind: str) -> str:
-    """In the largest unit in which it is a number of at most three decimals, as a profile reads it."""
+def written(value: Fraction, kind: str) -> str:
+    """A number in the largest unit in which it is a number of at most three decimals, as a profile reads it."""
     table: Mapping[str, int] = {"B": units.UNITS, "ns": TIMES}.get(kind, {kind: 1})
     if kind in ("B", "ns"):
         value = Fraction(round(value))

@@ -2,20 +2,22 @@
 
 import hashlib
 import itertools
+import math
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pslc import files, suites
 from pslc.errors import JobError
-from pslc.studies.axes import MOST_VALUES, Axis, Condition, axis
+from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
+from pslc.studies.samples import Sample
 from pslc.targets.target import find_target
 
 RESERVED: Final = ("on", "run", "seed")
-KEYS: Final = (*RESERVED, "vary", "where", "quick")
+KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,15 @@ class Point:
 class Study:
     """Axes and the conditions between them."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Axis | Span, ...]
     where: tuple[Condition, ...] = ()
     quick: bool = False
+    sample: Sample | None = None
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> "Study":
         """A study in the words of its file: `on`, `run`, `seed` (values), `vary` (a table of axes), `where` (a list of
-        conditions), `quick`.
+        conditions), `quick`, `sample`.
 
         Raises:
             PslcError: a word is unknown, or has no sensible value.
@@ -71,35 +74,37 @@ class Study:
         if not isinstance(vary, Mapping):
             raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
         on = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
-        axes = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), axis("seed", said.get("seed", [0]))]
-        axes += [axis(key, value) for key, value in _dotted(vary)]
+        seeds = axis("seed", said.get("seed", [0]))
+        sample = Sample.of(str(said["sample"])) if said.get("sample") else None
+        varied_by = [(key, value, span(key, value)) for key, value in _dotted(vary)]
+        if sample is None and (spans := [key for key, _, found in varied_by if found]):
+            hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
+            raise JobError(f"the range of {spans[0]} has no step", hint)
+        axes: list[Axis | Span] = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), seeds]
+        axes += [found or axis(key, value) for key, value, found in varied_by]
         keys = [found.key for found in axes]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise JobError(f"{twice[0]} varies twice", "give all its values at once, between commas")
-        for seed in axes[2].values:
+        for seed in seeds.values:
             if not seed.isdecimal() or int(seed) >= 2**64:
                 raise JobError(f"{seed} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
-        for spec in axes[0].values:
+        for spec in on:
             if not spec.startswith("sim:"):
                 raise JobError(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
         where = [where] if isinstance(where, str) else where
-        return cls(tuple(axes), tuple(Condition.of(text, keys) for text in where), bool(said.get("quick", False)))
+        conditions = tuple(Condition.of(text, keys) for text in where)
+        return cls(tuple(axes), conditions, bool(said.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
-        """In the order of the axes, the last one fastest; without those that the conditions drop.
+        """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
 
         Raises:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
         """
-        count = 1
-        for of in self.axes:
-            count *= len(of.values)
-        if count > MOST_VALUES:
-            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
         digests: dict[tuple[str, str], str] = {}
         found = []
         keys = [of.key for of in self.axes]
-        for combination in itertools.product(*(of.values for of in self.axes)):
+        for combination in self._combinations():
             values = dict(zip(keys, combination, strict=True))
             if not all(condition.holds(values) for condition in self.where):
                 continue
@@ -109,7 +114,17 @@ class Study:
             if self.quick and values["run"] not in suites.names():
                 raise JobError(f"{values['run']} is a job file", "quick is for suites")
             found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
-        return found
+        # A sample may draw the same values twice.
+        return list(dict.fromkeys(found))
+
+    def _combinations(self) -> Iterable[tuple[str, ...]]:
+        if self.sample:
+            return self.sample.draw(self.axes)
+        axes = [of for of in self.axes if isinstance(of, Axis)]
+        count = math.prod(len(of.values) for of in axes)
+        if count > MOST_VALUES:
+            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+        return itertools.product(*(of.values for of in axes))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -149,4 +164,4 @@ def _digest(on: str, run: str) -> str:
 
 def varied(study: Study, keys: Sequence[str] = ()) -> list[str]:
     """The axes with more than one value."""
-    return [of.key for of in study.axes if len(of.values) > 1 or of.key in keys]
+    return [of.key for of in study.axes if isinstance(of, Span) or len(of.values) > 1 or of.key in keys]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
 from pslc.studies.points import Point, Study
 from pslc.studies.results import Results, table
+from pslc.studies.workers import Row
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -31,7 +32,9 @@ def study(
     where: str | Sequence[str] | None = None,
     seed: int | Sequence[int] | None = None,
     quick: bool | None = None,
+    sample: str | None = None,
     workers: int | None = None,
+    scheduler: str | None = None,
     save: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Table:
@@ -46,7 +49,9 @@ def study(
         vary: values by key of the profile: lists, or texts as of `pslc study --vary`.
         where: conditions between axes, such as `cache.static<cache.dynamic`.
         seed: one or several.
+        sample: `lhs:64`, `sobol:64` or `saltelli:64`: points drawn from spans such as `50GB:700GB` instead of a grid.
         workers: processes; as many as there are cores where it is None.
+        scheduler: `tcp://host:8786`, of a Dask cluster that runs the points instead.
         save: a folder that keeps the rows, and in which those that are there are not run again.
 
     Returns:
@@ -56,15 +61,15 @@ def study(
     Raises:
         PslcError: the study cannot be read, or names what is not there.
     """
-    given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick}
+    given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick, "sample": sample}
     said = of_points.read(Path(file)) if file is not None else {}
     planned = Study.of(said | {key: value for key, value in given.items() if value is not None}).points()
     if not planned:
         raise JobError("the study has no points", "its conditions drop all of them")
     if save is None:
         with tempfile.TemporaryDirectory(prefix="pslc-study-") as folder:
-            return complete(planned, Path(folder), workers, progress).table
-    return complete(planned, Path(save), workers, progress).table
+            return complete(planned, Path(folder), workers, progress, scheduler=scheduler).table
+    return complete(planned, Path(save), workers, progress, scheduler=scheduler).table
 
 
 @dataclass(frozen=True)
@@ -91,11 +96,13 @@ def complete(
     workers: int | None = None,
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    scheduler: str | None = None,
 ) -> Found:
     """Run the points that the results in `folder` lack.
 
     Args:
         stopped: asked after every point whether to end here.
+        scheduler: of a Dask cluster, instead of processes.
     """
     kept = Results(folder)
     missing = [point for point in planned if not kept.has(point)]
@@ -104,7 +111,7 @@ def complete(
     if progress:
         progress(0, len(missing))
     try:
-        with closing(of_workers.results(missing, count)) as results:
+        with closing(_results(missing, count, scheduler)) as results:
             for point, row in results:
                 kept.add(point, row)
                 done += 1
@@ -117,3 +124,11 @@ def complete(
     if done == len(missing):
         kept.finish(planned)
     return Found(kept.of(planned), ended)
+
+
+def _results(missing: Sequence[Point], count: int, scheduler: str | None) -> Generator[tuple[Point, Row], None, None]:
+    if scheduler is None:
+        return of_workers.results(missing, count)
+    from pslc.studies import cluster
+
+    return cluster.results(missing, scheduler)

@@ -1,8 +1,11 @@
 """Where points are run: processes of this machine. A point is a pure function of what it says, so it does not matter
 which process runs it, nor in which order."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
@@ -13,9 +16,12 @@ from contextlib import suppress
 from multiprocessing import connection
 from threading import Thread
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pslc.studies.points import Point
+
+if TYPE_CHECKING:
+    from pslc.recording import Recording
 
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
@@ -39,6 +45,7 @@ def measure(point: Point) -> Row | None:
     """Run a point: `wall_s`, `error` and its findings, flat. None: it was stopped. A drive that cannot be is no failure
     of the study: its error begins with `refused: `."""
     import pslc
+    from pslc import suites
     from pslc.targets.target import find_target
 
     values, began = dict(point.values), monotonic()
@@ -48,7 +55,9 @@ def measure(point: Point) -> Row | None:
         recording = pslc.run(values["run"], on=point.spec, seed=int(values["seed"]), scope=scope, progress=_go_on)
         if recording.interrupted:
             return None
-        found, error = flat(recording.findings), recording.error
+        found, error = flat(recording.findings) | of_drive(recording), recording.error
+        if values["run"] not in suites.names():
+            found |= of_jobs(recording.jobs)
     except KeyboardInterrupt:
         return None
     except pslc.PslcError as wrong:
@@ -61,6 +70,34 @@ def measure(point: Point) -> Row | None:
     except Exception as bug:
         error = f"failed: {type(bug).__name__}: {bug}"
     return {"wall_s": monotonic() - began, "error": error} | found
+
+
+def of_drive(recording: Recording) -> Row:
+    """What the cells had to take for each byte of the host: in native mode, and in all."""
+    host = recording.totals.get("host_write_bytes_total", 0) - recording.before.get("host_write_bytes_total", 0)
+    if not host:
+        return {}
+    native, slc = (
+        (recording.totals[name] - recording.before[name]) / host
+        for name in ("native_programmed_bytes_total", "slc_programmed_bytes_total")
+    )
+    return {"native_per_host": native, "slc_per_host": slc, "write_amplification": native + slc}
+
+
+def of_jobs(jobs: Sequence[dict[str, Any]]) -> Row:
+    """What each job of a job file got: `JOB_write_bytes_per_s`, `JOB_write_mean_s`, `JOB_write_p99_s`, and of reads."""
+    row: Row = {}
+    for job in jobs:
+        for kind in ("read", "write"):
+            done, name = job[kind], re.sub(r"\W", "_", f"{job['name']}_{kind}")
+            if not done["total_ios"]:
+                continue
+            if done["runtime_ns"]:
+                row[f"{name}_bytes_per_s"] = done["io_bytes"] / done["runtime_ns"] * 1e9
+            row[f"{name}_mean_s"] = done["lat_ns"]["mean"] / 1e9
+            for said, key in (("p99", "99.000000"), ("p99_9", "99.900000")):
+                row[f"{name}_{said}_s"] = done["lat_ns"]["percentile"][key] / 1e9
+    return row
 
 
 def flat(findings: dict[str, Any], before: str = "") -> Row:

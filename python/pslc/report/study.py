@@ -1,0 +1,185 @@
+"""A study as one page that needs no network: what matters, heat maps, slices, trade-offs, best points, every point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from pslc import words
+from pslc.figures.picture import Line, Picture, Table
+from pslc.report.page import About, with_pictures
+from pslc.studies import answers as of_answers
+from pslc.studies.answers import Answers, Effect
+
+Row = dict[str, Any]
+
+MOST_MAPS, MOST_SLICES, MOST_ROWS = 12, 12, 2000
+"""Heat maps of a finding, lines of a picture, and points in the table of a page; the Parquet files have all of them."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place of a heat map: what it says, how dark it is (0 to 1), and how many points it is the mean of."""
+
+    text: str
+    share: float
+    points: int
+
+
+@dataclass(frozen=True)
+class Map:
+    """A finding over two axes, the mean over all others."""
+
+    title: str
+    down: str
+    across: str
+    columns: list[str]
+    lines: list[tuple[str, list[Cell]]]
+
+
+def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
+    """Write the page of a study.
+
+    Args:
+        best: the command that runs the best point of each finding as a profile.
+    """
+    about = About(name, f"{len(found.rows)} points")
+    text = with_pictures(
+        "study.html.jinja",
+        [(picture, about) for picture in pictures(found)],
+        title=f"Study {name}",
+        found=found,
+        tables=tables(found),
+        maps=[of for finding in found.findings for of in maps(found, finding)],
+        best=best,
+        points=found.rows[:MOST_ROWS],
+        more=max(len(found.rows) - MOST_ROWS, 0),
+        said=said,
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def said(name: str, value: object) -> str:
+    """A finding as people read it."""
+    if value is None or isinstance(value, bool | str):
+        return "" if value is None else str(value)
+    assert isinstance(value, int | float)
+    if name.endswith("bytes_per_s"):
+        return words.speed(value)
+    if name.endswith("_bytes"):
+        return words.size(value)
+    return words.span(value) if name.endswith("_s") else words.count(value)
+
+
+def tables(found: Answers) -> list[Table]:
+    """What matters, and what trades off, for the terminal and the page."""
+    shown = []
+    for name in found.findings:
+        if effects := [effect for effect in found.effects if effect.finding == name]:
+            columns = ["axis", "least mean", "at", "greatest mean", "where", "alone", "with others"]
+            rows = [_effect(effect) for effect in effects]
+            shown.append(Table(f"What moves {name}", columns, rows, words=["axis", "at", "where"]))
+    if found.best:
+        columns = ["finding", "best", *found.axes]
+        rows = [
+            [name, said(name, row[name]), *(str(row[axis]) for axis in found.axes)] for name, row in found.best.items()
+        ]
+        shown.append(Table("Best points", columns, rows, words=["finding", *found.axes]))
+    for (first, second), rows_of in found.fronts.items():
+        if len(rows_of) > 1:
+            rows = [[said(first, row[first]), said(second, row[second]), *(str(row[axis]) for axis in found.axes)]
+                    for row in rows_of]  # fmt: skip
+            title = f"Nothing beats these in both {first} and {second}"
+            shown.append(Table(title, [first, second, *found.axes], rows, words=found.axes))
+    return shown
+
+
+def _effect(effect: Effect) -> list[str]:
+    def index(value: float | None, error: float | None) -> str:
+        if value is None or value != value:
+            return ""
+        share = f"{100 * value:.0f} %"
+        return f"{share} +- {100 * error:.0f}" if error else share
+
+    return [
+        effect.axis, said(effect.finding, effect.low), effect.at_low, said(effect.finding, effect.high),
+        effect.at_high, index(effect.first, effect.first_error), index(effect.total, effect.total_error),
+    ]  # fmt: skip
+
+
+def maps(found: Answers, name: str) -> list[Map]:
+    """Heat maps of a finding over every two axes."""
+    made = []
+    for down, across in list(combinations(found.axes, 2))[:MOST_MAPS]:
+        lines, columns, cells = of_answers.cells(found.rows, down, across, name)
+        values = [value for row in cells for value, _ in row if value is not None]
+        if not values:
+            continue
+        low, high = min(values), max(values)
+        shaded = []
+        for line, row in zip(lines, cells, strict=True):
+            shares = [0.0 if value is None or high == low else (value - low) / (high - low) for value, _ in row]
+            shaded.append(
+                (line, [Cell(said(name, of[0]), share, of[1]) for of, share in zip(row, shares, strict=True)])
+            )
+        made.append(Map(name, down, across, columns, shaded))
+    return made
+
+
+def pictures(found: Answers) -> list[Picture]:
+    """Small multiples: each finding along each axis, a line for each value of the others; and each two findings."""
+    made = []
+    for name in found.findings:
+        for axis in found.axes:
+            made += _slices(found, name, axis)
+    for (first, second), front in found.fronts.items():
+        have = [row for row in found.rows if row.get(first) is not None and row.get(second) is not None]
+        scattered = sorted(have, key=lambda row: float(row[first]))
+        lines = [Line("not beaten", [row[first] for row in front], [row[second] for row in front], "points")]
+        x, y = ([float(row[key]) for row in scattered] for key in (first, second))
+        lines.append(Line("every point", x, y, "dots"))
+        made.append(Picture(f"front-{first}-{second}", f"{second} against {first}", first, second, lines))
+    return made
+
+
+def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
+    """Empty where the axis has words for values, or each of its values one point: a sample has no slices."""
+    values = of_answers.ordered(axis, found.rows)
+    places = [of_answers.place(axis, value) for value in values]
+    if len(values) < 2 or None in places or len(values) == len(found.rows) > of_answers.FEWEST:
+        return []
+    unit = {"B": "GB", "s": "s"}.get(str(values[0])[-1], "")
+    scale = 1e9 if unit else 1.0
+    rest = [other for other in found.axes if other != axis]
+    groups: dict[str, list[Row]] = {}
+    for row in found.rows:
+        if row.get(name) is not None:
+            groups.setdefault(", ".join(str(row[other]) for other in rest) or name, []).append(row)
+    lines = []
+    for label, rows in list(groups.items())[:MOST_SLICES]:
+        points = sorted((_place(axis, row) / scale, float(row[name])) for row in rows)
+        lines.append(Line(label, [x for x, _ in points], [y for _, y in points], "points"))
+    return [
+        Picture(f"slice-{name}-{axis}".replace(".", "-"), f"{name} by {axis}", f"{axis} {unit}".strip(), name, lines)
+    ]
+
+
+def _place(axis: str, row: Row) -> float:
+    found = of_answers.place(axis, row[axis])
+    assert found is not None, "the axis has numbers"
+    return found
+
+
+def profiles(found: Answers, folder: Path) -> dict[str, str]:
+    """Write the best point of each finding as a profile, and give the command that runs it."""
+    from pslc.targets.target import find_target
+
+    commands = {}
+    for name, row in found.best.items():
+        spec = str(row["command"]).split(" --on ")[1].split(" --seed ")[0].strip("'")
+        path = folder / f"best-{name}.toml"
+        path.write_text(find_target(spec).profile, encoding="utf-8")
+        commands[name] = f"pslc run {row['run']} --on sim:{path} --seed {row['seed']}"
+    return commands
