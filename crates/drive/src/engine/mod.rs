@@ -15,6 +15,9 @@ pub use threads::Threads;
 #[cfg(target_os = "linux")]
 pub use uring::Uring;
 
+/// Nothing is waited for longer than this before the caller may look round.
+pub const PATIENCE: Duration = Duration::from_millis(100);
+
 /// The name of an engine, as recordings hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

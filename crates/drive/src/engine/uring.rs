@@ -9,7 +9,7 @@ use pslc_load::job::SyncMode;
 use pslc_ssd::Op;
 use rustix::fs::FallocateFlags;
 
-use super::{Done, Task};
+use super::{Done, Task, PATIENCE};
 
 pub struct Uring {
     ring: IoUring,
@@ -19,7 +19,14 @@ pub struct Uring {
     /// In the submission queue, and how many of them are handed over without waiting for more.
     gathered: u32,
     batch: u32,
+    /// The ticker is under way.
+    ticking: bool,
 }
+
+/// Marks the ticker's completion; slots are far fewer.
+const TICKER: u64 = u64::MAX;
+/// [`PATIENCE`], as the ring takes it.
+static PERIOD: Timespec = Timespec::new().nsec(PATIENCE.as_nanos() as u32);
 
 impl Uring {
     pub fn new(slots: u32, memory: &mut [u8]) -> io::Result<Uring> {
@@ -40,7 +47,9 @@ impl Uring {
         // Locked memory may be limited, and one buffer is 1 GiB at most; those that are not registered only cost more.
         // SAFETY: the memory outlives the ring, which is drained before either goes.
         let fixed = unsafe { ring.submitter().register_buffers(&[region]) }.is_ok();
-        Ok(Uring { ring, fixed, under_way: 0, gathered: 0, batch: (slots / 8).clamp(1, 32) })
+        // A single request is handed over by the call that waits for it.
+        let batch = if slots == 1 { 2 } else { (slots / 8).clamp(1, 32) };
+        Ok(Uring { ring, fixed, under_way: 0, gathered: 0, batch, ticking: false })
     }
 
     pub fn submit(&mut self, task: Task) -> io::Result<()> {
@@ -89,9 +98,32 @@ impl Uring {
         }
     }
 
+    /// Hand over what was gathered and wait for a completion, at the latest the ticker's. A wait with a limit of its own
+    /// would set and cancel a timer for each request.
+    fn wait(&mut self) -> io::Result<()> {
+        if !self.ticking {
+            let entry = opcode::Timeout::new(&PERIOD).build().user_data(TICKER);
+            // SAFETY: the period is there for ever.
+            self.ticking = unsafe { self.ring.submission().push(&entry) }.is_ok();
+            if !self.ticking {
+                // No room: it comes with the next wait.
+                self.ring.submit()?;
+                return Ok(());
+            }
+        }
+        match self.ring.submit_and_wait(1) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     pub fn next(&mut self, wait: Duration) -> io::Result<Option<Done>> {
         loop {
             if let Some(entry) = self.ring.completion().next() {
+                if entry.user_data() == TICKER {
+                    self.ticking = false;
+                    return Ok(None);
+                }
                 self.under_way -= 1;
                 let result = match entry.result() {
                     moved if moved >= 0 => Ok(moved as u32),
@@ -104,6 +136,10 @@ impl Uring {
                 return Ok(None);
             }
             self.gathered = 0;
+            if wait >= PATIENCE {
+                self.wait()?;
+                continue;
+            }
             let limit = Timespec::from(wait);
             let arguments = SubmitArgs::new().timespec(&limit);
             match self.ring.submitter().submit_with_args(1, &arguments) {
