@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled policies suites picture build clean tools test-tools
+.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled policies suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/simple/pip/", timeout=5)' 2>/dev/null
@@ -37,6 +37,8 @@ help:
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
+	@echo "make fio-page  what becomes of each of fio's options, as docs/fio.md"
+	@echo "make fio-census FOLDER=fio/examples  what pslc makes of a folder of job files"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
@@ -103,6 +105,12 @@ scaled: build
 
 policies: build
 	$(BIN)/python docs/policies/make.py
+
+fio-page: build
+	$(BIN)/python docs/fio/make.py
+
+fio-census: build
+	$(BIN)/python docs/fio/census.py $(FOLDER)
 
 suites: build
 	$(BIN)/python docs/catalogue/make.py

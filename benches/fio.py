@@ -50,7 +50,7 @@ def by_fio(path: Path, words: str) -> tuple[float, float]:
 def by_pslc(path: Path, words: str, seed: int) -> tuple[float, float]:
     """The same of our engine."""
     drive = RealDrive.existing(str(path), agreed=inspect_file(str(path))["identity"])
-    text = "[a]\n" + "\n".join(f"{words} {COMMON}".split()) + "\n"
+    text = "[a]\nioengine=io_uring\n" + "\n".join(f"{words} {COMMON}".split()) + "\n"
     done = drive.run(text, "bench", [], seed)
     job = done["jobs"][0]
     requests = job["read"]["total_ios"] + job["write"]["total_ios"]

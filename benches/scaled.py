@@ -19,6 +19,7 @@ RANDOM = "TLC drive of 8 GB"
 TWICE = """
 [global]
 bs=4k
+ioengine=io_uring
 iodepth=32
 norandommap
 [before]

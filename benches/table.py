@@ -14,7 +14,7 @@ from pslc._native import SimDrive
 from pslc.targets.region import Scope
 from pslc.targets.target import open_simulated
 
-FILL = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
+FILL = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\nsize=100%\n"
 ALDRIN = "sim:aldrin-pro-2tb"
 FULL = f"{ALDRIN},capacity=1000GB,nand.blocks_per_plane=353,cache.dynamic=300GB"
 SPARE = f"{ALDRIN},capacity=500GB,nand.blocks_per_plane=353,cache.dynamic=100GB"
@@ -43,7 +43,7 @@ def steady(spec: str, kind: str, warm: int) -> tuple[float, float, float]:
     drive.run(FILL, "bench", [], 0)
     found = []
     for seed, count in enumerate([warm] + [5_000_000] * 5):
-        job = f"[a]\nrw={kind}\nbs=4k\niodepth=32\nnorandommap\nloops=8\nnumber_ios={count}\n"
+        job = f"[a]\nrw={kind}\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\nio_size=1p\nnumber_ios={count}\n"
         done = drive.run(job, "bench", [], seed)
         change = {name: done["totals"][name] - done["before"][name] for name in done["totals"]}
         moved = (change["gc_bytes_total"] + change["folded_bytes_total"]) / 4096
@@ -140,7 +140,7 @@ def main() -> None:
         took, longest = catalogue(quick)
         rows.append((name, f"{took:.0f} s, most of it {longest}", target))
     rows.append(("the file of a 2 TB drive, filled", kept(ALDRIN, FILL), "20 MB"))
-    scattered = "[a]\nrw=randwrite\nbs=4k\niodepth=32\nsize=100%\n"
+    scattered = "[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\nsize=100%\n"
     rows.append(("the file of a 1 TB drive, at random", kept(FULL, scattered), "2.2 GB, 1 GB/s"))
     for name, rate, target in zip(("text", "Parquet"), trace_rates(), ("2 M/s", "4 M/s"), strict=True):
         rows.append((f"a trace of cached writes, from {name}", f"{rate / 1e6:.1f} M requests/s", target))

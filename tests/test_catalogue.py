@@ -68,7 +68,7 @@ def test_fio_does_what_a_copy_is_printed_as(command, tmp_path):
         pytest.skip("fio is not installed")
     text = command("suites", "show", "copy", "--fio", "--quick", "--on", "./scratch.bin", "--size", "64MB").stdout
     assert text.count("flow=1") == 6
-    (tmp_path / "copy.fio").write_text(text.replace("startdelay=60000000us", "startdelay=0"))
+    (tmp_path / "copy.fio").write_text(text.replace("pause=60000000us", "pause=0"))
     arguments = ["fio", "copy.fio", "--output-format=json", "--ioengine=psync", "--iodepth=1"]
     done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -123,7 +123,7 @@ def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(t
     (tmp_path / "data.bin").write_bytes(b"\1" * 64_000_000)
     scope, real = Scope(quick=True), RealOptions(reuse=True, overwrite_file="data.bin")
     # Long enough for a look within each step.
-    slow = [("startdelay", "0"), ("rate", "100m")]
+    slow = [("pause", "0"), ("rate", "100m")]
     first = pslc.run(
         "second-pass",
         on="./data.bin",
@@ -152,7 +152,7 @@ def test_what_a_scratch_file_held_is_written_again(tmp_path, monkeypatch):
         on="./x.bin",
         scope=Scope(quick=True),
         real=RealOptions(size=64_000_000),
-        options=[("startdelay", "0"), ("rate", "100m")],
+        options=[("pause", "0"), ("rate", "100m")],
         progress=lambda state: not state["step"].startswith("step 2"),
     )
     first.save(tmp_path / "run")

@@ -61,14 +61,3 @@ def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
         if not target.startswith("http"):
             assert (path.parent / target).exists(), target
-
-
-def test_the_options_that_are_said_to_be_obeyed_are_obeyed_and_no_others():
-    text = " ".join((ROOT / "docs" / "how-to.md").read_text().split())
-    section = text[text.index("Obeyed are") : text.index("What has no meaning")]
-    said = set(re.findall(r"`([a-z_]+)`", section)) - {"random"}
-    table = (ROOT / "crates/load/src/job/options.rs").read_text()
-    rows = re.findall(r"\(&\[([^\]]*)\],\s*Obey", table)
-    obeyed = {name for row in rows for name in re.findall(r'"([a-z_]+)"', row)} | {"name"}
-    aliases = {"readwrite", "blocksize", "blocksize_range", "io_limit", "timeout", "wait_for_previous"}
-    assert said == obeyed - aliases

@@ -23,10 +23,11 @@ WEAR = (
 )
 WEAR += 'die_read = "50mW"\ndie_program = "60mW"\ndie_erase = "70mW"\ndata = "500pJ/B"\n'
 
-FILL = "[fill]\nrw=write\nbs=128k\niodepth=8\ndirect=1\nsize=7400m\n"
+FILL = "[fill]\nrw=write\nbs=128k\nioengine=io_uring\niodepth=8\ndirect=1\nsize=7400m\n"
 MIX = """[global]
 direct=1
 bs=4k
+ioengine=io_uring
 size=6g
 io_size=1500m
 [write]
@@ -62,7 +63,9 @@ def disk(tmp_path: Path, profile: str) -> Path:
 def long(folder: Path) -> Path:
     """A job file that takes long enough to be looked at while it runs."""
     path = folder / "long.fio"
-    path.write_text("[long]\nrw=randwrite\nbs=4k\niodepth=16\ndirect=1\nsize=6g\nio_size=4g\n", encoding="utf-8")
+    path.write_text(
+        "[long]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\nsize=6g\nio_size=4g\n", encoding="utf-8"
+    )
     return path
 
 
@@ -252,7 +255,8 @@ def test_every_mode_of_the_tool_and_back_keeps_wear_and_age(disk: Path) -> None:
         assert after["mapped_bytes"] == 0
         for name in ("slc_erases_total", "native_erases_total", "energy_nj_total", "host_write_bytes_total"):
             assert after[name] == before[name], name
-        job = f"[fill]\nrw=write\nbs=128k\niodepth=8\ndirect=1\nsize={drive.capacity_bytes // 131072 * 131072}\n"
+        size = drive.capacity_bytes // 131072 * 131072
+        job = f"[fill]\nrw=write\nbs=128k\nioengine=io_uring\niodepth=8\ndirect=1\nsize={size}\n"
         jobs(drive, job, 0)
         assert drive.counters()["native_erases_total"] + drive.counters()["slc_erases_total"] > (
             after["native_erases_total"] + after["slc_erases_total"]

@@ -63,7 +63,7 @@ def test_a_full_sn850_writes_at_native_speed_from_the_first_second(tmp_path):
     import pslc
 
     job = tmp_path / "again.fio"
-    job.write_text("[global]\nrw=write\nbs=1m\niodepth=32\n[first]\n[again]\nstonewall\n")
+    job.write_text("[global]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n[first]\n[again]\nstonewall\n")
     recording = pslc.run(job, on="sim:sn850-1tb")
     written = recording.time["write_bytes"].cumsum()
     ends = recording.time["end_ns"]

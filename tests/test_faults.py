@@ -17,7 +17,7 @@ from pslc.opened import opened
 
 PSLC = str(Path(sys.executable).parent / "pslc")
 SIM = "sim:pm871b-128gb"
-LONG = "[long]\nrw=randwrite\nbs=64k\niodepth=4\ndirect=1\ntime_based\nruntime=10m\nnorandommap\n"
+LONG = "[long]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=4\ndirect=1\ntime_based\nruntime=10m\nnorandommap\n"
 REAL = ["--on", "./scratch.bin", "--size", "64MB", "--yes"]
 
 
@@ -219,7 +219,7 @@ def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\nnumjobs=4096\niodepth=65536\n", "numjobs times iodepth is 268435456"),
+        ("[a]\nioengine=io_uring\nnumjobs=4096\niodepth=65536\n", "numjobs times iodepth is 268435456"),
         ("[a]\n" * 100_000, "more than 10000 sections"),
         ("#" * 16_000_001, "at most 16000000"),
     ],

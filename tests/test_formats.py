@@ -190,7 +190,8 @@ def test_a_job_file_or_json_beside_a_log_tells_how_it_was_written(companion, tex
         ("fsync=1\nbs=4k", "flush"),
         ("fdatasync=1\nbs=8k", "flush"),
         ("sync=dsync", "flush"),
-        ("fsync=1\niodepth=4", "unknown"),
+        ("fsync=1\nioengine=libaio\niodepth=4", "unknown"),
+        ("fsync=1\niodepth=4\nbs=4k", "flush"),
         ("fsync=32", "unknown"),
         # 10 us for each: no program is as quick.
         ("fsync=1\nbs=64", "unknown"),

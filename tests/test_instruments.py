@@ -154,7 +154,7 @@ def test_a_real_drive_is_asked_for_its_temperature_by_the_suite_that_never_leave
     recording = pslc.run(
         "thermal",
         on="./scratch.bin",
-        options=[("startdelay", "0"), ("thinktime", "0")],
+        options=[("pause", "0"), ("thinktime", "0")],
         scope=Scope(quick=True),
         real=RealOptions(size=64_000_000),
     )

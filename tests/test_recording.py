@@ -12,8 +12,8 @@ from pslc.recording import SCHEMA
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
-FILL = "[fill]\nrw=write\nbs=1m\niodepth=8\nsize=6g\n"
-AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\niodepth=16\nnumber_ios=200000\n"
+FILL = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\nsize=6g\n"
+AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\nioengine=io_uring\niodepth=16\nnumber_ios=200000\n"
 # What each kind of run writes down, to the bit: the job after a fill, and the start of the digest of its series. They
 # change only when the model, the requests or the recorder do; say so in the changelog then.
 GOLDEN = {
@@ -71,7 +71,7 @@ def test_a_run_made_again_from_its_own_folder_is_the_same(tmp_path):
 
 def test_the_seed_decides_random_runs(tmp_path):
     job = tmp_path / "random.fio"
-    job.write_text("[a]\nrw=randrw\nbs=4k\nsize=1g\niodepth=8\nnumber_ios=50000\n")
+    job.write_text("[a]\nrw=randrw\nbs=4k\nsize=1g\nioengine=io_uring\niodepth=8\nnumber_ios=50000\n")
     one, same, other = (pslc.run(job, on=TARGET, seed=seed) for seed in (1, 1, 2))
     assert one.totals == same.totals
     assert one.totals != other.totals
@@ -99,7 +99,7 @@ def test_a_damaged_recording_is_refused(tmp_path):
 
 def test_writes_on_a_schedule_have_no_phases(tmp_path):
     job = tmp_path / "paced.fio"
-    job.write_text("[a]\nrw=write\nbs=1m\niodepth=4\nsize=4g\nthinktime=1s\nthinktime_blocks=512\n")
+    job.write_text("[a]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=4\nsize=4g\nthinktime=1s\nthinktime_blocks=512\n")
     findings = pslc.run(job, on=TARGET).findings
     assert findings["phases"] == []
     assert findings["cache_bytes"] is None
@@ -108,7 +108,7 @@ def test_writes_on_a_schedule_have_no_phases(tmp_path):
 
 def test_progress_is_told_and_can_end_a_run(tmp_path):
     job = tmp_path / "long.fio"
-    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=32\ntime_based\nruntime=100h\n")
+    job.write_text("[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\ntime_based\nruntime=100h\n")
     told = []
 
     def progress(state):
@@ -124,7 +124,7 @@ def test_progress_is_told_and_can_end_a_run(tmp_path):
 
 def test_an_error_in_progress_is_raised(tmp_path):
     job = tmp_path / "long.fio"
-    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=32\ntime_based\nruntime=100h\n")
+    job.write_text("[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\ntime_based\nruntime=100h\n")
 
     def progress(state):
         raise RuntimeError("mine")

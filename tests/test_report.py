@@ -108,7 +108,7 @@ def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
 
 def test_fios_json_has_the_figures_of_the_run(tmp_path):
     job = tmp_path / "mix.fio"
-    job.write_text("[mix]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m\niodepth=4\n")
+    job.write_text("[mix]\nrw=randrw\nrwmixread=70\nbs=4k\nsize=256m\nioengine=io_uring\niodepth=4\n")
     recording = pslc.run(job, on=TARGET)
     document = fio.document(recording)
     assert document["fio version"].startswith("pslc-")

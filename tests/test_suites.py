@@ -287,7 +287,8 @@ def test_snia_rounds_are_steady_on_a_drive_written_twice(small):
     assert {row["read_percent"] for row in found["iops"]} == {100, 65, 35, 0}
     assert {row["wait_s"] for row in found["hir"]} == {5, 10, 15, 25, 50}
     by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in found["iops"]}
-    assert by[100, 4096] > by[0, 4096]
+    # The first rounds write into the cache; once it is full, reading is quicker.
+    assert by[100, 4096] > found["tracked_iops"][-1]
 
 
 def test_copies_move_what_they_say_and_take_longer_to_the_same_drive(small):
@@ -319,7 +320,7 @@ def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, 
         name,
         on="./scratch.bin",
         # Waiting is real on a real drive.
-        options=[("startdelay", "0"), ("thinktime", "0")],
+        options=[("pause", "0"), ("thinktime", "0")],
         scope=QUICK,
         real=RealOptions(size=64_000_000),
     )

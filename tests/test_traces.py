@@ -80,7 +80,7 @@ def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
 def test_latencies_are_those_of_the_same_requests_as_a_job(small, tmp_path):
     rows = [(0, "write", i << 20, 1 << 20) for i in range(2000)]
     trace = pslc.run(table(tmp_path / "a.csv", rows), on=small, how=Replay(pace="asap"), options=[("iodepth", "8")])
-    (tmp_path / "same.fio").write_text("[a]\nrw=write\nbs=1m\niodepth=8\ndirect=1\nsize=2000m\n")
+    (tmp_path / "same.fio").write_text("[a]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\ndirect=1\nsize=2000m\n")
     job = pslc.run(tmp_path / "same.fio", on=small)
     assert trace.drive_time_s == job.drive_time_s
     assert trace.jobs[0]["write"] == job.jobs[0]["write"]

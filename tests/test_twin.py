@@ -48,7 +48,7 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
     values = {name: one.prior for name, one in model.PARAMETERS.items()} | {"slc_rate": 5e9, "native_rate": 2e9}
     whole = model.Model(build, model.Firmware("dynamic-slc", policy, reuse))
     size = 250_000_000_000
-    step = f"[fill]\nstonewall\nrw=write\noffset=0\nsize={size}\ndirect=1\nbs=1m\niodepth=32\n"
+    step = f"[fill]\nstonewall\nrw=write\noffset=0\nsize={size}\ndirect=1\nbs=1m\nioengine=io_uring\niodepth=32\n"
     trial = data.Trial("fill", [step], 0, [], [[16]])
     found = []
     for one in (whole, whole.scaled()):
@@ -157,7 +157,7 @@ def test_a_small_budget_fills_a_part_of_the_drive(small: str) -> None:
 
 
 def test_a_coarse_recording_adds_up_to_the_same(small: str) -> None:
-    step = "[fill]\nrw=write\nbs=1m\niodepth=32\nsize=1g\n"
+    step = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\nsize=1g\n"
     fine, coarse = (find_target(small).open().run(step, "x.fio", [], 0, None, None, times) for times in (1, 16))
     assert fine["drive_time_ns"] == coarse["drive_time_ns"]
     for axis in ("time", "bytes"):

@@ -16,7 +16,7 @@ from pslc.analysis import Curve
 from pslc.findings.writes import of_writes
 from pslc.recording import Columns, Recording
 
-FILL = "[fill]\nrw=write\nbs=512k\niodepth=16\nsize=100%\n"
+FILL = "[fill]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=16\nsize=100%\n"
 BRIEF = 0.005
 """Shorter than this share of what was written is no state of a drive."""
 Floats = NDArray[np.float64]
@@ -164,11 +164,9 @@ def job(rng: np.random.Generator) -> str:
     one request at a time."""
     kind = rng.choice(["fill", "part", "twice", "random", "slow"], p=[0.5, 0.1, 0.13, 0.15, 0.12])
     if kind == "slow":
-        return (
-            f"[slow]\nrw=write\nbs={rng.choice(['4k', '8k', '16k', '64k'])}\niodepth=1\nsize={rng.integers(20, 60)}%\n"
-        )
+        return f"[slow]\nrw=write\nbs={rng.choice(['4k', '8k', '16k', '64k'])}\nioengine=libaio\niodepth=1\nsize={rng.integers(20, 60)}%\n"  # noqa: E501
     size = rng.integers(20, 80) if kind == "part" else 100
-    common = f"bs={rng.choice(['128k', '256k', '512k', '1m'])}\niodepth={rng.choice([8, 16, 32])}\n"
+    common = f"bs={rng.choice(['128k', '256k', '512k', '1m'])}\nioengine=io_uring\niodepth={rng.choice([8, 16, 32])}\n"
     fill = f"[fill]\nrw=write\n{common}size={size}%\n"
     if kind == "twice":
         return f"{fill}[again]\nstonewall\nrw=write\n{common}size=100%\n"
@@ -212,7 +210,9 @@ speed = "{rng.integers(3, 15)}%"
 def processor(rng: np.random.Generator) -> Scene:
     """Small requests by a host whose processor takes its time for each, or has enough of it."""
     bs, cost, cores = rng.choice([4, 8, 16]), rng.choice([5, 40, 80, 160]), rng.choice([1, 2, 4])
-    jobs = f"[small]\nrw=write\nbs={bs}k\niodepth={rng.choice([8, 32])}\nsize={rng.integers(5, 20)}%\n"
+    jobs = (
+        f"[small]\nrw=write\nbs={bs}k\nioengine=io_uring\niodepth={rng.choice([8, 32])}\nsize={rng.integers(5, 20)}%\n"
+    )
     return Scene(jobs, f'[host]\ncores = {cores}\nread = "{cost}us"\nwrite = "{cost}us"\n')
 
 
@@ -220,7 +220,9 @@ def far_apart(rng: np.random.Generator) -> Scene:
     """Small random writes, close together and then far apart, or at once far apart, on a drive that holds a small part
     of its map, or all of it."""
     held = rng.choice(["32KiB", "64KiB", "128KiB", "dram"], p=[0.3, 0.3, 0.2, 0.2])
-    common = f"rw=randwrite\nnorandommap\nbs={rng.choice([4, 8, 16])}k\niodepth={rng.choice([1, 4, 32])}\n"
+    common = (
+        f"rw=randwrite\nnorandommap\nbs={rng.choice([4, 8, 16])}k\nioengine=libaio\niodepth={rng.choice([1, 4, 32])}\n"
+    )
     near = f"[near]\n{common}size=24m\nio_size={rng.integers(80, 200)}m\n" if rng.random() < 0.7 else ""
     far = f"[far]\nstonewall\n{common}size=100%\nio_size={rng.integers(200, 500)}m\n"
     return Scene(near + far, keys=f"controller.map={held}")
@@ -230,7 +232,7 @@ def burst(rng: np.random.Generator) -> Scene:
     """A short write to a drive whose buffer takes in a visible part of it."""
     buffer = int(rng.integers(8, 64))
     size = round(buffer * rng.uniform(4, 20))
-    jobs = f"[burst]\nrw=write\nbs={rng.choice([16, 64, 128])}k\niodepth={rng.choice([1, 8])}\nsize={size}m\n"
+    jobs = f"[burst]\nrw=write\nbs={rng.choice([16, 64, 128])}k\nioengine=libaio\niodepth={rng.choice([1, 8])}\nsize={size}m\n"  # noqa: E501
     return Scene(jobs, keys=f"controller.write_buffer={buffer}MiB")
 
 
@@ -238,7 +240,7 @@ def asleep(rng: np.random.Generator) -> Scene:
     """A short write after a pause, to a drive that takes a while to wake up, or is awake at once."""
     waits = rng.choice([0.0, rng.uniform(5, 50)], p=[0.3, 0.7])
     size, bs = rng.integers(2, 40), rng.choice([4, 16, 64])
-    jobs = f"[first]\nstartdelay={rng.integers(1, 5)}\nrw=write\nbs={bs}k\niodepth={rng.choice([1, 4])}\nsize={size}m\n"
+    jobs = f"[first]\nstartdelay={rng.integers(1, 5)}\nrw=write\nbs={bs}k\nioengine=libaio\niodepth={rng.choice([1, 4])}\nsize={size}m\n"  # noqa: E501
     return Scene(jobs, power(waits))
 
 
@@ -246,8 +248,8 @@ def shared(rng: np.random.Generator) -> Scene:
     """A fill of a part of a drive of which somebody else reads what is there, a lot or a little."""
     size = rng.integers(10, 40)
     rate = rng.choice([1, 10, 1000])
-    fill = f"[fill]\nrw=write\nbs=512k\niodepth=16\nsize={size}%\n"
-    other = f"rw={rng.choice(['read', 'randread'])}\nbs=128k\niodepth={rng.choice([2, 16])}\nrate={rate}m\nsize=5%\n"
+    fill = f"[fill]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=16\nsize={size}%\n"
+    other = f"rw={rng.choice(['read', 'randread'])}\nbs=128k\nioengine=libaio\niodepth={rng.choice([2, 16])}\nrate={rate}m\nsize=5%\n"  # noqa: E501
     return Scene(f"{fill}[other]\n{other}time_based\nruntime={rng.integers(2, 30)}\n")
 
 

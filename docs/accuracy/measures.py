@@ -125,7 +125,7 @@ def capacity(drive: str) -> float:
 @measure("B/s")
 def again(drive: str) -> float:
     """Speed over the first minute of the second of two fills without a pause."""
-    recording = job(drive, "[global]\nrw=write\nbs=1m\niodepth=32\n[first]\n[again]\nstonewall\n")
+    recording = job(drive, "[global]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n[first]\n[again]\nstonewall\n")
     written, ends = recording.time["write_bytes"].cumsum(), recording.time["end_ns"]
     begin = int((written < recording.capacity_bytes).sum())
     last = int((ends < ends[begin] + 60_000_000_000).sum())
@@ -152,10 +152,10 @@ def progress(recording: pslc.Recording, column: str = "write_bytes") -> tuple[Fl
 # ---- CrystalDiskMark: 1 GiB, five seconds each
 
 CDM = {
-    "seq-read": ("read", "rw=read\nbs=1m\niodepth=8"),
-    "seq-write": ("write", "rw=write\nbs=1m\niodepth=8"),
-    "random-read": ("read", "rw=randread\nbs=4k\niodepth=1\nnorandommap"),
-    "random-write": ("write", "rw=randwrite\nbs=4k\niodepth=1\nnorandommap"),
+    "seq-read": ("read", "rw=read\nbs=1m\nioengine=io_uring\niodepth=8"),
+    "seq-write": ("write", "rw=write\nbs=1m\nioengine=io_uring\niodepth=8"),
+    "random-read": ("read", "rw=randread\nbs=4k\nioengine=io_uring\niodepth=1\nnorandommap"),
+    "random-write": ("write", "rw=randwrite\nbs=4k\nioengine=io_uring\niodepth=1\nnorandommap"),
 }
 
 
@@ -163,15 +163,15 @@ CDM = {
 def cdm(drive: str, row: str) -> float:
     """One row, on a fresh file."""
     kind, what = CDM[row]
-    text = "[global]\nsize=1g\ndirect=1\n[lay-out]\nrw=write\nbs=1m\niodepth=8\n"
-    text += f"[row]\nstonewall\n{what}\ntime_based\nruntime=5\nstartdelay=5\n"
+    text = "[global]\nsize=1g\ndirect=1\n[lay-out]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\n"
+    text += f"[row]\nstonewall\n{what}\ntime_based\nruntime=5\npause=5\n"
     return speed_of(job(drive, text), "row", kind)
 
 
 @measure("s")
 def copy_in(drive: str) -> float:
     """31.45 GB from memory, as files are copied: 1 MiB requests, 8 under way."""
-    return job(drive, "[copy]\nrw=write\nbs=1m\niodepth=8\nsize=31450m\n").drive_time_s
+    return job(drive, "[copy]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\nsize=31450m\n").drive_time_s
 
 
 # ---- random requests
@@ -180,8 +180,8 @@ def copy_in(drive: str) -> float:
 @measure("IOPS")
 def random(drive: str, kind: str, depth: str, span: str = "100%") -> float:
     """4 KiB requests for two seconds over a span that was written before."""
-    text = f"[global]\nsize={span}\ndirect=1\n[lay-out]\nrw=write\nbs=1m\niodepth=32\n"
-    text += f"[row]\nstonewall\nrw=rand{kind}\nbs=4k\niodepth={depth}\nnorandommap\ntime_based\nruntime=2\n"
+    text = f"[global]\nsize={span}\ndirect=1\n[lay-out]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n"
+    text += f"[row]\nstonewall\nrw=rand{kind}\nbs=4k\nioengine=libaio\niodepth={depth}\nnorandommap\ntime_based\nruntime=2\n"  # noqa: E501
     return rate_of(job(drive, text), "row", kind)
 
 
@@ -193,7 +193,7 @@ def latency(drive: str, kind: str, depth: str) -> float:
 
 def random_writes(drive: str, before: str, volumes: int) -> tuple[Floats, Floats]:
     """IOPS against seconds of random 4 KiB writes over the whole drive, so many times its capacity, 16 under way."""
-    text = "[global]\nbs=4k\niodepth=16\ndirect=1\n" + before
+    text = "[global]\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\n" + before
     text += f"[random]\nstonewall\nrw=randwrite\nnorandommap\nsize=100%\nloops={volumes}\n"
     recording = job(drive, text)
     unit = next(job for job in recording.jobs if job["name"] == "random")
@@ -237,13 +237,13 @@ def random_end(drive: str) -> float:
 @measure("IOPS")
 def random_full(drive: str) -> float:
     """Of a drive that was filled in sequence before, after twice its capacity."""
-    before = "[fill]\nrw=write\nbs=1m\niodepth=32\n"
+    before = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n"
     return float(random_writes(drive, before, 2)[0][-40:].mean())
 
 
 # ---- power and heat
 
-HOUR = "[hour]\nrw=write\nbs=1m\niodepth=32\ntime_based\nruntime=3600\n"
+HOUR = "[hour]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ntime_based\nruntime=3600\n"
 
 
 def watts(recording: pslc.Recording) -> tuple[Floats, Floats]:
@@ -295,8 +295,8 @@ def time_to_heat(drive: str) -> float:
 
 def half_an_hour_of_reads(drive: str) -> pslc.Recording:
     """Sequential, from 64 GiB that were written before, after the drive has cooled."""
-    text = "[global]\nbs=1m\niodepth=32\nsize=64g\n[lay-out]\nrw=write\n"
-    return job(drive, text + "[reads]\nstonewall\nrw=read\ntime_based\nruntime=1800\nstartdelay=1800\n")
+    text = "[global]\nbs=1m\nioengine=io_uring\niodepth=32\nsize=64g\n[lay-out]\nrw=write\n"
+    return job(drive, text + "[reads]\nstonewall\nrw=read\ntime_based\nruntime=1800\npause=1800\n")
 
 
 @measure("C")
@@ -412,7 +412,7 @@ def write_over_read(drive: str) -> float:
 @measure("B/s")
 def read_while_flushing(drive: str) -> float:
     """Sequential reads of the main area, begun while the buffer migrates after two seconds of silence."""
-    text = "[global]\nbs=1m\niodepth=8\ndirect=1\n[old]\nrw=write\nsize=8g\n[rest]\nstonewall\nrw=write\nbs=4k\n"
-    text += "number_ios=1\nstartdelay=300\n[buffer]\nstonewall\nrw=write\noffset=16g\nsize=2g\n"
-    text += "[reads]\nstonewall\nrw=read\nsize=4g\nstartdelay=3\n"
+    text = "[global]\nbs=1m\nioengine=libaio\niodepth=8\ndirect=1\n[old]\nrw=write\nsize=8g\n[rest]\nstonewall\nrw=write\nbs=4k\n"  # noqa: E501
+    text += "number_ios=1\npause=300\n[buffer]\nstonewall\nrw=write\noffset=16g\nsize=2g\n"
+    text += "[reads]\nstonewall\nrw=read\nsize=4g\npause=3\n"
     return speed_of(job(drive, text), "reads", "read")

@@ -59,6 +59,9 @@ def check_scratch(path: str, size: int) -> None:
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
+def waits(engine: str) -> bool:
+    """Whether an engine of fio has one request under way, whatever `iodepth` says."""
+
 def trace_formats() -> list[tuple[str, str]]:
     """The formats of traces that are read, and whose they are."""
 
@@ -105,6 +108,10 @@ class TraceFile:
 
     def read(self, count: int) -> TraceBatches:
         """Its requests, so many at a time."""
+
+def fio_words() -> tuple[list[tuple[list[str], str, str]], list[tuple[list[str], str, str]]]:
+    """What becomes of fio's options, and of its engines: names, `obeyed`, `on real drives`, `ignored` or `refused`, and
+    why."""
 
 class RealDrive:
     """A file or a block device, open for writing. Its clock begins when it is opened."""
@@ -196,6 +203,13 @@ class SimDrive:
     def idle(self, ns: int) -> None:
         """Let the drive be left alone for a while."""
 
+    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Write, in sequence, what the jobs read that is not written and that no job before them writes. Returns the
+        bytes."""
+
+    def unwritten_bytes(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Bytes that `lay_out` would write."""
+
     def run(
         self,
         jobs: str,
@@ -229,6 +243,9 @@ class SimDrive:
           percentiles of its requests, to an eighth of an octave; every column of the target follows, as it was
           at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
         - `before`, `totals`: the target's columns at the start and at the end, by name
+        - `logs`: of each clone of a job that asked for a log: `name`, `number` (from 1), `one_at_a_time` (its engine),
+          `begin_ns`, `options`, and columns as in `series`, one value a request: `issued_ns`, `latency_ns`, `op` (0
+          read, 1 write, 2 trim, 3 flush), `bytes`, `offset`
         """
 
     def replay(

@@ -141,7 +141,7 @@ def test_what_memory_took_in_is_told_by_what_did_not_reach_the_drive() -> None:
 
 def test_random_writes_to_a_drive_without_dram_wait_for_its_map(tmp_path: Path) -> None:
     job = tmp_path / "random.fio"
-    job.write_text("[a]\nrw=randwrite\nbs=4k\niodepth=1\nio_size=100m\nsize=100%\n")
+    job.write_text("[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=1\nio_size=100m\nsize=100%\n")
     (phase,) = pslc.run(job, on="sim:su630-480gb").findings["phases"]
     assert phase["cause"] == "map"
 
@@ -157,7 +157,7 @@ def causes_of(job: Path, text: str, on: str) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("held", ["256KiB", "dram"])
 def test_writes_far_apart_are_slower_where_the_map_is_not_at_hand(tmp_path: Path, held: str) -> None:
-    common = "rw=randwrite\nnorandommap\nbs=4k\niodepth=32\n"
+    common = "rw=randwrite\nnorandommap\nbs=4k\nioengine=io_uring\niodepth=32\n"
     text = f"[near]\n{common}size=24m\nio_size=200m\n[far]\nstonewall\n{common}size=100%\nio_size=400m\n"
     inside, outside = causes_of(tmp_path / "far.fio", text, f"sim:su630-480gb,controller.map={held}")
     assert (inside[-1] == "map") == (outside[-1] == "map") == (held != "dram")
@@ -165,7 +165,7 @@ def test_writes_far_apart_are_slower_where_the_map_is_not_at_hand(tmp_path: Path
 
 @pytest.mark.parametrize(("size", "expected"), [("600m", ["dram", "pslc"]), ("60g", ["pslc"])])
 def test_the_start_of_a_burst_goes_into_the_buffer_of_the_drive(tmp_path: Path, size: str, expected: list[str]) -> None:
-    text = f"[burst]\nrw=write\nbs=128k\niodepth=8\nsize={size}\n"
+    text = f"[burst]\nrw=write\nbs=128k\nioengine=io_uring\niodepth=8\nsize={size}\n"
     inside, outside = causes_of(tmp_path / "burst.fio", text, "sim:660p-1tb")
     assert inside == outside == expected
     cache = pslc.run(tmp_path / "burst.fio", on="sim:660p-1tb").findings.cache
@@ -179,7 +179,7 @@ def test_the_start_of_a_burst_goes_into_the_buffer_of_the_drive(tmp_path: Path, 
 def test_a_short_write_after_a_pause_waits_for_the_drive_to_wake_up(
     tmp_path: Path, exit_time: str, delay: int, cause: str
 ) -> None:
-    text = f"[first]\nstartdelay={delay}\nrw=write\nbs=128k\niodepth=8\nsize=80m\n"
+    text = f"[first]\nstartdelay={delay}\nrw=write\nbs=128k\nioengine=io_uring\niodepth=8\nsize=80m\n"
     inside, outside = causes_of(tmp_path / "first.fio", text, f"sim:sn850-1tb,power.exit={exit_time}")
     assert (inside[0] == "power") == (outside[0] == "power") == (cause == "power")
 
@@ -187,8 +187,8 @@ def test_a_short_write_after_a_pause_waits_for_the_drive_to_wake_up(
 @pytest.mark.parametrize(("rate", "shared"), [("2000m", True), ("20m", False)])
 def test_a_drive_that_somebody_else_reads_is_not_ours_alone(tmp_path: Path, rate: str, shared: bool) -> None:
     job = tmp_path / "shared.fio"
-    reads = f"rw=randread\nbs=128k\niodepth=16\nrate={rate}\nsize=1%\ntime_based\nruntime=20\n"
-    job.write_text(f"[ours]\nrw=write\nbs=512k\niodepth=8\nsize=30%\n[other]\n{reads}")
+    reads = f"rw=randread\nbs=128k\nioengine=io_uring\niodepth=16\nrate={rate}\nsize=1%\ntime_based\nruntime=20\n"
+    job.write_text(f"[ours]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=8\nsize=30%\n[other]\n{reads}")
     recording = without_others(pslc.run(job, on="sim:pm871b-128gb"))
     for outside in (False, True):
         causes = {phase["cause"] for phase in of_writes(recording, outside=outside)["phases"]}
@@ -197,7 +197,7 @@ def test_a_drive_that_somebody_else_reads_is_not_ours_alone(tmp_path: Path, rate
 
 def test_a_slow_processor_is_seen_from_inside_and_from_outside(tmp_path: Path) -> None:
     job = tmp_path / "small.fio"
-    job.write_text("[a]\nrw=write\nbs=4k\niodepth=32\nio_size=1g\nsize=100%\ndirect=1\n")
+    job.write_text("[a]\nrw=write\nbs=4k\nioengine=io_uring\niodepth=32\nio_size=1g\nsize=100%\ndirect=1\n")
     recording = pslc.run(job, on="sim:sn850-1tb,host.cores=2,host.read=20us,host.write=40us")
     assert [phase["cause"] for phase in recording.findings["phases"]] == ["cpu"]
     assert [phase["cause"] for phase in of_writes(recording, outside=True)["phases"]] == ["cpu"]

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use pslc_load::job::{Data, Job, SyncMode};
+use pslc_load::job::{Data, Job, Sizes, SyncMode};
 use pslc_load::{Completion, Target, TargetError};
 use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
@@ -13,7 +13,7 @@ use rustix::time::{clock_gettime, ClockId};
 use crate::arena::Arena;
 use crate::clock::Watchdog;
 use crate::data::Maker;
-use crate::engine::{name, Done, Engine, Kind, Task};
+use crate::engine::{name, Done, Engine, Kind, Task, PATIENCE};
 use crate::error::OpenError;
 #[cfg(target_os = "linux")]
 use crate::mark::Mark;
@@ -79,9 +79,6 @@ const COLUMNS: [&str; 6] = [
     "device_write_bytes_total",
 ];
 const OWN: usize = 4;
-
-/// Nothing is waited for longer than this before the caller may look round.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 impl RealTarget {
     pub(crate) fn new(
@@ -158,14 +155,15 @@ impl RealTarget {
                     "use a file on ext4, xfs or btrfs; direct=0 measures the page cache",
                 ));
             }
-            for (option, bytes) in [
-                ("bs", job.bs.read as u64),
-                ("bs", job.bs.write as u64),
-                ("offset", job.offset),
-                ("offset_increment", job.offset_increment),
-                ("size", job.size),
-                ("io_size", job.io_size),
-            ] {
+            let least = job.sizes.each(Sizes::least);
+            let used = [
+                (job.reads(), least.read),
+                (job.writes(), least.write),
+                (!job.reads() && !job.writes(), least.trim),
+            ];
+            let sizes = used.into_iter().filter(|(used, _)| *used).map(|(_, size)| ("bs", size as u64));
+            let places = [("offset", job.offset), ("offset_increment", job.offset_increment)];
+            for (option, bytes) in sizes.chain(places) {
                 if bytes % self.block as u64 != 0 {
                     return Err(OpenError::new(
                         format!("job {}: {option}={bytes}, but the blocks are of {}", job.name, self.block),
@@ -338,6 +336,12 @@ impl Target for RealTarget {
         let Some(done) = done else { return Ok(None) };
         self.under_way -= 1;
         self.finish(done).map(Some)
+    }
+
+    /// As far as the system follows the advice; what is dirty stays.
+    fn invalidate(&mut self, offset: u64, len: u64) {
+        let len = std::num::NonZeroU64::new(len);
+        let _ = rustix::fs::fadvise(&self.buffered, offset, len, rustix::fs::Advice::DontNeed);
     }
 
     fn columns(&self) -> &'static [&'static str] {

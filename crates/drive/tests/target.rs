@@ -39,11 +39,11 @@ fn both_engines_do_every_kind_of_request() {
         let mut target = scratch("kinds", kind);
         for direct in [0, 1] {
             let text = format!(
-                "[global]\ndirect={direct}\nsize=16m\n[w]\nrw=write\nbs=256k\niodepth=8\nend_fsync=1\n\
-                 [r]\nstonewall\nrw=randread\nbs=4k\niodepth=16\nnumber_ios=500\n\
-                 [mix]\nstonewall\nrw=randrw\nbs=8k\niodepth=4\nfdatasync=16\nnumber_ios=300\nnumjobs=2\n\
+                "[global]\ndirect={direct}\nsize=16m\n[w]\nrw=write\nbs=256k\nioengine=io_uring\niodepth=8\nend_fsync=1\n\
+                 [r]\nstonewall\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=16\nnumber_ios=500\n\
+                 [mix]\nstonewall\nrw=randrw\nbs=8k\nioengine=io_uring\niodepth=4\nfdatasync=16\nnumber_ios=300\nnumjobs=2\n\
                  [sync]\nstonewall\nrw=randwrite\nbs=4k\nsync=dsync\nnumber_ios=20\n\
-                 [trim]\nstonewall\nrw=trim\nbs=1m\niodepth=2\n"
+                 [trim]\nstonewall\nrw=trim\nbs=1m\nioengine=io_uring\niodepth=2\n"
             );
             let recording = go(&mut target, &text);
             assert!(recording.error.is_none(), "{:?} {:?}", kind, recording.error);
@@ -62,7 +62,9 @@ fn what_a_verifying_job_wrote_reads_back_the_same() {
     for kind in [Kind::Uring, Kind::Threads] {
         let mut target = scratch("verify", kind);
         for rw in ["write", "randwrite"] {
-            let text = format!("[v]\nrw={rw}\nbs=16k\nsize=8m\niodepth=8\ndirect=1\nverify=crc32c\n");
+            let text = format!(
+                "[v]\nrw={rw}\nbs=16k\nsize=8m\nioengine=io_uring\niodepth=8\ndirect=1\nverify=crc32c\n"
+            );
             let recording = go(&mut target, &text);
             assert!(recording.error.is_none(), "{:?}", recording.error);
             assert_eq!((recording.stats[0].kinds[1].count, recording.stats[0].kinds[0].count), (512, 512));
@@ -75,7 +77,7 @@ fn a_byte_that_changed_is_found() {
     let path = folder("corrupt").join("file");
     std::fs::write(&path, vec![1; 4 * MB as usize]).unwrap();
     let mut target = open_existing(&path, None, Some(&inspect_file(&path).unwrap().identity)).unwrap();
-    let list = jobs("[v]\nrw=write\nbs=16k\niodepth=2\ndirect=0\nverify=md5\n", &target);
+    let list = jobs("[v]\nrw=write\nbs=16k\nioengine=io_uring\niodepth=2\ndirect=0\nverify=md5\n", &target);
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     let mut spoilt = false;
     // Between the last write and the first read; the observer is asked every 16 requests of 256.
@@ -93,7 +95,7 @@ fn a_byte_that_changed_is_found() {
 #[test]
 fn the_offsets_of_a_seeded_job_are_those_on_a_simulated_drive() {
     let mut target = scratch("offsets", Kind::Uring);
-    let text = "[w]\nrw=randwrite\nbs=64k\niodepth=1\ndirect=1\nnumber_ios=50\nsize=32m\n";
+    let text = "[w]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=1\ndirect=1\nnumber_ios=50\nsize=32m\n";
     let list = jobs(text, &target);
     let offsets: Vec<u64> = pslc_load::Stream::new(&list[0], 0, 0, 1).map(|request| request.offset).collect();
     // A block holds data exactly where a request of the stream went.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod job;
+mod layout;
 mod plan;
 pub mod record;
 pub mod replay;
@@ -14,6 +15,7 @@ mod stream;
 mod target;
 pub mod traces;
 
+pub use layout::{lay_out, missing};
 pub use plan::{least, memory_bytes, plan, scattered, Best, Least, Plan};
 pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;

@@ -22,9 +22,12 @@ pub struct Plan {
 pub fn plan(jobs: &[Job]) -> Plan {
     let mut plan = Plan::default();
     for (number, job) in jobs.iter().enumerate() {
-        let writes =
-            matches!(job.rw.mix, Mix::Write | Mix::ReadWrite | Mix::TrimWrite) || job.copy_to.is_some();
-        plan.idle += job.startdelay;
+        let writes = job.writes() || job.copy_to.is_some();
+        if job.null {
+            plan.idle += job.runtime.unwrap_or_default();
+            continue;
+        }
+        plan.idle += job.pause;
         if job.time_based {
             plan.writes_until_time |= writes;
             plan.timed += job.runtime.unwrap_or_default();
@@ -91,7 +94,12 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
             sum.seconds += f64::max(wave.0, wave.1);
             wave = (0.0, 0.0);
         }
-        let largest = job.bs.read.max(job.bs.write).max(job.bs.trim) as f64;
+        let wait = (job.startdelay.0.as_secs_f64() - sum.seconds).max(0.0) + job.pause.as_secs_f64();
+        if job.null {
+            wave.0 = f64::max(wave.0, wait + job.runtime.unwrap_or_default().as_secs_f64());
+            continue;
+        }
+        let largest = job.largest() as f64;
         let clones = job.numjobs as f64;
         let slowest = |of: &ByKind<Option<u64>>| {
             let used = match job.rw.mix {
@@ -114,7 +122,7 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
         let seconds = (wanted / per_s).min(until);
         let requests = if seconds.is_finite() { wanted.min(seconds * per_s) } else { wanted };
         sum.requests += requests;
-        wave.0 = f64::max(wave.0, job.startdelay.as_secs_f64() + seconds);
+        wave.0 = f64::max(wave.0, wait + seconds);
         wave.1 += requests / free;
     }
     sum.seconds += f64::max(wave.0, wave.1);

@@ -128,6 +128,10 @@ impl Target for SimTarget {
         }
     }
 
+    fn invalidate(&mut self, offset: u64, len: u64) {
+        self.machine.invalidate(offset, len);
+    }
+
     #[inline]
     fn prepare(&self, request: &Request) {
         self.machine.prepare(request);

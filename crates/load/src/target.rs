@@ -20,7 +20,7 @@ pub trait Target {
     /// Completions between two looks at whether to go on. A target that is slow is looked at more often.
     const LOOK_EVERY: u32 = 4096;
 
-    /// A run begins: slot `i` will carry requests of `slots[i]`, at most `largest` bytes long.
+    /// A run begins: slot `i` will carry requests of `slots[i]`, with at most `largest` bytes of data.
     fn begin(&mut self, _slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         Ok(())
     }
@@ -44,6 +44,9 @@ pub trait Target {
     /// can look round.
     /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
+
+    /// The page cache forgets this part of the target, as far as it is on the drive.
+    fn invalidate(&mut self, _offset: u64, _len: u64) {}
 
     /// A request that will be submitted soon, so that the target can prefetch for it. Changes no state.
     fn prepare(&self, _request: &Request) {}

@@ -22,8 +22,10 @@ fn column(recording: &Recording, axis: &str, name: &str) -> Vec<u64> {
 #[test]
 fn the_queue_is_kept_full_and_little_is_right() {
     let mut target = Even::new(MS);
-    let recording =
-        run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=4m\niodepth=8\nnumjobs=2\noffset_increment=4m");
+    let recording = run_on(
+        &mut target,
+        "[a]\nrw=write\nbs=4k\nsize=4m\nioengine=io_uring\niodepth=8\nnumjobs=2\noffset_increment=4m",
+    );
     assert_eq!(target.most, 16);
     let [a, b] = &recording.stats[..] else { panic!("two clones, two statistics") };
     assert_eq!((a.kinds[1].count, b.kinds[1].count), (1024, 1024));
@@ -68,7 +70,7 @@ fn a_job_ends_by_time_by_bytes_and_by_count() {
 #[test]
 fn thinking_begins_when_the_blocks_before_it_are_done() {
     let mut target = Even::new(MS);
-    let text = "[a]\nrw=write\nbs=4k\nsize=1m\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\nnumber_ios=24";
+    let text = "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\nnumber_ios=24";
     let recording = run_on(&mut target, text);
     // 8 requests, 4 at a time: 2 ms; then 10 ms of thought.
     let times: Vec<u64> = target.log.iter().step_by(8).map(|(at, _)| at.0 / 1_000_000).collect();
@@ -78,26 +80,87 @@ fn thinking_begins_when_the_blocks_before_it_are_done() {
 
 #[test]
 fn a_rate_holds_over_time_and_for_each_kind() {
-    let text = "[a]\nrw=write\nbs=4k\nsize=4m\nrate=4m\niodepth=4";
+    let text = "[a]\nrw=write\nbs=4k\nsize=4m\nrate=4m\nioengine=io_uring\niodepth=4";
     let recording = run_on(&mut Even::new(Nanos::from_micros(50)), text);
     assert_eq!(recording.stats[0].kinds[1].count, 1024);
     let seconds = recording.end.as_secs_f64();
     assert!((seconds - 1.0).abs() < 0.002, "{seconds}");
 
-    let text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\niodepth=4\nruntime=2s\ntime_based";
+    let text =
+        "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\nioengine=io_uring\niodepth=4\nruntime=2s\ntime_based";
     let stats = &run_on(&mut Even::new(Nanos::from_micros(50)), text).stats[0];
     assert!(stats.kinds[0].bytes <= (2 << 20) + (4 * 4096), "{}", stats.kinds[0].bytes);
 }
 
 #[test]
 fn a_rate_of_requests_holds_whatever_their_size_and_beside_one_of_bytes() {
-    let text = "[a]\nrw=randwrite\nbsrange=4k-64k\nsize=64m\nrate_iops=500\nnumber_ios=1000\niodepth=4";
+    let text = "[a]\nrw=randwrite\nbsrange=4k-64k\nsize=64m\nrate_iops=500\nnumber_ios=1000\nioengine=io_uring\niodepth=4";
     let seconds = run_on(&mut Even::new(Nanos::from_micros(50)), text).end.as_secs_f64();
     assert!((seconds - 2.0).abs() < 0.01, "{seconds}");
-    // 4 KiB a time, 1 MiB a second are 256 requests: the lower rate holds.
-    let text = "[a]\nrw=write\nbs=4k\nsize=1m\nrate=1m\nrate_iops=500\niodepth=4";
-    let seconds = run_on(&mut Even::new(Nanos::from_micros(50)), text).end.as_secs_f64();
-    assert!((seconds - 1.0).abs() < 0.01, "{seconds}");
+}
+
+#[test]
+fn each_direction_of_a_mix_keeps_a_rate_of_its_own() {
+    let text = "[a]\nrw=randrw\nbs=4k\nsize=64m\nrate_iops=300,100\nruntime=10s\ntime_based";
+    let stats = &run_on(&mut Even::new(Nanos::from_micros(50)), text).stats[0];
+    assert!(stats.kinds[0].count.abs_diff(3000) < 10, "{}", stats.kinds[0].count);
+    assert!(stats.kinds[1].count.abs_diff(1000) < 10, "{}", stats.kinds[1].count);
+    let text = "[a]\nrw=randread\nbs=4k\nsize=1g\nrate_iops=1000\nrate_process=poisson\nnumber_ios=20000";
+    let mut target = Even::new(Nanos::from_micros(1));
+    let seconds = run_on(&mut target, text).end.as_secs_f64();
+    assert!((seconds - 20.0).abs() < 0.8, "{seconds}");
+    let gaps: Vec<f64> = target.log.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()).collect();
+    let short = gaps.iter().filter(|gap| **gap < 0.001).count() as f64 / gaps.len() as f64;
+    assert!((short - 0.632).abs() < 0.02, "{short}");
+}
+
+#[test]
+fn a_start_delay_counts_from_the_beginning_and_a_pause_from_the_end_of_the_job_before() {
+    let begin = |options: &str| {
+        let text = format!("[global]\nrw=write\nbs=4k\nsize=4m\n[a]\n[b]\nstonewall\n{options}");
+        run_on(&mut Even::new(MS), &text).stats[1].start.0 / 1_000_000
+    };
+    // The first job takes 1024 ms.
+    assert_eq!([begin(""), begin("startdelay=1"), begin("startdelay=2")], [1024, 1024, 2000]);
+    assert_eq!([begin("pause=1"), begin("pause=1\nstartdelay=2")], [2024, 3000]);
+    // As in fio, a job that is delayed holds nobody back.
+    let text = "[global]\nrw=write\nbs=4k\nsize=4k\n[late]\nstartdelay=1\n[b]\nstonewall\n[c]\nstonewall";
+    let starts: Vec<u64> =
+        run_on(&mut Even::new(MS), text).stats.iter().map(|stats| stats.start.0 / 1_000_000).collect();
+    assert_eq!(starts, [1000, 0, 1]);
+    // A null engine is a pause.
+    let text = "[global]\nrw=write\nbs=4k\nsize=4k\n[a]\n[p]\nstonewall\nioengine=null\ntime_based\nruntime=7\n[c]\nstonewall";
+    let mut target = Even::new(MS);
+    assert_eq!(run_on(&mut target, text).stats[2].start, Nanos::from_millis(7001));
+    assert_eq!(target.log.len(), 2);
+}
+
+#[test]
+fn a_job_waits_for_another_and_takes_others_with_it() {
+    let text = "[global]\nrw=write\nbs=4k\nsize=1m\n[a]\n[b]\nnumber_ios=5\n[c]\nwait_for=b\n";
+    let starts: Vec<u64> =
+        run_on(&mut Even::new(MS), text).stats.iter().map(|stats| stats.start.0 / 1_000_000).collect();
+    assert_eq!(starts, [0, 0, 5]);
+    let counts = |what: &str| -> Vec<u64> {
+        let text = format!(
+            "[global]\nrw=write\nbs=4k\nsize=1m\n[long]\n[short]\nnumber_ios=5\nexitall\nexit_what={what}\n\
+             [other]\nnew_group\n[behind]\nstonewall\n"
+        );
+        run_on(&mut Even::new(MS), &text).stats.iter().map(|stats| stats.kinds[1].count).collect()
+    };
+    assert_eq!(counts("group"), [6, 5, 256, 256]);
+    assert_eq!(counts("stonewall"), [6, 5, 5, 256]);
+    assert_eq!(counts("all"), [6, 5, 5, 0]);
+}
+
+#[test]
+fn jobs_of_a_flow_keep_pace_by_their_weights() {
+    let text = "[global]\nrw=write\nbs=4k\nsize=64m\ntime_based\nruntime=1s\nflow_id=7\n\
+                [a]\nflow=1\nioengine=libaio\niodepth=16\n[b]\nflow=4\n";
+    let recording = run_on(&mut Even::new(MS), text);
+    let [a, b] = &recording.stats[..] else { panic!("two jobs") };
+    assert!((245..=255).contains(&a.kinds[1].count), "{}", a.kinds[1].count);
+    assert_eq!(b.kinds[1].count, 1000);
 }
 
 #[test]
@@ -123,7 +186,8 @@ fn each_block_is_trimmed_and_then_written() {
 #[test]
 fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
     let mut target = Even::new(MS);
-    let list = jobs("[a]\nrw=write\nbs=4k\nsize=512m\niodepth=4\n[b]\nstonewall\nrw=write");
+    let list =
+        jobs("[a]\nrw=write\nbs=4k\nsize=512m\nioengine=io_uring\niodepth=4\n[b]\nstonewall\nrw=write");
     let mut looks = 0;
     let recording = run(&mut target, &list, 0, &mut |progress: &pslc_load::Progress| {
         assert_eq!(progress.total_bytes, (512 << 20) + CAPACITY);
@@ -151,7 +215,7 @@ fn a_stop_during_a_long_thought_is_not_waited_for() {
 fn a_target_that_fails_leaves_the_recording_until_then() {
     let mut target = Even::new(MS);
     target.fails_at = Some(100);
-    let recording = run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=1m\niodepth=4");
+    let recording = run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4");
     let text = recording.error.expect("an error").to_string();
     assert!(text.contains("write of 4096 bytes at offset 409600"), "{text}");
     assert_eq!(recording.stats[0].kinds[1].count, 97);
@@ -159,7 +223,7 @@ fn a_target_that_fails_leaves_the_recording_until_then() {
 
 #[test]
 fn both_series_add_up_and_bins_of_bytes_are_equal() {
-    let recording = run_on(&mut Even::new(MS), "[a]\nrw=write\nbs=1m\nsize=1g\niodepth=4");
+    let recording = run_on(&mut Even::new(MS), "[a]\nrw=write\nbs=1m\nsize=1g\nioengine=io_uring\niodepth=4");
     for axis in ["time", "bytes"] {
         assert_eq!(column(&recording, axis, "write_bytes").iter().sum::<u64>(), 1 << 30);
         assert_eq!(column(&recording, axis, "writes").iter().sum::<u64>(), 1024);
@@ -179,7 +243,7 @@ fn mixes_keep_their_share() {
 #[test]
 fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
     let text =
-        "[fill]\nrw=write\nbs=1m\niodepth=8\nsize=100%\n[after]\nstonewall\nrw=randrw\nnumber_ios=2000";
+        "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\nsize=100%\n[after]\nstonewall\nrw=randrw\nnumber_ios=2000";
     let go = || {
         let mut target = small_drive();
         let list =

@@ -285,7 +285,7 @@ fn target() -> SimTarget {
 }
 
 fn job(iodepth: u32, capacity: u64) -> job::Job {
-    let text = format!("[trace]\nrw=randrw\nbs=4k\niodepth={iodepth}\ndirect=1\n");
+    let text = format!("[trace]\nrw=randrw\nbs=4k\nioengine=io_uring\niodepth={iodepth}\ndirect=1\n");
     job::parse("trace", &text, &[], Ground::Simulated, capacity, &|_| None).unwrap().remove(0)
 }
 

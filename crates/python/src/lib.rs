@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pslc_drive::KeptDrive;
-use pslc_load::job::{self, Ground, Job};
+use pslc_load::job::{self, Ground, Job, Verdict};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::state::About;
@@ -199,6 +199,24 @@ impl SimDrive {
         });
     }
 
+    #[pyo3(signature = (jobs, source, overrides))]
+    fn lay_out(
+        &mut self,
+        py: Python<'_>,
+        jobs: &str,
+        source: &str,
+        overrides: Vec<(String, String)>,
+    ) -> PyResult<u64> {
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
+        let target = &mut self.target;
+        Ok(py.detach(|| pslc_load::lay_out(target, &jobs)))
+    }
+
+    fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
+        Ok(pslc_load::missing(&self.target, &jobs).iter().map(|(_, len)| len).sum())
+    }
+
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=1))]
     #[allow(clippy::too_many_arguments)]
     fn run<'py>(
@@ -245,6 +263,32 @@ fn is_drive_file(path: PathBuf) -> bool {
     pslc_drive::is_kept(&path)
 }
 
+/// What becomes of fio's options, and of its engines: names, verdict, and why.
+#[pyfunction]
+fn fio_words() -> (Vec<Word>, Vec<Word>) {
+    let words = |table: Vec<(Vec<&'static str>, Verdict, &'static str)>| {
+        let word = |(names, verdict, why)| {
+            let verdict = match verdict {
+                Verdict::Obeyed => "obeyed",
+                Verdict::OnRealDrives => "on real drives",
+                Verdict::Ignored => "ignored",
+                Verdict::Refused => "refused",
+            };
+            (names, verdict, why)
+        };
+        table.into_iter().map(word).collect()
+    };
+    (words(job::table()), words(job::engine_table()))
+}
+
+/// Whether an engine of fio has one request under way, whatever `iodepth` says.
+#[pyfunction]
+fn waits(engine: &str) -> bool {
+    job::waits(engine)
+}
+
+type Word = (Vec<&'static str>, &'static str, &'static str);
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
@@ -253,6 +297,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
+    module.add_function(wrap_pyfunction!(fio_words, module)?)?;
+    module.add_function(wrap_pyfunction!(waits, module)?)?;
     module.add_class::<SimDrive>()?;
     trace::add(module)?;
     real::add(module)

@@ -153,7 +153,8 @@ fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
 /// Requests a second that the load engine makes on this machine when the drive takes no time.
 #[pyfunction]
 fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
-    let text = "[null]\nrw=randread\nbs=4k\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
+    let text =
+        "[null]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
     let jobs = parse("calibration", text, &[], Ground::Real, 1 << 40)?;
     Ok(py.detach(|| {
         let begin = Instant::now();

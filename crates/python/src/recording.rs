@@ -1,7 +1,7 @@
 //! A recording as Python objects.
 
 use pslc_load::job::Job;
-use pslc_load::record::{buckets, JobStats, Latency, Recording, Series};
+use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread};
 use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -23,6 +23,8 @@ pub fn dict<'py>(
     out.set_item("drive_time_ns", recording.end.saturating_sub(recording.start).0)?;
     out.set_item("jobs", PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?)?;
     out.set_item("series", series_dict(py, recording, names)?)?;
+    let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
+    out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
     for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
         let columns = PyDict::new(py);
         for (name, value) in names.iter().zip(values) {
@@ -51,13 +53,26 @@ fn stats_dict<'py>(
         options.set_item(name, value)?;
     }
     out.set_item("options", options)?;
+    let global = PyDict::new(py);
+    for (name, value) in &job.options[..job.global_options] {
+        global.set_item(name, value)?;
+    }
+    out.set_item("global_options", global)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
     out.set_item("start_ns", stats.start.0)?;
     out.set_item("elapsed_ns", elapsed)?;
-    for (word, latency) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds) {
-        out.set_item(word, latency_dict(py, latency, elapsed)?)?;
+    out.set_item("worked_ns", if stats.worked == Nanos::ZERO { elapsed } else { stats.worked.0 })?;
+    for (number, (word, latency)) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds).enumerate() {
+        let kind = latency_dict(py, latency, elapsed, &job.percentiles)?;
+        if number < 3 {
+            let samples = PyDict::new(py);
+            samples.set_item("bytes_per_s", spread_dict(py, &stats.bytes_rate.rates[number])?)?;
+            samples.set_item("iops", spread_dict(py, &stats.requests_rate.rates[number])?)?;
+            kind.set_item("samples", samples)?;
+        }
+        out.set_item(word, kind)?;
     }
     let submitted: u64 = stats.depths.iter().sum();
     let levels = PyDict::new(py);
@@ -77,6 +92,41 @@ fn stats_dict<'py>(
     Ok(out)
 }
 
+/// Of the samples of a rate.
+fn spread_dict<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("n", spread.count)?;
+    out.set_item("min", spread.min)?;
+    out.set_item("max", spread.max)?;
+    out.set_item("mean", spread.mean())?;
+    out.set_item("stddev", spread.stddev())?;
+    Ok(out)
+}
+
+type Column = fn(&Entry) -> u64;
+
+fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("name", &job.name)?;
+    out.set_item("number", log.number)?;
+    out.set_item("one_at_a_time", job.one_at_a_time)?;
+    out.set_item("begin_ns", log.begin.0)?;
+    out.set_item("options", job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>())?;
+    let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);
+    let columns: [(&str, Column); 5] = [
+        ("issued_ns", |entry| entry.issued.0),
+        ("latency_ns", |entry| entry.latency.0),
+        ("op", |entry| entry.op as u64),
+        ("bytes", |entry| entry.len as u64),
+        ("offset", |entry| entry.offset),
+    ];
+    for (name, of) in columns {
+        let bytes: Vec<u8> = done().flat_map(|entry| of(entry).to_le_bytes()).collect();
+        out.set_item(name, PyBytes::new(py, &bytes))?;
+    }
+    Ok(out)
+}
+
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -85,7 +135,12 @@ fn percent(part: u64, whole: u64) -> f64 {
     }
 }
 
-fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64) -> PyResult<Bound<'py, PyDict>> {
+fn latency_dict<'py>(
+    py: Python<'py>,
+    latency: &Latency,
+    elapsed: u64,
+    more: &[f64],
+) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("io_bytes", latency.bytes)?;
     out.set_item("total_ios", latency.count)?;
@@ -97,7 +152,7 @@ fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64) -> PyResu
     lat.set_item("stddev", latency.stddev_ns())?;
     lat.set_item("n", latency.count)?;
     let percentiles = PyDict::new(py);
-    for (name, ns) in latency.percentiles() {
+    for (name, ns) in latency.percentiles(more) {
         percentiles.set_item(name, ns)?;
     }
     lat.set_item("percentile", percentiles)?;

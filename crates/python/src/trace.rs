@@ -285,7 +285,7 @@ pub fn replay<'py>(
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let text = format!("[trace]\nrw=randrw\nbs=4k\niodepth={}\ndirect=1\n", how.iodepth);
+    let text = format!("[trace]\nrw=randrw\nbs=4k\nioengine=io_uring\niodepth={}\ndirect=1\n", how.iodepth);
     let mut jobs = parse("trace", &text, &[], Ground::Simulated, target.capacity_bytes())?;
     jobs[0].options.retain(|(name, _)| name == "iodepth");
     jobs[0].options.push(("read_iolog".into(), file.path.display().to_string()));

@@ -144,6 +144,24 @@ impl Drive {
         self.capacity_bytes
     }
 
+    /// The parts of a range that hold no data: offset and length of each, in bytes.
+    pub fn unwritten(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        let (mut page, end) = ((offset / PAGE_BYTES) as u32, (offset + len).div_ceil(PAGE_BYTES) as u32);
+        while page < end {
+            let (at, count) = self.ftl.find(Lpn(page), end - page);
+            if at == Ppn::NONE {
+                let (from, bytes) = (page as u64 * PAGE_BYTES, count as u64 * PAGE_BYTES);
+                match found.last_mut() {
+                    Some((start, length)) if *start + *length == from => *length += bytes,
+                    _ => found.push((from, bytes)),
+                }
+            }
+            page += count;
+        }
+        found
+    }
+
     /// Link, as its ceilings in bytes a second: for data written, for data read.
     pub fn link_ceilings(&self) -> (u64, u64) {
         (self.link.write_ceiling(), self.link.read_ceiling())

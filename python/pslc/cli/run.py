@@ -1,5 +1,6 @@
 """`pslc run`: a suite or a job file on a drive."""
 
+import contextlib
 import json
 import os
 import signal
@@ -64,8 +65,8 @@ def command(
     what: Annotated[
         str | None,
         typer.Argument(
-            help="A suite (pslc suites), all, an fio job file, or a trace.",
-            metavar="SUITE|FILE",
+            help="A suite (pslc suites), all, fio job files, or a trace.",
+            metavar="SUITE|FILE...",
             autocompletion=_complete.what,
         ),
     ] = None,
@@ -78,6 +79,9 @@ def command(
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
     output_format: Annotated[OutputFormat, typer.Option(help="fio: fio's JSON.")] = OutputFormat.NORMAL,
+    section: Annotated[list[str] | None, typer.Option(help="Run only this section.", metavar="NAME")] = None,
+    output: Annotated[Path | None, typer.Option(help="Print to a file.", metavar="FILE")] = None,
+    no_layout: Annotated[bool, typer.Option("--no-layout", help="Write nothing first of what jobs read.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A sample; it says what it leaves out.", rich_help_panel=SUITE)
     ] = False,
@@ -149,7 +153,7 @@ def command(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", rich_help_panel=REAL)] = False,
 ) -> None:
-    """Run a suite, an fio job file or a trace on a drive and say what came of it.
+    """Run a suite, fio job files or a trace on a drive and say what came of it; - is a job file from stdin.
 
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
@@ -161,7 +165,9 @@ def command(
     from pslc.targets.target import RealOptions
     from pslc.traces import Replay, part
 
-    options = _overrides(context.args, [name.lstrip("-") for of in context.command.params for name in of.opts])
+    files = [word for word in context.args if not word.startswith("--")]
+    own = [name.lstrip("-") for of in context.command.params for name in of.opts]
+    options = _overrides([word for word in context.args if word.startswith("--")], own)
     how = Replay(
         part(trace_format, columns, skip_broken, device, begin, end),
         pace.value if pace else "original",
@@ -190,12 +196,15 @@ def command(
     elif what is None or on is None:
         raise refusal("what shall be run on which drive?", "pslc run fill --on sim:aldrin-pro-2tb")
     else:
-        order = campaign.Order(what, on, seed, options, scope, real, repeat, meter, how)
+        order = campaign.Order(
+            what, on, seed, options, scope, real, repeat, meter, how, (), files, section or [], not no_layout
+        )
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     folder = resume or save
     if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
-        slug = f"{Path(order.what).stem}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
+        named = "stdin" if order.what == "-" else Path(order.what).stem
+        slug = f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
         folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
     if folder is not None and resume is None:
         _check(folder)
@@ -206,7 +215,13 @@ def command(
     wanted = folder
     if folder is not None:
         folder = _saved(order, recordings, folder, report=not no_report)
-    _print(order, recordings, output_format)
+    for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
+        typer.echo(f"note: {note}", err=True)
+    if output is None:
+        _print(order, recordings, output_format)
+    else:
+        with output.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
+            _print(order, recordings, output_format)
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
@@ -348,8 +363,8 @@ def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
     pairs = []
     for word in extra:
         name, _, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or not name:
-            raise refusal(f'"{word}" is one argument too many', "fio options are given as --bs=4k")
+        if not name:
+            raise refusal(f'"{word}" is no option', "fio options are given as --bs=4k")
         meant = near(name, own)
         if meant is not None:
             raise refusal(f"unknown option --{name}", f"did you mean --{meant}? pslc run --help lists them all")

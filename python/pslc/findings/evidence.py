@@ -58,7 +58,10 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
 def began(recording: Recording) -> int:
     """When the first request was made: after the start delay of the jobs, where all have one."""
     start = recording.start_ns
-    starts = [job.get("start_ns", start) if "startdelay" in job["options"] else start for job in recording.jobs]
+    starts = [
+        job.get("start_ns", start) if {"startdelay", "pause"} & job["options"].keys() else start
+        for job in recording.jobs
+    ]
     return max(start, min(starts, default=start))
 
 

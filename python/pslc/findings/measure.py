@@ -52,7 +52,7 @@ def latency(job: dict[str, Any], kind: str, percent: float | None = None) -> flo
 
 def idle(job: dict[str, Any]) -> float:
     """Seconds for which the drive was left alone before it."""
-    return float(job["options"].get("startdelay", "0us").removesuffix("us")) / 1e6
+    return float(job["options"].get("pause", "0us").removesuffix("us")) / 1e6
 
 
 def curve(part: Recording) -> Curve | None:

@@ -22,7 +22,7 @@ from pslc.findings.evidence import (
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
-PACED = ("thinktime", "startdelay", "rate", "rate_iops")
+PACED = ("thinktime", "startdelay", "pause", "rate", "rate_iops")
 """fio options by which the host, not the drive, decides when requests are made."""
 
 
@@ -172,7 +172,7 @@ def _paced(recording: Recording) -> bool:
     """Whether the host paused within the curve; a silence before the first request is not in it."""
     start = began(recording)
     return any(
-        name in PACED and (name != "startdelay" or job["start_ns"] > start)
+        name in PACED and (name not in ("startdelay", "pause") or job["start_ns"] > start)
         for job in recording.jobs
         for name in job["options"]
     )

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from pslc._native import waits
 from pslc.analysis import Curve
 from pslc.analysis.series import Floats
 from pslc.errors import RecordingError
@@ -103,8 +104,8 @@ class Foreign:
         """Bytes of a request, where each is flushed before the next is made; None where it is not so, or not known."""
         writing = [job for job in self.jobs if _writes(job["options"])]
         sizes = {_request_bytes(job) for job in writing}
-        one = len(writing) == 1 and all(writing[0]["options"].get(name, "1") == "1" for name in ("iodepth", "numjobs"))
-        return sizes.pop() if one and is_synced(writing[0]["options"]) else None
+        alone = len(writing) == 1 and writing[0]["options"].get("numjobs", "1") == "1" and _one_at_a_time(writing[0])
+        return sizes.pop() if alone and is_synced(writing[0]["options"]) else None
 
 
 def is_synced(options: Mapping[str, str]) -> bool:
@@ -116,6 +117,12 @@ def is_synced(options: Mapping[str, str]) -> bool:
 def _writes(options: Mapping[str, str]) -> bool:
     kind = options.get("rw", options.get("readwrite", "read"))
     return "write" in kind or "rw" in kind
+
+
+def _one_at_a_time(job: dict[str, Any]) -> bool:
+    """By its depth, or by its engine: one that waits has one request under way, whatever `iodepth` says."""
+    options = job["options"]
+    return options.get("iodepth", "1") == "1" or waits(options.get("ioengine", "psync"))
 
 
 def _request_bytes(job: dict[str, Any]) -> float | None:

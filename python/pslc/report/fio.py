@@ -5,42 +5,44 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pslc.recording import Recording
 from pslc.targets.region import Region
 
-SAMPLE_NS = 500_000_000
-"""fio samples bandwidth and IOPS every 500 ms."""
+VERSION = "3.33"
+"""Of fio, whose words and output these are."""
+
+DEFAULT = [f"{percent:.6f}" for percent in (1, 5, *range(10, 91, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
+"""The percentiles that fio shows."""
 
 
 def document(recording: Recording) -> dict[str, Any]:
     """The JSON document of `fio --output-format=json`."""
     now = time.time()
-    jobs = recording.jobs
+    common = recording.jobs[0]["global_options"] if recording.jobs else {}
     return {
         "fio version": f"pslc-{recording.version}",
         "timestamp": int(now),
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        "global options": {},
-        "jobs": [_job(job, recording if len(jobs) == 1 else None) for job in jobs],
+        "global options": common,
+        "jobs": [_job(job, recording.jobs) for job in recording.jobs],
         "disk_util": [],
     }
 
 
-def _job(job: dict[str, Any], alone: Recording | None) -> dict[str, Any]:
-    elapsed_ms = job["elapsed_ns"] // 1_000_000
+def _job(job: dict[str, Any], jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    group = [other for other in jobs if other["groupid"] == job["groupid"]]
+    common = job["global_options"]
     return {
         "jobname": job["name"],
         "groupid": job["groupid"],
         "error": 0,
         "eta": 0,
         "elapsed": -(-job["elapsed_ns"] // 1_000_000_000),
-        "job options": job["options"],
-        **{kind: _kind(job, kind, alone) for kind in ("read", "write", "trim")},
-        "sync": {"total_ios": job["sync"]["total_ios"], "lat_ns": _latency(job["sync"]["lat_ns"], percentiles=True)},
-        "job_runtime": elapsed_ms,
+        "job options": {k: v for k, v in job["options"].items() if common.get(k) != v},
+        **{kind: _kind(job, kind, group) for kind in ("read", "write", "trim")},
+        "sync": {"total_ios": job["sync"]["total_ios"], "lat_ns": _latency(job["sync"]["lat_ns"], _percentiles(job))},
+        "job_runtime": job["worked_ns"] // 1_000_000,
         "usr_cpu": 0.0,
         "sys_cpu": 0.0,
         "ctx": 0,
@@ -59,18 +61,25 @@ def _job(job: dict[str, Any], alone: Recording | None) -> dict[str, Any]:
     }
 
 
+def _percentiles(job: dict[str, Any]) -> list[str]:
+    """Which ones a job asked for (`percentile_list`), as its latencies name them."""
+    asked = job["options"].get("percentile_list", "")
+    return [f"{percent:.6f}" for percent in sorted(float(part) for part in asked.split(":"))] if asked else DEFAULT
+
+
 def _batches(job: dict[str, Any]) -> dict[str, float]:
     """Requests are handed over, and come back, one by one."""
     some = any(job[kind]["total_ios"] for kind in ("read", "write", "trim"))
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
 
-def _kind(job: dict[str, Any], kind: str, alone: Recording | None) -> dict[str, Any]:
+def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) -> dict[str, Any]:
     done = job[kind]
     runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
-    bytes_per_s = done["io_bytes"] / seconds if seconds else 0.0
+    bytes_per_s = _bytes_per_s(done)
     zero = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+    wanted = {word: _asked(job, f"{word}_percentiles", default) for word, default in (("clat", True), ("lat", False))}
     return {
         "io_bytes": done["io_bytes"],
         "io_kbytes": done["io_bytes"] // 1024,
@@ -82,52 +91,50 @@ def _kind(job: dict[str, Any], kind: str, alone: Recording | None) -> dict[str, 
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": zero,
-        "clat_ns": _latency(done["lat_ns"], percentiles=True),
-        "lat_ns": _latency(done["lat_ns"], percentiles=False),
-        **_samples(alone, kind),
+        "clat_ns": _latency(done["lat_ns"], _percentiles(job) if wanted["clat"] else []),
+        "lat_ns": _latency(done["lat_ns"], _percentiles(job) if wanted["lat"] else []),
+        **_samples(job, kind, group),
     }
 
 
-def _latency(latency: dict[str, Any], percentiles: bool) -> dict[str, Any]:
+def _asked(job: dict[str, Any], option: str, default: bool) -> bool:
+    return bool(job["options"].get(option, str(int(default))) not in ("0", "false"))
+
+
+def _latency(latency: dict[str, Any], percentiles: Sequence[str]) -> dict[str, Any]:
     found = {name: latency[name] for name in ("min", "max", "mean", "stddev")} | {"N": latency["n"]}
     if percentiles and latency["percentile"]:
-        found["percentile"] = latency["percentile"]
+        found["percentile"] = {name: latency["percentile"][name] for name in percentiles}
     return found
 
 
-def _samples(recording: Recording | None, kind: str) -> dict[str, Any]:
-    """Bandwidth (KiB/s) and IOPS over 500 ms samples; a series of its own has only a job that ran alone."""
-    bw, iops = np.zeros(0), np.zeros(0)
-    if recording is not None:
-        ends = recording.time["end_ns"].astype(np.float64) - recording.start_ns
-        grid = np.arange(0.0, ends[-1] + 1.0, SAMPLE_NS) if len(ends) else np.zeros(0)
-        if len(grid) > 1:
-            counts = {"read": "reads", "write": "writes", "trim": "trims"}
-            bw, iops = (
-                np.diff(np.interp(grid, np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[name])]))
-                / (SAMPLE_NS / 1e9)
-                for name in (f"{kind}_bytes", counts[kind])
-            )
-            bw = bw / 1024
-    moved = bool(bw.any())
+def _samples(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Bandwidth (KiB/s) and requests a second, as they were sampled (`bwavgtime`, `iopsavgtime`)."""
+    bw, iops = job[kind]["samples"]["bytes_per_s"], job[kind]["samples"]["iops"]
+    # Of what the group moved in this direction.
+    whole = sum(_bytes_per_s(other[kind]) for other in group)
     return {
-        "bw_min": int(bw.min()) if moved else 0,
-        "bw_max": int(bw.max()) if moved else 0,
-        "bw_agg": 100.0 if moved else 0.0,
-        "bw_mean": float(bw.mean()) if moved else 0.0,
-        "bw_dev": float(bw.std()) if moved else 0.0,
-        "bw_samples": len(bw) if moved else 0,
-        "iops_min": int(iops.min()) if moved else 0,
-        "iops_max": int(iops.max()) if moved else 0,
-        "iops_mean": float(iops.mean()) if moved else 0.0,
-        "iops_stddev": float(iops.std()) if moved else 0.0,
-        "iops_samples": len(iops) if moved else 0,
+        "bw_min": int(bw["min"] / 1024),
+        "bw_max": int(bw["max"] / 1024),
+        "bw_agg": min(100.0 * bw["mean"] / whole, 100.0) if whole else 0.0,
+        "bw_mean": bw["mean"] / 1024,
+        "bw_dev": bw["stddev"] / 1024,
+        "bw_samples": bw["n"],
+        "iops_min": int(iops["min"]),
+        "iops_max": int(iops["max"]),
+        "iops_mean": iops["mean"],
+        "iops_stddev": iops["stddev"],
+        "iops_samples": iops["n"],
     }
+
+
+def _bytes_per_s(done: dict[str, Any]) -> float:
+    return 1e9 * float(done["io_bytes"]) / done["runtime_ns"] if done["runtime_ns"] else 0.0
 
 
 def job_file(steps: Sequence[str], region: Region) -> str:
     """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace
-    stand for one."""
+    stand for one. Nor has it files within one: runs from random places stand for them."""
     head = [
         "[global]",
         "filename=pslc.scratch",
@@ -135,7 +142,8 @@ def job_file(steps: Sequence[str], region: Region) -> str:
         "ioengine=io_uring",
         "thread",
     ]
-    sections = [section for text in steps for section in _sections(text)]
+    sections = [part for text in steps for section in _sections(text) for part in _without_pause(section)]
+    sections = [_without_files(lines) for lines in sections]
     return "\n\n".join(["\n".join(head), *(_without_copy(lines) for lines in sections)]) + "\n"
 
 
@@ -146,6 +154,33 @@ def _sections(text: str) -> list[list[str]]:
             found.append([])
         found[-1].append(line)
     return found
+
+
+def _without_pause(lines: list[str]) -> list[list[str]]:
+    """fio has no pauses between jobs: a job that touches no drive stands for one."""
+    pause = next((line.partition("=")[2] for line in lines if line.startswith("pause=")), None)
+    rest = [line for line in lines if not line.startswith("pause=")]
+    if pause is None:
+        return [rest]
+    idle = [
+        f"{rest[0][:-1]} pause]",
+        "stonewall",
+        "ioengine=null",
+        "size=4k",
+        "time_based",
+        f"runtime={pause}",
+        "rate_iops=1",
+    ]
+    return [idle, rest if "stonewall" in rest else [rest[0], "stonewall", *rest[1:]]]
+
+
+def _without_files(lines: list[str]) -> list[str]:
+    options = dict(line.split("=", 1) for line in lines if "=" in line)
+    if "files" not in options:
+        return lines
+    kilobytes = int(options["bs"].removesuffix("k"))
+    run = f"rw={options['rw']}:{int(options['files']) // (kilobytes * 1024)}"
+    return [run if line.startswith("rw=") else line for line in lines if not line.startswith("files=")]
 
 
 def _without_copy(lines: list[str]) -> str:

@@ -33,8 +33,8 @@ ALL = "all"
 @dataclass(frozen=True)
 class Order:
     """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `meter` is the
-    log of a power meter at a real drive, `how` says how a trace is replayed.
-    `done` are recordings of it that an interruption left, the last of them perhaps unfinished."""
+    log of a power meter at a real drive, `how` says how a trace is replayed. `more`, `sections` and `layout` are for
+    job files. `done` are recordings of it that an interruption left, the last of them perhaps unfinished."""
 
     what: str
     on: str
@@ -46,6 +46,9 @@ class Order:
     meter: Path | None = None
     how: Replay | None = None
     done: Sequence[Recording] = ()
+    more: Sequence[str] = ()
+    sections: Sequence[str] = ()
+    layout: bool = True
 
     @property
     def runs(self) -> list[tuple[str, int]]:
@@ -103,6 +106,9 @@ def run(
                 keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
                 done=left,
                 tell=tell,
+                more=order.more,
+                sections=order.sections,
+                layout=order.layout,
             )
         except DeclinedError:
             raise

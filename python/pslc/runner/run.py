@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pslc import files, suites
+from pslc import suites, words
 from pslc._native import RealDrive, SimDrive, engine_ceiling, version
 from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Recording, join
+from pslc.runner import fio_logs, job_file
 from pslc.runner.plan import Plan, plan
 from pslc.targets import hosts, probe
 from pslc.targets.instruments import Thermometer
@@ -57,6 +57,9 @@ def run(
     keep: Keep | None = None,
     done: Recording | None = None,
     tell: Callable[[str], None] | None = None,
+    more: Sequence[str | Path] = (),
+    sections: Sequence[str] = (),
+    layout: bool = True,
 ) -> Recording:
     """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace on a target and analyse what it did.
 
@@ -73,6 +76,9 @@ def run(
         done: a run of the same that was interrupted; its finished steps are not repeated where their data are still
             there. A simulated drive and a new scratch file have to come to be as they were first.
         tell: called with a line for each step of several.
+        more: job files that run after the first.
+        sections: the only ones of a job file to run; none: all.
+        layout: what a job file reads and does not write is written first on a simulated drive, as fio lays out files.
 
     Raises:
         PslcError: the target, the suite or the job file cannot be used.
@@ -82,17 +88,21 @@ def run(
     scope = scope or Scope()
     if suite is None and scope != Scope():
         raise JobError(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
+    if suite and (more or sections):
+        raise JobError(f"{what} is a suite", "several files and --section are for job files")
     if suite is None and is_trace(Path(what), (how or Replay()).part):
+        if more or sections:
+            raise JobError(f"{what} is a trace", "several files and --section are for job files")
         return _replayed(Path(what), on, how or Replay(), options, progress, keep)
     if how is not None and how != Replay():
         raise JobError(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
-    text = None if suite else _job_file(what)
+    text = None if suite else job_file.read([what, *more], sections)
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     with _held(target):
         region = find_region(target, scope) if suite else None
         before = preparation(region, scope) if region else ""
         expected = suites.expected(suite, region) if suite and region else [str(text)]
-        source = f"{suite}.fio" if suite else str(what)
+        source = f"{suite}.fio" if suite else "stdin" if what == job_file.STDIN else str(what)
         made = plan(target, [before, *expected] if before else expected, source, list(options))
         if confirm is not None and (target.is_real or made.takes_days):
             if not confirm(made):
@@ -104,11 +114,12 @@ def run(
         drive = target.open()
         bench = _Bench(target, drive, source, list(options), seed, progress, keep)
         facts = bench.common["facts"]
-        bench.common |= {"suite": suite or str(what), "scope": scope.document() if suite else {}}
+        bench.common |= {"suite": suite or source, "scope": scope.document() if suite else {}}
         if target.is_real:
             facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
             if suite and suites.asks_temperature(suite) and facts["device"]:
                 bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
+        unread = 0 if suite else bench.before(str(text), layout)
         kept = _finished(done, target, real)
         if before and not kept and bench.run(before, "preparation").interrupted:
             raise KeyboardInterrupt
@@ -121,7 +132,11 @@ def run(
         imports.join()
         from pslc.opened import analysed
 
-        return analysed(recording)
+        recording = analysed(recording)
+        if unread:
+            never = f"{words.size(unread)} of what was read had never been written, and took no flash"
+            recording.findings["doubts"].insert(0, f"{never}: leave --no-layout out")
+        return recording
 
 
 def _left(drive: SimDrive, recording: Recording) -> Recording:
@@ -219,6 +234,7 @@ class _Bench:
 
     def __post_init__(self) -> None:
         self.done: list[Recording] = []
+        self.notes: list[str] = []
         self.kept_at = monotonic()
         self.common: dict[str, Any] = {
             "target": self.target.spec,
@@ -231,6 +247,18 @@ class _Bench:
             "facts": dict(self.target.facts),
             "provenance": self.target.provenance,
         }
+
+    def before(self, text: str, layout: bool) -> int:
+        """Lay out what jobs read of a simulated drive. Returns the bytes that they will read unwritten."""
+        if not isinstance(self.drive, SimDrive):
+            return 0
+        if not layout:
+            return self.drive.unwritten_bytes(text, self.source, self.options)
+        laid_out = self.drive.lay_out(text, self.source, self.options)
+        if laid_out:
+            size = words.size(laid_out)
+            self.notes = [f"{size} were written first: what is read has to be there, and fio lays it out, too"]
+        return 0
 
     def run(self, text: str, name: str) -> Recording:
         """Run one job file."""
@@ -255,7 +283,11 @@ class _Bench:
             return part if self.thermometer is None else self.thermometer.on(part)
 
         found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
+        if found["logs"]:
+            fio_logs.write(found["logs"], Path(), self.target.spec)
         recording = recorded(found)
+        for job in recording.jobs:
+            job["notes"] = self.notes + job["notes"]
         if self.keep is not None and monotonic() > self.kept_at + KEEP_EVERY_S:
             self.kept_at = monotonic()
             self.keep(join([*self.done, recording]))
@@ -285,13 +317,3 @@ def _columns(raw: dict[str, bytes]) -> Columns:
 def _import_ahead() -> None:
     for module in ("arro3.io", "pslc.opened"):
         import_module(module)
-
-
-def _job_file(what: str | Path) -> str:
-    path = Path(what)
-    if not path.suffix and not path.exists():
-        near = get_close_matches(str(what), suites.names(), n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        hint += f"The suites are {', '.join(suites.names())}; a job file is given with its extension, such as my.fio"
-        raise JobError(f"unknown suite {what}", hint)
-    return files.text(path, "give the path of an fio job file, or a suite: pslc suites")

@@ -24,8 +24,8 @@ ON_A_DESKTOP = True
 GB = 1000 * 10**6 // MIB * MIB
 THREADS, EACH = 64, 16 * MIB
 ACCESSES = 1000
-COPIES = {"ISO": (GB, ""), "Program": (GB // 2, ":2"), "Game": (GB, ":16")}
-"""Bytes, and blocks of 256 KiB to a file."""
+COPIES = {"ISO": (GB, 0), "Program": (GB // 2, 1 << 19), "Game": (GB, 4 * MIB)}
+"""Bytes, and bytes of a file; 0: there is one."""
 
 
 def steps(region: Region) -> Steps:
@@ -49,12 +49,16 @@ def steps(region: Region) -> Steps:
     text += region.job("access-write", rw="randwrite", bs=small, size=size, number_ios=count, norandommap=True)
     yield text
     room = region.share(0.45)
-    for name, (of, run) in COPIES.items():
+    for name, (of, file) in COPIES.items():
         count = max(min(of * size // GB, room) // MIB * MIB, MIB)
-        rand = "rand" if run else ""
         common: dict[str, Any] = {"bs": "256k", "size": count, "direct": 0}
-        source = region.job(f"source-{name}", rw=f"{rand}write{run}", end_fsync=1, **common)
-        yield source + region.job(f"copy-{name}", rw=f"{rand}read{run}", iodepth=2, copy_to=room, pause=1.0, **common)
+        rand = "rand" if file else ""
+        if file:
+            file = min(file, count)
+            # Whole files.
+            common |= {"size": count // file * file, "files": file}
+        source = region.job(f"source-{name}", rw=f"{rand}write", end_fsync=1, **common)
+        yield source + region.job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0, **common)
 
 
 def findings(recording: Recording) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from pslc.targets.region import MIB, Region
 QUICK = "a tenth of each"
 UNLIKE_SCALED = "its files have fixed sizes"
 FILES = {"iso": 6.25e9, "game": 25.2e9, "photos": 4e9}
-ORDER = {"iso": "", "game": ":64", "photos": ":8"}
-"""Blocks of 512 KiB to a file; a folder's files are written at random places."""
+FOLDERS = {"game": 32 * MIB, "photos": 4 * MIB}
+"""Bytes of a file; a folder's files are written at random places."""
 ROOM = 0.45
 """Of the region, for the files; the copies need as much."""
 REST_S = 60.0
@@ -30,9 +30,12 @@ def steps(region: Region) -> Steps:
     """A step a payload: written from memory, left to settle, copied."""
     scale = min(0.1 if region.quick else 1.0, ROOM * region.size / sum(FILES.values()))
     sizes = {name: max(int(size * scale) // MIB * MIB, MIB) for name, size in FILES.items()}
+    files = {name: min(of, sizes[name]) for name, of in FOLDERS.items()}
+    # Whole files.
+    sizes |= {name: sizes[name] // of * of for name, of in files.items()}
     at, total = 0, sum(sizes.values())
     for name, size in sizes.items():
-        random = "rand" if ORDER[name] else ""
+        random = "rand" if name in files else ""
         common: dict[str, Any] = {
             "bs": "512k",
             "offset": at,
@@ -41,9 +44,10 @@ def steps(region: Region) -> Steps:
             "end_fsync": 1,
             "pause": REST_S,
         }
-        text = region.job(f"{name}-write", rw=f"{random}write{ORDER[name]}", iodepth=2, **common)
+        common |= {"files": files[name]} if name in files else {}
+        text = region.job(f"{name}-write", rw=f"{random}write", iodepth=2, **common)
         to: dict[str, Any] = {"copy_to": at + total}
-        yield text + region.job(f"{name}-copy", rw=f"{random}read{ORDER[name]}", iodepth=2, **common, **to)
+        yield text + region.job(f"{name}-copy", rw=f"{random}read", iodepth=2, **common, **to)
         at += size
 
 

@@ -40,8 +40,7 @@ def steps(region: Region) -> Steps:
         size=old,
         iodepth=8,
         norandommap=True,
-        loops=2,
-        number_ios=max(int(region.size * (QUICK_SHARE if region.quick else SHARE)) // block, 1),
+        io_size=max(int(region.size * (QUICK_SHARE if region.quick else SHARE)) // block, 1) * block,
         thinktime="60s",
         thinktime_blocks=max(int(region.size * BURST) // block, 1),
     )

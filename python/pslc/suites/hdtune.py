@@ -27,7 +27,8 @@ def steps(region: Region) -> Steps:
     """Written, then read."""
     size = region.share(0.1 if region.quick else 1.0)
     yield region.write("surface-write", size, iodepth=1)
-    access = region.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True, loops=1000)
+    access = region.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True,
+                        io_size="1t", randrepeat=0)  # fmt: skip
     yield region.job("surface-read", rw="read", bs="1m", size=size) + access
 
 

@@ -43,10 +43,12 @@ def steps(region: Region) -> Steps:
     octaves = int(np.log2(region.size / SMALLEST)) if region.size > SMALLEST else 0
     every = 1 if region.quick else PER_OCTAVE
     sizes = [SMALLEST * 2 ** (n / every) for n in range(octaves * every + 1)]
+    # As many passes as it takes, each in another order.
+    reads: dict[str, Any] = {"rw": "randread", "bs": "4k", "norandommap": True, "io_size": "1t", "randrepeat": 0}
     first = True
     for span in [int(size) // MIB * MIB for size in sizes if size < region.share(0.9)] + [region.share(1.0)]:
         warm = min(WARM_TIMES * span // ENTRY + 1000, MOST_WARM)
-        common: dict[str, Any] = {"rw": "randread", "bs": "4k", "size": span, "norandommap": True, "loops": 10_000}
+        common = reads | {"size": span}
         text += region.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
         text += region.job(
             f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if region.quick else READS, **common
@@ -55,7 +57,7 @@ def steps(region: Region) -> Steps:
     count = READS // 8
     for place in range(PLACES if region.size >= 4 * PLACES * SMALLEST else 0):
         at = _place(place, region.size)
-        common = {"rw": "randread", "bs": "4k", "size": SMALLEST, "offset": at, "norandommap": True, "loops": 10_000}
+        common = reads | {"size": SMALLEST, "offset": at}
         text += region.job(
             f"warm-place-{place}", iodepth=64, number_ios=WARM_TIMES * SMALLEST // ENTRY + 1000, **common
         )

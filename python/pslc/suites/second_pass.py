@@ -42,7 +42,7 @@ def findings(recording: Recording) -> dict[str, Any]:
 
 def _rested(part: Recording) -> Recording:
     """The pass without the pause before it."""
-    jobs = [job | {"options": {k: v for k, v in job["options"].items() if k != "startdelay"}} for job in part.jobs]
+    jobs = [job | {"options": {k: v for k, v in job["options"].items() if k != "pause"}} for job in part.jobs]
     return replace(part, start_ns=jobs[0]["start_ns"], jobs=jobs) if jobs else part
 
 

@@ -56,7 +56,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Region:
-    """The part of a drive that a suite may use: `size` bytes from `offset`, which is at a whole MiB."""
+    """The part of a drive that a suite may use: `size` bytes from `offset`, both whole MiB."""
 
     target: Target
     offset: int
@@ -91,12 +91,16 @@ class Region:
                 region.
         """
         size = self.size - offset if size is None else size
+        # A request that begins in the region must not end behind it.
+        whole = _largest(str(options.get("bs", "4k")))
+        size = size // whole * whole or size
         lines = [f"[{name}]"] if alongside else [f"[{name}]", "stonewall"]
         lines += [f"rw={rw}", f"offset={self.offset + offset}", f"size={size}"]
         if "copy_to" in options:
             options["copy_to"] += self.offset
         lines += ["direct=1"] if "direct" not in options else []
-        lines += [f"startdelay={round(pause * 1e6)}us"] if pause else []
+        lines += [f"pause={round(pause * 1e6)}us"] if pause else []
+        lines += ["ioengine=io_uring"]
         lines += ["time_based", f"runtime={round(seconds * 1e6)}us"] if seconds is not None else []
         lines += [option if value is True else f"{option}={value}" for option, value in options.items()]
         return "\n".join(lines) + "\n"
@@ -106,9 +110,20 @@ class Region:
         given: dict[str, Any] = {"bs": "1m", "iodepth": 32} | options
         return self.job(name, rw="write", size=size, **given)
 
-    def trim(self, name: str = "trim", **options: Any) -> str:
-        """The drive forgets what the region holds; a drive that takes that for a while is left alone after it."""
-        return self.job(name, rw="trim", bs="64m" if self.size >= 64 * MIB else "1m", **options)
+    def trim(self, name: str = "trim", offset: int = 0, size: int | None = None, **options: Any) -> str:
+        """The drive forgets what the region holds, or those bytes of it; one that takes that for a while is left alone
+        after it."""
+        size = self.size - offset if size is None else size
+        # Pieces of about 64 MiB that fit, so that nothing is left out at the end.
+        least = -(-size // (64 * MIB))
+        pieces = next((n for n in range(least, 8 * least + 64) if size % (n * PAGE) == 0), None)
+        return self.job(name, rw="trim", bs=size // pieces if pieces else "1m", offset=offset, size=size, **options)
+
+
+def _largest(bs: str) -> int:
+    """Bytes of the largest of several block sizes, as fio writes them."""
+    scale = {"k": 1 << 10, "m": MIB, "g": 1 << 30}
+    return max(int(one.rstrip("kmg")) * scale.get(one[-1:], 1) for one in bs.split(",") if one)
 
 
 def find_region(target: Target, scope: Scope) -> Region:
@@ -118,7 +133,7 @@ def find_region(target: Target, scope: Scope) -> Region:
         PslcError: it is too small, or not on the drive.
     """
     start, end = scope.region or (target.capacity_bytes * scope.fill_first // 100, target.capacity_bytes)
-    start, end = -(-start // MIB) * MIB, end // PAGE * PAGE
+    start, end = -(-start // MIB) * MIB, end // MIB * MIB
     if end > target.capacity_bytes:
         raise TargetError(f"the region ends at {words.size(end)}, the drive at {words.size(target.capacity_bytes)}",
                       "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip

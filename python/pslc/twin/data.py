@@ -238,7 +238,7 @@ def first_curve(recording: Recording) -> Curve | None:
 
 
 SIZES = re.compile(r"^(offset|size|io_size|copy_to)=(\d+)$", re.MULTILINE)
-TIMES = re.compile(r"^(startdelay|runtime)=(\d+)us$", re.MULTILINE)
+TIMES = re.compile(r"^(pause|startdelay|runtime)=(\d+)us$", re.MULTILINE)
 
 
 def scaled_step(text: str, scale: float) -> str:

@@ -20,9 +20,9 @@ from pslc.twin.model import PARAMETERS, SUPERBLOCKS, Build, Firmware, Model, bui
 
 LINKS: Final = ("sata300", "sata600", "pcie3x2", "pcie3x4", "pcie4x4", "pcie5x4")
 LOADS: Final = {
-    "qd32": ("bs=1m\niodepth=32", 0),
-    "qd1": ("bs=1m\niodepth=1", 50_000),
-    "copy": ("bs=1m\niodepth=1", 150_000),
+    "qd32": ("bs=1m\nioengine=io_uring\niodepth=32", 0),
+    "qd1": ("bs=1m\nioengine=io_uring\niodepth=1", 50_000),
+    "copy": ("bs=1m\nioengine=io_uring\niodepth=1", 150_000),
 }
 """Words of the job, and ns that a request costs the host. Tools of reviewers that write with one request of 1 MiB under
 way cost about 50 us each; a copy also moves the data in memory, at about 10 GB/s."""

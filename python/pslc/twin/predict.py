@@ -49,12 +49,14 @@ def figures(capacity_bytes: int) -> dict[tuple[str, str, str], list[str]]:
     c = capacity_bytes // MIB * MIB
 
     def write(name: str, size: float, offset: float = 0, pause: float = 0, io_size: float = 0) -> str:
-        more = f"startdelay={round(pause * 1e6)}us\n" if pause else ""
+        more = f"pause={round(pause * 1e6)}us\n" if pause else ""
         more += f"io_size={int(io_size) // MIB * MIB}\n" if io_size else ""
-        return (f"[{name}]\nstonewall\nrw=write\nbs=1m\niodepth=32\ndirect=1\noffset={int(offset) // MIB * MIB}\n"
-                f"size={int(size) // MIB * MIB}\n{more}")  # fmt: skip
+        return (f"[{name}]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\n"
+                f"offset={int(offset) // MIB * MIB}\nsize={int(size) // MIB * MIB}\n{more}")  # fmt: skip
 
     half = write("fill", 0.5 * c)
+    random = "[random]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\nnorandommap\noffset=0\n"
+    random += f"size={c}\n"
     return {
         ("fill", "mean of a whole fill", "B/s"): [write("fill", c)],
         ("fill at 50 % full", "mean of the second half", "B/s"): [half, write("rest", 0.499 * c, 0.5 * c, 600)],
@@ -63,22 +65,20 @@ def figures(capacity_bytes: int) -> dict[tuple[str, str, str], list[str]]:
             [write("over", 0.25 * c, 0, 0, 0.5 * c), write("over", 0.25 * c, 0, 0, 0.25 * c)],
         ("sustained", "writing round a full drive", "B/s"): [write("fill", c), write("on", 0.6 * c)],
         ("random-steady", "4 KiB random writes on a full drive", "B/s"):
-            [write("fill", c), f"[random]\nrw=randwrite\nbs=4k\niodepth=16\ndirect=1\nnorandommap\noffset=0\nsize={c}\n"
-             f"io_size={int(0.3 * c) // MIB * MIB}\n",
-             f"[random]\nrw=randwrite\nbs=4k\niodepth=16\ndirect=1\nnorandommap\noffset=0\nsize={c}\n"
-             f"io_size={int(0.1 * c) // MIB * MIB}\n"],
+            [write("fill", c), random + f"io_size={int(0.3 * c) // MIB * MIB}\n",
+             random + f"io_size={int(0.1 * c) // MIB * MIB}\n"],
     }  # fmt: skip
 
 
 def singles(capacity_bytes: int) -> dict[tuple[str, str, str], list[str]]:
     """The same for requests one by one or in parallel, which only the whole drive answers."""
     span = min(1 << 30, capacity_bytes // 8) // MIB * MIB
-    lay = f"[lay]\nstonewall\nrw=write\nbs=1m\niodepth=32\ndirect=1\noffset=0\nsize={span}\n"
+    lay = f"[lay]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={span}\n"
     found = {}
     for kind in ("randread", "randwrite"):
         for depth in (1, 32):
-            job = (f"[one]\nstonewall\nrw={kind}\nbs=4k\niodepth={depth}\ndirect=1\nnorandommap\noffset=0\n"
-                   f"size={span}\nnumber_ios=4000\n")  # fmt: skip
+            job = (f"[one]\nstonewall\nrw={kind}\nbs=4k\nioengine=io_uring\niodepth={depth}\ndirect=1\nnorandommap\n"
+                   f"offset=0\nsize={span}\nnumber_ios=4000\n")  # fmt: skip
             name = f"4 KiB random {kind.removeprefix('rand')}s, {depth} under way"
             found["qd-sweep", name, "1/s"] = [lay, job]
     return found
@@ -182,9 +182,9 @@ def _pauses(fitted: Fitted) -> dict[tuple[str, str, str], list[str]]:
     size = min(max(cache_share(fitted.best), 0.01), 0.4) * c
     found = {}
     for pause in (3.0, 30.0, 600.0):
-        job = "[{}]\nstonewall\nrw=write\nbs=1m\niodepth=32\ndirect=1\noffset=0\nsize={}\n{}"
+        job = "[{}]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={}\n{}"
         steps = [job.format("half", c // 2 // MIB * MIB, ""), job.format("again", c // 2 // MIB * MIB, ""),
-                 job.format("after", int(size) // MIB * MIB, f"startdelay={round(pause * 1e6)}us\n")]  # fmt: skip
+                 job.format("after", int(size) // MIB * MIB, f"pause={round(pause * 1e6)}us\n")]  # fmt: skip
         found["recovery", f"after {pause:g} s", "B/s"] = steps
     return found
 

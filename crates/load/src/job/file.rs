@@ -1,7 +1,8 @@
 //! fio job files: sections of `option=value`, [global] before them, `${ENV}`, comments.
 
-use super::options::{Draft, Tier, OPTIONS};
-use super::{Job, JobError};
+use super::options::{find, Tier, OPTIONS};
+use super::values::Wrong;
+use super::{engines, Draft, Job, JobError};
 
 /// Where jobs are to run; some options mean something only on a real drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +19,9 @@ pub const MOST_SLOTS: u64 = 1_000_000;
 /// Options of all sections, those of [global] counted in each.
 pub const MOST_OPTIONS: usize = 300_000;
 
-/// Read a job file for a target of `capacity_bytes`. `source` is its name in errors; `overrides` are `option`, `value`
-/// pairs that win over every section; `env` looks up `${NAME}`.
+/// Read a job file for a target of `capacity_bytes`. `source` is its name in errors, until a line `#line N FILE` says
+/// that the next one is line N of another; `overrides` are `option`, `value` pairs that win over every section; `env`
+/// looks up `${NAME}`.
 pub fn parse(
     source: &str,
     text: &str,
@@ -36,66 +38,36 @@ pub fn parse(
         return too_much(message, "a job file is a text of a few lines");
     }
     let mut jobs: Vec<Job> = Vec::new();
-    let mut global: Vec<Line> = Vec::new();
-    let mut sections: Vec<(String, usize, Vec<Line>)> = Vec::new();
-    let mut options = 0;
-    for (index, raw) in text.lines().enumerate() {
-        let place = format!("{source}:{}", index + 1);
-        let line = raw.trim();
-        if line.is_empty() || line.starts_with('#') || line.starts_with(';') {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix('[') {
-            let Some(name) = name.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
-                let hint = "a section is a name in brackets: [sequential-fill]".to_string();
-                return Err(JobError { place, message: format!("\"{line}\" is no section"), hint });
-            };
-            if sections.len() == MOST_SECTIONS {
-                let message = format!("more than {MOST_SECTIONS} sections");
-                return too_much(message, "loops=N repeats a job, numjobs=N makes it several times");
-            }
-            options += if name == "global" { 0 } else { global.len() };
-            if options > MOST_OPTIONS {
-                let message =
-                    format!("more than {MOST_OPTIONS} options, those of [global] counted in each section");
-                return too_much(message, "give fewer sections, or fewer options in [global]");
-            }
-            let inherited = if name == "global" { Vec::new() } else { global.clone() };
-            sections.push((name.to_string(), index + 1, inherited));
-            continue;
-        }
-        let (option, value) = line.split_once('=').unwrap_or((line, ""));
-        let value = expand(value.trim(), env).map_err(|message| JobError {
-            place: place.clone(),
-            message,
-            hint: "set it in the environment, or write the value".into(),
-        })?;
-        let line = Line { place, option: option.trim().to_string(), value };
-        match sections.last_mut() {
-            Some((name, _, _)) if name == "global" => global.push(line),
-            Some((_, _, lines)) => lines.push(line),
-            None => {
-                return Err(JobError {
-                    place: line.place,
-                    message: format!("{} stands before any section", line.option),
-                    hint: "begin with [global] or a job's name in brackets".into(),
-                })
-            }
-        }
-    }
     let mut group = 0;
-    for (name, at, mut lines) in sections.into_iter().filter(|(name, ..)| name != "global") {
+    for Section { name, place, mut lines } in sections(source, text)? {
         lines.extend(overrides.iter().map(|(option, value)| Line {
             place: format!("--{option}={value}"),
             option: option.clone(),
             value: value.clone(),
+            global: false,
         }));
-        let given = |option: &str| lines.iter().any(|line| line.option == option);
+        let given = |option: &str| {
+            let names = find(option).map_or(&[][..], |row| row.names);
+            lines
+                .iter()
+                .rev()
+                .find(|line| names.contains(&line.option.as_str()))
+                .is_some_and(|line| line.value != "0")
+        };
         if !jobs.is_empty() && (given("new_group") || given("stonewall")) {
             group += 1;
         }
-        let mut job = section(source, &name, at, &lines, ground, capacity_bytes)?;
+        let mut job = section(&name, &place, &lines, ground, capacity_bytes, env)?;
         job.group = group;
+        if let Some(waited) =
+            job.wait_for.as_ref().filter(|waited| jobs.iter().all(|job| job.name != **waited))
+        {
+            return Err(JobError {
+                place,
+                message: format!("wait_for: there is no job {waited} before {name}"),
+                hint: "the job that is waited for stands first".into(),
+            });
+        }
         jobs.push(job);
     }
     if jobs.is_empty() {
@@ -118,44 +90,155 @@ struct Line {
     place: String,
     option: String,
     value: String,
+    /// It stands in [global].
+    global: bool,
+}
+
+/// A job with its own lines behind those of [global].
+struct Section {
+    name: String,
+    place: String,
+    lines: Vec<Line>,
+}
+
+fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
+    let mut global: Vec<Line> = Vec::new();
+    let mut found: Vec<Section> = Vec::new();
+    let (mut source, mut number) = (source, 0);
+    // Whether lines are [global]'s; before any section they are nobody's.
+    let mut in_global = None;
+    let mut options = 0;
+    for raw in text.lines() {
+        number += 1;
+        let marker = raw.strip_prefix("#line ").and_then(|rest| rest.split_once(' '));
+        if let Some((line, name)) = marker.and_then(|(line, name)| Some((line.parse::<usize>().ok()?, name)))
+        {
+            (source, number) = (name, line.saturating_sub(1));
+            continue;
+        }
+        let place = format!("{source}:{number}");
+        let line = raw.split([';', '#']).next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('[') {
+            let Some(name) = name.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
+                let hint = "a section is a name in brackets: [sequential-fill]".to_string();
+                return Err(JobError { place, message: format!("\"{line}\" is no section"), hint });
+            };
+            if found.len() == MOST_SECTIONS {
+                let message = format!("more than {MOST_SECTIONS} sections");
+                let hint = "loops=N repeats a job, numjobs=N makes it several times".to_string();
+                return Err(JobError { place: source.to_string(), message, hint });
+            }
+            in_global = Some(name.starts_with("global"));
+            if in_global == Some(false) {
+                options += global.len();
+                if options > MOST_OPTIONS {
+                    let message = format!(
+                        "more than {MOST_OPTIONS} options, those of [global] counted in each section"
+                    );
+                    let hint = "give fewer sections, or fewer options in [global]".to_string();
+                    return Err(JobError { place: source.to_string(), message, hint });
+                }
+                found.push(Section { name: name.to_string(), place, lines: global.clone() });
+            }
+            continue;
+        }
+        let (option, value) = line.split_once('=').unwrap_or((line, ""));
+        let (option, value) = (option.trim().to_string(), value.trim().to_string());
+        let Some(is_global) = in_global else {
+            return Err(JobError {
+                place,
+                message: format!("{option} stands before any section"),
+                hint: "begin with [global] or a job's name in brackets".into(),
+            });
+        };
+        let line = Line { place, option, value, global: is_global };
+        match found.last_mut() {
+            Some(section) if !is_global => section.lines.push(line),
+            _ => global.push(line),
+        }
+    }
+    Ok(found)
+}
+
+/// A value that is wrong, with a hint for where it has none.
+fn refused(place: &str, option: &str, wrong: Wrong, hint: &str) -> JobError {
+    let message = format!("{option}: {}", wrong.what);
+    JobError { place: place.to_string(), message, hint: wrong.hint.unwrap_or_else(|| hint.to_string()) }
 }
 
 fn section(
-    source: &str,
     name: &str,
-    at: usize,
+    place: &str,
     lines: &[Line],
     ground: Ground,
     capacity: u64,
+    env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Job, JobError> {
     let mut draft = Draft::new(capacity);
     draft.job.name = name.to_string();
+    // Another engine has options of its own, so it is looked at first.
+    let engine = lines.iter().rev().find(|line| line.option == "ioengine");
+    if let Some((line, engines::Engine::Other(why))) =
+        engine.and_then(|line| engines::find(&line.value).map(|engine| (line, engine)))
+    {
+        return Err(JobError {
+            place: line.place.clone(),
+            message: format!("ioengine={} is another engine's business: {why}", line.value),
+            hint: "pslc runs reads, writes and trims of a drive: io_uring, libaio, psync and their like"
+                .into(),
+        });
+    }
     for line in lines {
-        draft.job.options.push((line.option.clone(), line.value.clone()));
-        if line.option == "name" {
-            draft.job.name = line.value.clone();
-            continue;
-        }
-        let row = OPTIONS.iter().find(|(names, _)| names.contains(&line.option.as_str()));
-        let Some((_, tier)) = row else {
-            let known = OPTIONS.iter().flat_map(|(names, _)| names.iter().copied());
-            let near = pslc_ssd::profile::nearest(&line.option, known);
+        let Some(row) = find(&line.option) else {
+            let near = pslc_ssd::profile::nearest(
+                &line.option,
+                OPTIONS.iter().flat_map(|row| row.names.iter().copied()),
+            );
             return Err(JobError {
                 place: line.place.clone(),
                 message: format!("unknown option {}", line.option),
-                hint: format!("did you mean {near}? docs/how-to.md lists what is obeyed"),
+                hint: format!("did you mean {near}? docs/fio.md lists what is obeyed"),
             });
         };
-        let ignored = match (tier, ground) {
-            (Tier::Obey(apply), _) | (Tier::Real(apply, _), Ground::Real) => {
-                apply(&mut draft, &line.value).map_err(|wrong| JobError {
+        let apply = match (&row.tier, ground) {
+            (Tier::Obey(apply, _), _) | (Tier::Real(apply, _), Ground::Real) => Some(apply),
+            _ => None,
+        };
+        let value = match expand(&line.value, env) {
+            Ok(value) => value,
+            // What nobody looks at need not be set.
+            Err(_) if apply.is_none() => line.value.clone(),
+            Err(message) => {
+                return Err(JobError {
                     place: line.place.clone(),
-                    message: format!("{}: {}", line.option, wrong.what),
-                    hint: wrong.hint.unwrap_or_else(|| "as in fio's manual".into()),
-                })?;
-                continue;
+                    message,
+                    hint: "set it in the environment, or write the value".into(),
+                })
             }
-            (Tier::Ignore(why), _) | (Tier::Real(_, why), Ground::Simulated) => why,
+        };
+        draft.job.options.push((line.option.clone(), value.clone()));
+        draft.job.global_options += usize::from(line.global);
+        if let Some(apply) = apply {
+            // A name in [global] is that of no job.
+            if !(line.global && line.option == "name") {
+                let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
+                apply(&mut draft, &value).map_err(by_option)?;
+            }
+            continue;
+        }
+        let ignored = match row.tier {
+            Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => {
+                return Err(JobError {
+                    place: line.place.clone(),
+                    message: format!("an fio option that pslc does not run: {}: {why}", line.option),
+                    hint: "leave it out; docs/fio.md lists what is obeyed".into(),
+                })
+            }
+            Tier::Ignore(why) | Tier::Real(_, why) => why,
+            _ => continue,
         };
         let note = format!("{} is ignored: {ignored}", line.option);
         if !draft.job.notes.contains(&note) {
@@ -163,17 +246,17 @@ fn section(
         }
     }
     draft.finish().map_err(|(option, wrong)| {
-        let line = lines.iter().rev().find(|line| line.option == option);
-        let place = line.map_or_else(|| format!("{source}:{at}"), |line| line.place.clone());
-        let hint = wrong.hint.unwrap_or_else(|| "the whole target is size=100%".into());
-        JobError { place, message: format!("{option}: {}", wrong.what), hint }
+        let names = find(option).map_or(&[][..], |row| row.names);
+        let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
+        refused(line.map_or(place, |line| &line.place), option, wrong, "the whole target is size=100%")
     })
 }
 
-/// Replace `${NAME}` by the environment's value.
+/// Replace `${NAME}` by the environment's value, and fio's `$pagesize`.
 fn expand(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::new();
-    let mut rest = value;
+    let replaced = value.replace("$pagesize", "4096");
+    let mut rest = replaced.as_str();
     while let Some(at) = rest.find("${") {
         let Some(end) = rest[at..].find('}') else { break };
         let name = &rest[at + 2..at + end];

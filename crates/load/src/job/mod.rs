@@ -1,20 +1,32 @@
 //! A job in fio's words, and the job files that hold them.
 
+mod draft;
+mod engines;
 mod file;
 mod options;
+mod sizes;
 mod values;
 
+pub use draft::Draft;
 pub use file::{parse, Ground};
+pub use options::{engine_table, table, waits, Verdict};
+pub use sizes::{ByKind, Extent, Sizes, Zones};
 
 use pslc_ssd::Nanos;
+
+use sizes::Asked;
 
 /// What a job does to the drive, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub random: bool,
     pub mix: Mix,
-    /// Requests in sequence before the next random offset (`rw=randwrite:8`); 1 otherwise.
+    /// Of so many requests one is random, and the others follow it (`rw=randwrite:8`); 1 otherwise.
     pub run: u32,
+    /// Bytes between the end of a request and the next in sequence (`rw=read:4k`); below 0 it goes backwards.
+    pub hole: i64,
+    /// Requests that follow a random one go to its place again (`rw_sequencer=identical`).
+    pub identical: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,21 +40,18 @@ pub enum Mix {
     TrimWrite,
 }
 
-/// One value each for reads, writes and trims, as fio's comma-separated options give them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct ByKind<T> {
-    pub read: T,
-    pub write: T,
-    pub trim: T,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How random offsets are spread.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     Uniform,
     /// Zipf with this theta.
     Zipf(f64),
     /// Pareto's principle: this share of the blocks gets the rest of the requests (0.2: a fifth gets four fifths).
     Pareto(f64),
+    /// A normal distribution with this deviation, in percent of the region.
+    Normal(f64),
+    /// Shares of the requests for parts of the region.
+    Zoned(Box<ByKind<Zones>>),
 }
 
 /// Each write is in the drive before it completes.
@@ -66,12 +75,31 @@ pub enum Data {
     Compressible(u32),
 }
 
+/// Which other jobs end with one (`exit_what`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitWhat {
+    Group,
+    /// Those between the same two stonewalls.
+    Stonewall,
+    All,
+}
+
+/// When paced requests are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    Linear,
+    /// As independent users send them.
+    Poisson,
+}
+
 /// One section of a job file, with everything resolved against the target: sizes in bytes, times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub name: String,
     /// Options as written, those of [global] first.
     pub options: Vec<(String, String)>,
+    /// How many of them are of [global].
+    pub global_options: usize,
     /// Options accepted and ignored, a sentence each.
     pub notes: Vec<String>,
     /// Reporting group: jobs of one group are reported as one under `group_reporting`.
@@ -79,24 +107,44 @@ pub struct Job {
     pub rw: Pattern,
     /// The largest request of each kind.
     pub bs: ByKind<u32>,
-    /// Sizes and the weight of each, where requests are not all of one size; else empty.
-    pub bssplit: ByKind<Vec<(u32, u32)>>,
+    pub sizes: ByKind<Sizes>,
+    /// What random offsets are multiples of (`blockalign`).
+    pub align: ByKind<u32>,
+    pub bs_unaligned: bool,
+    pub bs_is_seq_rand: bool,
     /// Each block that was read is written here, so many bytes after the beginning of the target plus its place in the
     /// region: a copy. fio has no such option.
     pub copy_to: Option<u64>,
+    /// A random job takes pieces of so many bytes, each once, and each in sequence. fio has no such option.
+    pub files: Option<u64>,
+    /// Bytes of the target.
+    pub capacity: u64,
     pub offset: u64,
-    /// Bytes of the region.
-    pub size: u64,
-    /// Bytes to move before the job ends; more than `size` goes round.
-    pub io_size: u64,
+    /// The offset of each clone is rounded up to a multiple of this.
+    pub offset_align: u64,
     pub offset_increment: u64,
+    pub(crate) asked: Asked,
+    /// Bytes of the region of the first clone.
+    pub size: u64,
+    /// Bytes to move before the job ends, where that is not the size; more than `size` goes round.
+    pub io_size: Option<u64>,
+    /// The engine makes the next request when the one before is done.
+    pub one_at_a_time: bool,
+    /// The engine touches no drive: the job is a pause of its `runtime`.
+    pub null: bool,
     pub iodepth: u32,
     pub numjobs: u32,
     pub runtime: Option<Nanos>,
     pub time_based: bool,
     pub ramp_time: Nanos,
-    pub startdelay: Nanos,
+    /// Since the beginning of the run; the job begins then or later.
+    pub startdelay: (Nanos, Nanos),
+    /// How long the drive is left alone once the job may begin. fio has no such option.
+    pub pause: Nanos,
     pub stonewall: bool,
+    pub wait_for: Option<String>,
+    pub exitall: bool,
+    pub exit_what: ExitWhat,
     pub loops: u32,
     pub number_ios: Option<u64>,
     pub thinktime: Nanos,
@@ -105,12 +153,17 @@ pub struct Job {
     pub rate: ByKind<Option<u64>>,
     /// Requests a second.
     pub rate_iops: ByKind<Option<u64>>,
+    pub pace: Pace,
+    /// Jobs of one flow keep pace by their weights: number of the flow, weight.
+    pub flow: Option<(u32, u32)>,
     pub norandommap: bool,
     /// Takes the place of the run's seed.
     pub randseed: Option<u64>,
+    /// A pass over the region is in the order of the one before.
+    pub randrepeat: bool,
     pub distribution: Distribution,
     /// Percent of random requests that are; the others follow the one before them.
-    pub percentage_random: u32,
+    pub percentage_random: ByKind<u32>,
     /// Percent of a mix that is reads.
     pub rwmixread: u32,
     pub fsync: u32,
@@ -118,12 +171,44 @@ pub struct Job {
     /// Flushes are of data alone (`fdatasync`).
     pub data_only: bool,
     pub sync: Option<SyncMode>,
-    /// Past the page cache; a simulated drive has none.
+    /// Past the page cache.
     pub direct: bool,
+    /// The page cache holds nothing of the target when the job begins.
+    pub invalidate: bool,
     pub data: Data,
-    /// What is read is compared with what was written there.
+    /// What is written is read again and, on a real drive, compared.
     pub verify: bool,
     pub group_reporting: bool,
+    /// Of latencies, for reports, in percent; none: fio's.
+    pub percentiles: Vec<f64>,
+    /// How often bandwidth and requests a second are sampled, for reports.
+    pub bwavgtime: Nanos,
+    pub iopsavgtime: Nanos,
+    /// Every request is kept, for fio's logs.
+    pub logged: bool,
+}
+
+impl Job {
+    pub fn reads(&self) -> bool {
+        matches!(self.rw.mix, Mix::Read | Mix::ReadWrite)
+    }
+
+    pub fn writes(&self) -> bool {
+        matches!(self.rw.mix, Mix::Write | Mix::ReadWrite | Mix::TrimWrite)
+    }
+
+    /// The longest request of those that this job makes.
+    pub fn largest(&self) -> u32 {
+        let copied = if self.copy_to.is_some() { self.bs.write } else { 0 };
+        copied.max(match self.rw.mix {
+            _ if self.bs_is_seq_rand => self.bs.read.max(self.bs.write),
+            Mix::Read => self.bs.read,
+            Mix::Write => self.bs.write,
+            Mix::Trim => self.bs.trim,
+            Mix::ReadWrite => self.bs.read.max(self.bs.write),
+            Mix::TrimWrite => self.bs.trim.max(self.bs.write),
+        })
+    }
 }
 
 /// What is wrong with a job file. Displayed as `file:line: what`, an empty line, and a hint.

@@ -1,290 +1,331 @@
-//! fio's options: one row each, obeyed or accepted and ignored. A new option is a new row.
+//! fio's options: one row each, obeyed, ignored or refused. A new option is a new row; docs/fio.md is made of them.
 
 use pslc_ssd::Nanos;
 
-use super::values::{
-    block, block_range, block_split, by_kind, count, distribution, flag, pattern, size, time, Wrong,
-};
-use super::{ByKind, Data, Distribution, Job, Mix, Pattern, SyncMode};
+use super::engines::{self, Engine, ENGINES};
+use super::values::{by_kind, count, flag, percentiles, time, Wrong};
+use super::{Data, Draft, ExitWhat, Pace, SyncMode};
+
+type Apply = fn(&mut Draft, &str) -> Result<(), Wrong>;
 
 /// What an option's row does with its value.
 pub enum Tier {
-    Obey(fn(&mut Draft, &str) -> Result<(), Wrong>),
+    /// With a remark for the reader, mostly empty.
+    Obey(Apply, &'static str),
     /// Obeyed on a real drive; ignored on a simulated one, and why.
-    Real(fn(&mut Draft, &str) -> Result<(), Wrong>, &'static str),
+    Real(Apply, &'static str),
     /// Accepted, ignored, and why that does no harm.
     Ignore(&'static str),
+    /// Not run, and why; values that ask for nothing are let through.
+    Refuse(&'static str, &'static [&'static str]),
 }
-use Tier::{Ignore, Obey, Real};
+use Tier::{Ignore, Obey, Real, Refuse};
+
+pub struct Row {
+    /// The name, then others for the same.
+    pub names: &'static [&'static str],
+    pub tier: Tier,
+}
+
+/// What becomes of an option, for a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Obeyed,
+    OnRealDrives,
+    Ignored,
+    Refused,
+}
 
 const NO_DATA: &str = "a simulated drive stores no data";
-
-/// Several sizes of requests, as written.
-#[derive(Clone, Debug)]
-pub enum Sizes {
-    Split(String),
-    Range(String),
-}
-
-/// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    pub job: Job,
-    pub kb_base: u64,
-    pub size: Option<String>,
-    pub io_size: Option<String>,
-    pub offset: Option<String>,
-    pub offset_increment: Option<String>,
-    pub bs: Option<String>,
-    pub sizes: Option<Sizes>,
-    pub copy_to: Option<String>,
-    pub rate: Option<String>,
-    pub capacity: u64,
-}
+const ONE_RANGE: &str = "the target, given with --on, takes the place of all files";
+const NO_FILES: &str = "there is no file to make, keep or remove";
+const HOST: &str = "it is about how the host makes requests";
+const HAND: &str = "requests are handed over one by one, as soon as there is room for one";
+const SCHEDULING: &str = "it is about where and how fio's processes run";
+const VERIFY: &str = "what is read again is compared at once, and a difference ends the run";
+const ZONES: &str = "it is for zoned drives";
+const TRACES: &str = "traces are not job files";
+const OFF: &[&str] = &["0"];
 
 const SECOND: Nanos = Nanos::from_secs(1);
+const DAY_MS: u64 = 86_400_000;
 const MICROSECOND: Nanos = Nanos::from_micros(1);
 
-/// Every option, under each of its names.
-// One line a row, each the assignment it makes.
-#[rustfmt::skip]
-#[allow(clippy::unit_arg)]
-pub const OPTIONS: &[(&[&str], Tier)] = &[
-    (&["rw", "readwrite"], Obey(|d, v| Ok(d.job.rw = pattern(v)?))),
-    (&["bs", "blocksize"], Obey(|d, v| Ok(d.bs = Some(v.into())))),
-    (&["bssplit"], Obey(|d, v| Ok(d.sizes = Some(Sizes::Split(v.into()))))),
-    (&["bsrange", "blocksize_range"], Obey(|d, v| Ok(d.sizes = Some(Sizes::Range(v.into()))))),
-    (&["copy_to"], Obey(|d, v| Ok(d.copy_to = Some(v.into())))),
-    (&["size"], Obey(|d, v| Ok(d.size = Some(v.into())))),
-    (&["io_size", "io_limit"], Obey(|d, v| Ok(d.io_size = Some(v.into())))),
-    (&["offset"], Obey(|d, v| Ok(d.offset = Some(v.into())))),
-    (&["offset_increment"], Obey(|d, v| Ok(d.offset_increment = Some(v.into())))),
-    (&["kb_base"], Obey(|d, v| match v {
-        "1000" | "1024" => Ok(d.kb_base = v.parse().expect("digits")),
-        _ => Err(format!("\"{v}\" is neither 1000 nor 1024").into()),
-    })),
-    (&["iodepth"], Obey(|d, v| Ok(d.job.iodepth = count(v, 1, 65_536)? as u32))),
-    (&["numjobs"], Obey(|d, v| Ok(d.job.numjobs = count(v, 1, 4096)? as u32))),
-    (&["runtime", "timeout"], Obey(|d, v| Ok(d.job.runtime = Some(time(v, SECOND)?)))),
-    (&["time_based"], Obey(|d, v| Ok(d.job.time_based = flag(v)?))),
-    (&["ramp_time"], Obey(|d, v| Ok(d.job.ramp_time = time(v, SECOND)?))),
-    (&["startdelay"], Obey(|d, v| Ok(d.job.startdelay = time(v, SECOND)?))),
-    (&["stonewall", "wait_for_previous"], Obey(|d, v| Ok(d.job.stonewall = flag(v)?))),
-    (&["loops"], Obey(|d, v| Ok(d.job.loops = count(v, 1, u32::MAX as u64)? as u32))),
-    (&["number_ios"], Obey(|d, v| Ok(d.job.number_ios = Some(count(v, 1, u64::MAX)?)))),
-    (&["thinktime"], Obey(|d, v| Ok(d.job.thinktime = time(v, MICROSECOND)?))),
-    (&["thinktime_blocks"], Obey(|d, v| {
-        Ok(d.job.thinktime_blocks = count(v, 1, u32::MAX as u64)? as u32)
-    })),
-    (&["rate"], Obey(|d, v| Ok(d.rate = Some(v.into())))),
-    (&["rate_iops"], Obey(|d, v| {
-        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
-        Ok(d.job.rate_iops = by_kind(v, d.job.rate_iops, one)?)
-    })),
-    (&["norandommap"], Obey(|d, v| Ok(d.job.norandommap = flag(v)?))),
-    (&["randseed"], Obey(|d, v| Ok(d.job.randseed = Some(count(v, 0, u64::MAX)?)))),
-    (&["random_distribution"], Obey(|d, v| Ok(d.job.distribution = distribution(v)?))),
-    (&["percentage_random"], Obey(|d, v| Ok(d.job.percentage_random = count(v, 0, 100)? as u32))),
-    (&["rwmixread"], Obey(|d, v| Ok(d.job.rwmixread = count(v, 0, 100)? as u32))),
-    (&["rwmixwrite"], Obey(|d, v| Ok(d.job.rwmixread = 100 - count(v, 0, 100)? as u32))),
-    (&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32))),
-    (&["fdatasync"], Obey(|d, v| {
-        d.job.data_only = true;
-        Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32)
-    })),
-    (&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = flag(v)?))),
-    (&["sync"], Obey(|d, v| match v {
-        "none" => Ok(d.job.sync = None),
-        "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),
-        "dsync" => Ok(d.job.sync = Some(SyncMode::Dsync)),
-        _ => Ok(d.job.sync = flag(v)?.then_some(SyncMode::Sync)),
-    })),
-    (&["group_reporting"], Obey(|d, v| Ok(d.job.group_reporting = flag(v)?))),
-    // `new_group` is looked at where groups are numbered.
-    (&["new_group"], Obey(|_, v| flag(v).map(|_| ()))),
-    (&["direct"], Obey(|d, v| Ok(d.job.direct = flag(v)?))),
-    (&["buffered"], Obey(|d, v| Ok(d.job.direct = !flag(v)?))),
-    (&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
-    (&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
-    (&["scramble_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Scrambled)?), NO_DATA)),
-    (&["buffer_compress_percentage"], Real(|d, v| {
-        Ok(d.job.data = Data::Compressible(count(v, 0, 100)? as u32))
-    }, NO_DATA)),
-    (&["verify"], Real(|d, v| Ok(d.job.verify = v != "0" && v != "null"), NO_DATA)),
-    (&["filename"], Ignore("the target is given with --on")),
-    (&["directory"], Ignore("the target is given with --on")),
-    (&["ioengine"], Ignore("the target decides how requests are made")),
-    (&["description"], Ignore("it is a remark")),
-    (&["thread"], Ignore("the requests are the same")),
-    (&["invalidate"], Ignore("the page cache, where there is one, begins empty")),
-    (&["fallocate"], Ignore("there is no file system")),
-    (&["create_on_open", "create_serialize", "create_only", "create_fsync"],
-        Ignore("there is no file system")),
-    (&["overwrite", "file_append", "unlink", "unlink_each_loop"], Ignore("there is no file system")),
-    (&["nrfiles", "openfiles", "filesize"], Ignore("the target is one address range")),
-    (&["buffer_pattern", "dedupe_percentage"], Ignore("data are random; see zero_buffers")),
-    (&["do_verify", "verify_fatal", "verify_backlog", "verify_pattern", "verify_dump",
-        "verify_async", "verify_state_save", "verify_only", "verify_interval"],
-        Ignore("what is read under verify is compared at once, and a difference ends the run")),
-    (&["iomem", "mem", "hipri", "registerfiles", "fixedbufs", "sqthread_poll", "nonvectored"],
-        Ignore("it is about how the host makes requests")),
-    (&["iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete",
-        "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low"],
-        Ignore("requests are handed over one by one")),
-    (&["cpus_allowed", "cpus_allowed_policy", "cpumask", "numa_cpu_nodes", "numa_mem_policy",
-        "nice", "prio", "prioclass", "cmdprio_percentage"], Ignore("time is virtual")),
-    (&["gtod_reduce", "gtod_cpu", "clocksource", "disable_lat", "disable_clat", "disable_slat",
-        "disable_bw_measurement", "unified_rw_reporting"], Ignore("time is virtual")),
-    (&["percentile_list", "clat_percentiles", "lat_percentiles", "slat_percentiles"],
-        Ignore("fio's default percentiles are reported")),
-    (&["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec",
-        "log_hist_msec", "log_offset", "log_max_value", "per_job_logs"],
-        Ignore("every run keeps its series in series.parquet")),
-    (&["bwavgtime", "iopsavgtime", "status_interval", "eta", "eta_newline", "minimal",
-        "disk_util", "continue_on_error", "ignore_error", "error_dump", "exitall",
-        "exitall_on_error", "random_generator", "allrandrepeat", "rate_process", "rate_cycle",
-        "softrandommap", "thinktime_spin", "norandommap_ok"],
-        Ignore("it changes nothing here")),
-    (&["randrepeat"], Ignore("runs repeat exactly; --seed gives others")),
-];
+pub fn find(name: &str) -> Option<&'static Row> {
+    OPTIONS.iter().find(|row| row.names.contains(&name))
+}
+
+/// Names, verdict and why, of every option and then of every engine.
+pub fn table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
+    let options = OPTIONS.iter().map(|row| {
+        let (verdict, why) = match row.tier {
+            Obey(_, remark) => (Verdict::Obeyed, remark),
+            Real(_, why) => (Verdict::OnRealDrives, why),
+            Ignore(why) => (Verdict::Ignored, why),
+            Refuse(why, _) => (Verdict::Refused, why),
+        };
+        (row.names.to_vec(), verdict, why)
+    });
+    options.collect()
+}
+
+/// Whether an engine has one request under way, whatever `iodepth` says.
+pub fn waits(engine: &str) -> bool {
+    engines::find(engine).is_some_and(Engine::waits)
+}
+
+/// Names and whether jobs of each engine are run, and why.
+pub fn engine_table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
+    let engines = ENGINES.iter().map(|&(names, engine)| {
+        let (verdict, why) = match engine {
+            Engine::Queued => (Verdict::Obeyed, "requests are under way together, `iodepth` of them"),
+            Engine::OneAtATime => (Verdict::Obeyed, "one request at a time, whatever the `iodepth`"),
+            Engine::Mapped => (Verdict::Obeyed, "one request at a time, through the page cache"),
+            Engine::Null => (Verdict::Obeyed, "no drive is touched: a pause of the job's `runtime`"),
+            Engine::Other(why) => (Verdict::Refused, why),
+        };
+        (names.to_vec(), verdict, why)
+    });
+    engines.collect()
+}
+
+const fn row(names: &'static [&'static str], tier: Tier) -> Row {
+    Row { names, tier }
+}
+
+/// An option that changes the output alone, where it is read.
+fn output(_: &mut Draft, _: &str) -> Result<(), Wrong> {
+    Ok(())
+}
+
+fn logged(draft: &mut Draft, _: &str) -> Result<(), Wrong> {
+    draft.job.logged = true;
+    Ok(())
+}
 
 /// A flag that chooses the data; off is the default.
 fn chosen(text: &str, data: Data) -> Result<Data, Wrong> {
     Ok(if flag(text)? { data } else { Data::Scrambled })
 }
 
-impl Draft {
-    /// fio's defaults.
-    pub fn new(capacity: u64) -> Draft {
-        let job = Job {
-            name: String::new(),
-            options: Vec::new(),
-            notes: Vec::new(),
-            group: 0,
-            rw: Pattern { random: false, mix: Mix::Read, run: 1 },
-            bs: ByKind { read: 4096, write: 4096, trim: 4096 },
-            bssplit: ByKind::default(),
-            copy_to: None,
-            offset: 0,
-            size: 0,
-            io_size: 0,
-            offset_increment: 0,
-            iodepth: 1,
-            numjobs: 1,
-            runtime: None,
-            time_based: false,
-            ramp_time: Nanos::ZERO,
-            startdelay: Nanos::ZERO,
-            stonewall: false,
-            loops: 1,
-            number_ios: None,
-            thinktime: Nanos::ZERO,
-            thinktime_blocks: 1,
-            rate: ByKind::default(),
-            rate_iops: ByKind::default(),
-            norandommap: false,
-            randseed: None,
-            distribution: Distribution::Uniform,
-            percentage_random: 100,
-            rwmixread: 50,
-            fsync: 0,
-            end_fsync: false,
-            data_only: false,
-            sync: None,
-            direct: false,
-            data: Data::Scrambled,
-            verify: false,
-            group_reporting: false,
-        };
-        Draft {
-            job,
-            kb_base: 1024,
-            size: None,
-            io_size: None,
-            offset: None,
-            offset_increment: None,
-            bs: None,
-            sizes: None,
-            copy_to: None,
-            rate: None,
-            capacity,
-        }
-    }
+/// Every option, under each of its names.
+// One line a row, each the assignment it makes.
+#[rustfmt::skip]
+#[allow(clippy::unit_arg)]
+pub const OPTIONS: &[Row] = &[
+    // The job.
+    row(&["name"], Obey(|d, v| Ok(d.job.name = v.into()), "in [global] it names nothing")),
+    row(&["description"], Ignore("it is a remark")),
+    row(&["stonewall", "wait_for_previous"], Obey(|d, v| Ok(d.job.stonewall = flag(v)?), "")),
+    row(&["wait_for"], Obey(|d, v| Ok(d.job.wait_for = Some(v.into())), "")),
+    row(&["new_group"], Obey(|_, v| flag(v).map(|_| ()), "")),
+    row(&["group_reporting"], Obey(|d, v| Ok(d.job.group_reporting = flag(v)?), "")),
+    row(&["numjobs"], Obey(|d, v| Ok(d.job.numjobs = count(v, 1, 4096)? as u32), "")),
+    row(&["startdelay"], Obey(|d, v| {
+        let (from, to) = v.split_once('-').unwrap_or((v, v));
+        let (from, to) = (time(from, SECOND)?, time(to, SECOND)?);
+        Ok(d.job.startdelay = (from.min(to), from.max(to)))
+    }, "counted from the beginning of the run, also behind a `stonewall`")),
+    row(&["pause"], Obey(|d, v| Ok(d.job.pause = time(v, SECOND)?),
+        "ours: how long the drive is left alone before the job; in fio a job of `ioengine=null` before it")),
+    row(&["runtime", "timeout"], Obey(|d, v| {
+        let runtime = time(v, SECOND)?;
+        Ok(d.job.runtime = (runtime > Nanos::ZERO).then_some(runtime))
+    }, "")),
+    row(&["time_based"], Obey(|d, v| Ok(d.job.time_based = flag(v)?), "")),
+    row(&["ramp_time"], Obey(|d, v| Ok(d.job.ramp_time = time(v, SECOND)?), "")),
+    row(&["loops"], Obey(|d, v| Ok(d.job.loops = count(v, 0, u32::MAX as u64)?.max(1) as u32), "")),
+    row(&["number_ios"], Obey(|d, v| {
+        let most = count(v, 0, u64::MAX)?;
+        Ok(d.job.number_ios = (most > 0).then_some(most))
+    }, "")),
+    row(&["exitall"], Obey(|d, v| Ok(d.job.exitall = flag(v)?), "")),
+    row(&["exit_what"], Obey(|d, v| match v {
+        "group" => Ok(d.job.exit_what = ExitWhat::Group),
+        "stonewall" => Ok(d.job.exit_what = ExitWhat::Stonewall),
+        "all" => Ok(d.job.exit_what = ExitWhat::All),
+        _ => Err(format!("\"{v}\" is neither group, stonewall nor all").into()),
+    }, "")),
+    row(&["exitall_on_error"], Ignore("an error ends the run")),
+    row(&["ioengine"], Obey(|d, v| {
+        d.engine = engines::find(v).ok_or_else(|| Wrong::hinted(format!("\"{v}\" is no engine"), "io_uring, libaio or psync"))?;
+        Ok(d.engine_name = v.into())
+    }, "what is under way at once; see the engines below")),
+    row(&["iodepth"], Obey(|d, v| Ok(d.job.iodepth = count(v, 1, 65_536)? as u32), "")),
+    // fio takes `threads` for `thread`.
+    row(&["thread", "threads"], Ignore("the requests are the same")),
 
-    /// Work out the sizes; an error names the option at fault.
-    pub fn finish(mut self) -> Result<Job, (&'static str, Wrong)> {
-        let (capacity, kb_base) = (self.capacity, self.kb_base);
-        let read = |option: &'static str, text: &Option<String>, whole: u64| match text {
-            Some(text) => size(text, whole, kb_base).map(Some).map_err(|what| (option, what)),
-            None => Ok(None),
-        };
-        let job = &mut self.job;
-        if let Some(text) = &self.bs {
-            job.bs = by_kind(text, job.bs, |text| block(text, kb_base)).map_err(|what| ("bs", what))?;
-        }
-        if let Some(sizes) = &self.sizes {
-            job.bssplit = match sizes {
-                Sizes::Split(text) => block_split(text, kb_base).map_err(|what| ("bssplit", what))?,
-                Sizes::Range(text) => block_range(text, kb_base).map_err(|what| ("bsrange", what))?,
-            };
-            let most = |split: &[(u32, u32)], bs| split.iter().map(|(size, _)| *size).max().unwrap_or(bs);
-            let (split, bs) = (&job.bssplit, job.bs);
-            job.bs = ByKind {
-                read: most(&split.read, bs.read),
-                write: most(&split.write, bs.write),
-                trim: most(&split.trim, bs.trim),
-            };
-        }
-        if let Some(text) = &self.rate {
-            let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
-            job.rate = by_kind(text, job.rate, one).map_err(|what| ("rate", what))?;
-        }
-        job.offset = read("offset", &self.offset, capacity)?.unwrap_or(0);
-        job.offset_increment = read("offset_increment", &self.offset_increment, capacity)?.unwrap_or(0);
-        let last = job.offset_increment.saturating_mul(job.numjobs as u64 - 1).saturating_add(job.offset);
-        let asked = read("size", &self.size, capacity)?;
-        let largest = job.bs.read.max(job.bs.write).max(job.bs.trim) as u64;
-        // As fio does with 100% of a device: what lies before the offset is not part of it.
-        let percent = self.size.as_ref().is_some_and(|text| text.ends_with('%'));
-        let room = capacity.saturating_sub(last);
-        job.size = match asked {
-            Some(size) if percent => size.min(room),
-            Some(size) => size,
-            None => room,
-        };
-        if last.saturating_add(job.size) > capacity {
-            return Err((
-                "size",
-                format!("{} bytes from offset {last} end past the {capacity} of the target", job.size).into(),
-            ));
-        }
-        job.size -= job.size % 512;
-        if job.size < largest {
-            return Err(("size", format!("{} bytes is less than one block", job.size).into()));
-        }
-        job.io_size = match read("io_size", &self.io_size, job.size)? {
-            Some(0) | None => job.size.saturating_mul(job.loops as u64),
-            Some(bytes) => bytes.saturating_mul(job.loops as u64),
-        };
-        job.copy_to = read("copy_to", &self.copy_to, capacity)?;
-        if let Some(to) = job.copy_to {
-            let end = to.saturating_add(last - job.offset).saturating_add(job.size);
-            if end > capacity {
-                return Err((
-                    "copy_to",
-                    format!("the copy ends at {end}, past the {capacity} of the target").into(),
-                ));
-            }
-            if job.rw.mix != Mix::Read {
-                return Err((
-                    "copy_to",
-                    Wrong::hinted("only what is read is copied", "rw=read or rw=randread"),
-                ));
-            }
-        }
-        if job.time_based && job.runtime.is_none() {
-            return Err(("time_based", "there is no runtime".into()));
-        }
-        Ok(self.job)
-    }
-}
+    // Where.
+    row(&["filename", "directory", "filename_format", "unique_filename", "opendir"], Ignore(ONE_RANGE)),
+    row(&["nrfiles", "nr_files", "openfiles", "file_service_type"], Ignore(ONE_RANGE)),
+    row(&["lockfile"], Ignore(ONE_RANGE)),
+    row(&["size"], Obey(|d, v| Ok(d.size = Some(v.into())), "")),
+    row(&["filesize"], Obey(|d, v| Ok(d.filesize = Some(v.into())), "of a range, its middle")),
+    row(&["io_size", "io_limit"], Obey(|d, v| Ok(d.io_size = Some(v.into())), "")),
+    row(&["fill_device", "fill_fs"], Obey(|d, v| Ok(if flag(v)? { d.size = None }), "to the end of the target")),
+    row(&["offset", "fileoffset"], Obey(|d, v| Ok(d.offset = Some(v.into())), "")),
+    row(&["offset_increment"], Obey(|d, v| Ok(d.offset_increment = Some(v.into())), "")),
+    row(&["offset_align"], Obey(|d, v| Ok(d.offset_align = Some(v.into())), "")),
+    row(&["copy_to"], Obey(|d, v| Ok(d.copy_to = Some(v.into())),
+        "ours: where each block that was read is written; in fio a reader and a writer of one `flow`")),
+    row(&["files"], Obey(|d, v| Ok(d.files = Some(v.into())),
+        "ours: a random job takes files of this size, each once, and each from its beginning to its end")),
+    row(&["file_append"], Refuse("the target has a fixed end", OFF)),
+    row(&["kb_base"], Obey(|d, v| match v {
+        "1000" | "1024" => Ok(d.kb_base = v.parse().expect("digits")),
+        _ => Err(format!("\"{v}\" is neither 1000 nor 1024").into()),
+    }, "4KiB is 4000 under 1024, as fio has it")),
+
+    // What.
+    row(&["rw", "readwrite"], Obey(|d, v| Ok(d.rw = Some(v.into())), "")),
+    row(&["rw_sequencer"], Obey(|d, v| match v {
+        "sequential" => Ok(d.job.rw.identical = false),
+        "identical" => Ok(d.job.rw.identical = true),
+        _ => Err(format!("\"{v}\" is neither sequential nor identical").into()),
+    }, "")),
+    row(&["bs", "blocksize"], Obey(|d, v| Ok(d.bs = Some(v.into())), "multiples of 512")),
+    row(&["bssplit"], Obey(|d, v| Ok(d.bssplit = Some(v.into())), "")),
+    row(&["bsrange", "blocksize_range"], Obey(|d, v| Ok(d.bsrange = Some(v.into())), "")),
+    row(&["ba", "blockalign"], Obey(|d, v| Ok(d.ba = Some(v.into())), "")),
+    row(&["bs_unaligned", "blocksize_unaligned"], Refuse("a drive takes whole sectors", OFF)),
+    row(&["bs_is_seq_rand"], Obey(|d, v| Ok(d.job.bs_is_seq_rand = flag(v)?), "")),
+    row(&["rwmixread"], Obey(|d, v| Ok(d.job.rwmixread = count(v, 0, 100)? as u32), "")),
+    row(&["rwmixwrite"], Obey(|d, v| Ok(d.job.rwmixread = 100 - count(v, 0, 100)? as u32), "")),
+    row(&["norandommap"], Obey(|d, v| Ok(d.job.norandommap = flag(v)?), "")),
+    row(&["softrandommap"], Ignore("there is memory for the map")),
+    row(&["randseed"], Obey(|d, v| {
+        d.job.randrepeat = false;
+        Ok(d.job.randseed = Some(count(v, 0, u64::MAX)?))
+    }, "another order than fio's under the same number")),
+    row(&["randrepeat", "allrandrepeat"], Obey(|d, v| Ok(d.job.randrepeat = flag(v)?),
+        "of the passes of one run; runs repeat exactly, and --seed gives others")),
+    row(&["random_generator"], Obey(|d, v| match v {
+        "lfsr" => Ok(d.lfsr = true),
+        "tausworthe" | "tausworthe64" => Ok(d.lfsr = false),
+        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "tausworthe, lfsr or tausworthe64")),
+    }, "every block once under lfsr, also with `norandommap`")),
+    row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),
+        "hot blocks are elsewhere than fio's; a centre is ignored")),
+    row(&["percentage_random"], Obey(|d, v| {
+        let one = |text: &str| count(text, 0, 100).map(|percent| percent as u32);
+        Ok(d.job.percentage_random = by_kind(v, d.job.percentage_random, one)?)
+    }, "")),
+
+    // When.
+    row(&["thinktime"], Obey(|d, v| Ok(d.job.thinktime = time(v, MICROSECOND)?), "")),
+    row(&["thinktime_blocks"], Obey(|d, v| {
+        Ok(d.job.thinktime_blocks = count(v, 1, u32::MAX as u64)? as u32)
+    }, "")),
+    row(&["thinktime_blocks_type"], Ignore("what is under way is awaited before thinking")),
+    row(&["thinktime_spin"], Ignore("thinking and spinning are the same to a drive")),
+    row(&["thinktime_iotime"], Refuse("think times begin after a number of requests", OFF)),
+    row(&["rate"], Obey(|d, v| Ok(d.rate = Some(v.into())), "")),
+    row(&["rate_iops"], Obey(|d, v| {
+        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
+        Ok(d.job.rate_iops = by_kind(v, d.job.rate_iops, one)?)
+    }, "")),
+    row(&["rate_process"], Obey(|d, v| match v {
+        "linear" => Ok(d.job.pace = Pace::Linear),
+        "poisson" => Ok(d.job.pace = Pace::Poisson),
+        _ => Err(format!("\"{v}\" is neither linear nor poisson").into()),
+    }, "")),
+    row(&["rate_min", "ratemin", "rate_iops_min"], Refuse("pslc does not end a job for being slow", OFF)),
+    row(&["rate_cycle", "ratecycle"], Ignore("it belongs to rate_min")),
+    row(&["rate_ignore_thinktime"], Ignore("a job that thought catches up")),
+    row(&["max_latency"], Refuse("pslc does not end a job for a slow request", OFF)),
+    row(&["latency_target", "latency_run"], Refuse("pslc does not search for a queue depth", OFF)),
+    row(&["latency_window", "latency_percentile"], Ignore("they belong to latency_target")),
+    row(&["steadystate", "ss"], Refuse("a job ends by time, bytes or requests; `pslc run snia` waits for a steady state", &[])),
+    row(&["steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"], Ignore("they belong to steadystate")),
+    row(&["flow"], Obey(|d, v| Ok(d.flow = count(v, 0, 1000)? as u32), "")),
+    row(&["flow_id"], Obey(|d, v| Ok(d.flow_id = count(v, 0, u32::MAX as u64)? as u32), "")),
+    row(&["flow_sleep", "flow_watermark"], Ignore("a job waits until it is its turn")),
+
+    // SyncMode and the page cache.
+    row(&["direct"], Obey(|d, v| Ok(d.job.direct = flag(v)?), "")),
+    row(&["buffered"], Obey(|d, v| Ok(d.job.direct = !flag(v)?), "")),
+    row(&["atomic"], Obey(|d, v| Ok(d.job.direct |= flag(v)?), "as `direct`")),
+    row(&["invalidate"], Obey(|d, v| Ok(d.job.invalidate = flag(v)?), "")),
+    row(&["pre_read"], Ignore("nothing is read before a job begins")),
+    row(&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32), "")),
+    row(&["fdatasync"], Obey(|d, v| {
+        let every = count(v, 0, u32::MAX as u64)? as u32;
+        d.job.data_only = every > 0;
+        Ok(d.job.fsync = every)
+    }, "")),
+    row(&["end_fsync", "fsync_on_close"], Obey(|d, v| Ok(d.job.end_fsync |= flag(v)?), "")),
+    row(&["sync"], Obey(|d, v| match v {
+        "none" => Ok(d.job.sync = None),
+        "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),
+        "dsync" => Ok(d.job.sync = Some(SyncMode::Dsync)),
+        _ => Ok(d.job.sync = flag(v)?.then_some(SyncMode::Sync)),
+    }, "")),
+    row(&["sync_file_range", "write_barrier"], Ignore("only fsync, fdatasync and sync flush")),
+    row(&["fadvise_hint", "write_hint"], Ignore("hints change what is cached, not what is asked for")),
+
+    // Data.
+    row(&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
+    row(&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
+    row(&["scramble_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Scrambled)?), NO_DATA)),
+    row(&["buffer_compress_percentage"], Real(|d, v| {
+        Ok(d.job.data = Data::Compressible(count(v, 0, 100)? as u32))
+    }, NO_DATA)),
+    row(&["buffer_pattern", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode",
+        "dedupe_working_set_percentage", "dedupe_global"], Ignore("data are random; see zero_buffers")),
+    row(&["verify"], Obey(|d, v| Ok(d.job.verify = !matches!(v, "0" | "null" | "none")),
+        "what was written is read again; a simulated drive has no data to compare")),
+    row(&["do_verify"], Obey(|d, v| Ok(d.do_verify = flag(v)?), "")),
+    row(&["verify_only"], Refuse("data of an earlier run cannot be told", OFF)),
+    row(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal", "verify_dump", "verify_async",
+        "verify_async_cpus", "verify_backlog", "verify_backlog_batch", "verify_state_load", "verify_state_save",
+        "experimental_verify", "verifysort", "verifysort_nr"], Ignore(VERIFY)),
+    row(&["trim_percentage", "trim_backlog", "trim_backlog_batch"], Refuse("rw=trimwrite trims what it writes", OFF)),
+    row(&["trim_verify_zero"], Ignore("what was trimmed is not compared")),
+
+    // Files and file systems.
+    row(&["fallocate", "create_on_open", "create_serialize", "create_only", "create_fsync", "allow_file_create",
+        "allow_mounted_write", "overwrite", "unlink", "unlink_each_loop"], Ignore(NO_FILES)),
+
+    // How the host makes requests.
+    row(&["iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete", "iodepth_batch_complete_min",
+        "iodepth_batch_complete_max", "iodepth_low", "io_submit_mode"], Ignore(HAND)),
+    row(&["serialize_overlap"], Ignore("requests for the same blocks are not held back")),
+    row(&["mem", "iomem", "mem_align", "iomem_align", "hugepage-size", "lockmem"], Ignore(HOST)),
+    row(&["hipri", "hipri_percentage", "registerfiles", "fixedbufs", "sqthread_poll", "sqthread_poll_cpu",
+        "nonvectored", "uncached", "nowait", "force_async", "userspace_reap", "cmd_type", "cmdprio", "cmdprio_class",
+        "cmdprio_hint", "cmdprio_percentage", "cmdprio_bssplit", "thp"], Ignore(HOST)),
+    row(&["cpus_allowed", "cpus_allowed_policy", "cpumask", "numa_cpu_nodes", "numa_mem_policy", "nice", "prio",
+        "prioclass", "priohint", "cgroup", "cgroup_nodelete", "cgroup_weight", "uid", "gid"], Ignore(SCHEDULING)),
+    row(&["ioscheduler"], Ignore("the scheduler of a device stays as it is")),
+    row(&["exec_prerun", "exec_postrun"], Ignore("pslc runs no programs")),
+    row(&["profile"], Refuse("it takes the place of the job file", &[])),
+
+    // Clocks and reports.
+    row(&["gtod_reduce", "gtod_cpu", "clocksource", "disable_lat", "disable_clat", "disable_slat",
+        "disable_bw_measurement", "disable_bw"], Ignore("everything is measured")),
+    row(&["percentile_list"], Obey(|d, v| Ok(d.job.percentiles = percentiles(v)?), "in fio's JSON; fio's own otherwise")),
+    row(&["clat_percentiles", "lat_percentiles", "slat_percentiles"],
+        Obey(|_, v| flag(v).map(|_| ()), "in fio's JSON")),
+    row(&["write_bw_log", "write_lat_log", "write_iops_log", "write_iolog"], Obey(logged, "in fio's files")),
+    row(&["log_avg_msec", "log_offset", "log_max_value", "per_job_logs"],
+        Obey(output, "in those logs")),
+    row(&["write_hist_log", "log_hist_msec", "log_hist_coarseness", "log_entries", "log_prio", "log_compression",
+        "log_compression_cpus", "log_store_compressed", "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id"],
+        Ignore("every run keeps its series in series.parquet")),
+    row(&["bwavgtime"], Obey(|d, v| Ok(d.job.bwavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),
+    row(&["iopsavgtime"], Obey(|d, v| Ok(d.job.iopsavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),
+    row(&["unified_rw_reporting", "significant_figures", "unit_base", "block_error_percentiles", "stats",
+        "disk_util", "status_interval", "eta", "eta_newline", "minimal"],
+        Ignore("it is about how fio prints what it found")),
+    row(&["continue_on_error", "ignore_error", "error_dump"], Ignore("an error ends the run")),
+
+    // Not job files.
+    row(&["read_iolog", "read_iolog_chunked", "merge_blktrace_file", "merge_blktrace_scalars",
+        "merge_blktrace_iters"], Refuse(TRACES, OFF)),
+    row(&["replay_no_stall", "replay_redirect", "replay_scale", "replay_align", "replay_time_scale", "replay_skip"],
+        Ignore("it belongs to read_iolog")),
+    row(&["zonemode"], Refuse("zbd is for zoned drives, and strided leaves out regions", &["none"])),
+    row(&["zonesize", "zoneskip", "zonerange"], Refuse("regions that are skipped are not run", OFF)),
+    row(&["zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
+        "zone_reset_threshold", "zone_reset_frequency"], Ignore(ZONES)),
+];

@@ -1,8 +1,8 @@
-//! fio's ways of writing numbers: sizes with binary suffixes, percentages, times.
+//! fio's ways of writing numbers: sizes with binary suffixes, percentages, times, lists by direction.
 
 use pslc_ssd::Nanos;
 
-use super::{ByKind, Distribution, Mix, Pattern};
+use super::{ByKind, Distribution, Mix, Pattern, Sizes, Zones};
 
 /// What is wrong with a value, and what to write instead where it can be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,19 +23,31 @@ impl<T: Into<String>> From<T> for Wrong {
     }
 }
 
-/// A size: `4k` is 4096 (or 4000 under `kb_base=1000`), `4KiB` always 4096 there, `10%` a share of `whole`.
+/// A whole number, perhaps hexadecimal, and what follows it.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    let number = u64::from_str_radix(&digits[..end], radix).ok()?;
+    Some((number, digits[end..].trim()))
+}
+
+/// A size: `4k` is 4096 (or 4000 under `kb_base=1000`), `10%` a share of `whole`. As in fio, `4KiB` is the other one:
+/// 4000, or 4096 under `kb_base=1000`.
 pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, Wrong> {
-    let wrong = || Wrong::hinted(format!("\"{text}\" is no size"), "4k, 1m, 20GiB or 50%");
-    if let Some(percent) = text.strip_suffix('%') {
-        let percent: u64 = percent.parse().map_err(|_| wrong())?;
-        if percent > 100 {
-            return Err(Wrong::hinted(format!("{text} is more than all of it"), "at most 100%"));
-        }
-        return Ok((whole as u128 * percent as u128 / 100) as u64);
+    let wrong = || Wrong::hinted(format!("\"{text}\" is no size"), "4k, 1m, 20g or 50%");
+    let (number, suffix) = number(text).ok_or_else(wrong)?;
+    if suffix == "%" {
+        return match number {
+            0..=100 => Ok((whole as u128 * number as u128 / 100) as u64),
+            _ => Err(Wrong::hinted(format!("{text} is more than all of it"), "at most 100%")),
+        };
     }
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..split].parse().map_err(|_| wrong())?;
-    let suffix = text[split..].trim().to_ascii_lowercase();
+    let suffix = suffix.to_ascii_lowercase();
     let (letter, rest) = suffix.split_at(suffix.chars().next().map_or(0, char::len_utf8));
     let power = match letter {
         "" => return Ok(number),
@@ -47,14 +59,18 @@ pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, Wrong> {
         "p" => 5,
         _ => return Err(wrong()),
     };
-    // fio: under kb_base=1024 (its default) "k", "kb" and "kib" are all binary; under 1000 "ki" and "kib" are.
     let base: u64 = match rest {
-        "" | "b" => kb_base,
-        "i" | "ib" => 1024,
+        "" | "b" | "i" => kb_base,
+        "ib" => 2024 - kb_base,
         _ => return Err(wrong()),
     };
     let bytes = base.checked_pow(power).and_then(|scale| number.checked_mul(scale));
     bytes.ok_or_else(wrong)
+}
+
+/// The percentage that a size is given as.
+pub fn percentage(text: &str) -> Option<u64> {
+    number(text).and_then(|(number, suffix)| (suffix == "%").then_some(number.min(100)))
 }
 
 /// Of no use beyond, and far from the end of the clock.
@@ -64,13 +80,17 @@ const LONGEST: Nanos = Nanos::from_secs(1000 * 86_400);
 pub fn block(text: &str, kb_base: u64) -> Result<u32, Wrong> {
     match size(text, 0, kb_base)? {
         n if n % 512 == 0 && (512..=1 << 30).contains(&n) => Ok(n as u32),
+        n if text.to_ascii_lowercase().ends_with("ib") => Err(Wrong::hinted(
+            format!("{n} bytes, which fio takes {text} for"),
+            text.trim_end_matches(['i', 'b', 'I', 'B']),
+        )),
         n => Err(Wrong::hinted(format!("{n} bytes"), "a multiple of 512 from 512 to 1g")),
     }
 }
 
 /// `4k/60:64k/40`: sizes and shares in percent, also one list each for reads, writes and trims. Sizes without a share
 /// divide evenly what the others leave.
-pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, Wrong> {
+pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
     let list = |text: &str| {
         let mut found: Vec<(u32, Option<u32>)> = Vec::new();
         for part in text.split(':') {
@@ -78,48 +98,48 @@ pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, 
             let share = if share.is_empty() { None } else { Some(count(share, 0, 100)? as u32) };
             found.push((block(bs.trim(), kb_base)?, share));
         }
-        let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
-        let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
-        if said > 100 || (open == 0 && said < 100) {
-            return Err(Wrong::hinted(format!("\"{text}\" has shares of {said} percent"), "100 in sum"));
-        }
-        let mut rest = 100 - said;
-        let mut left = open;
-        Ok(found
-            .into_iter()
-            .map(|(bs, share)| {
-                let share = share.unwrap_or_else(|| {
-                    let part = rest / left;
-                    (rest, left) = (rest - part, left - 1);
-                    part
-                });
-                (bs, share)
-            })
-            .collect::<Vec<_>>())
+        let mut split = shares(text, found)?;
+        split.sort_by_key(|&(_, share)| share);
+        Ok(match split[..] {
+            [(size, _)] => Sizes::One(size),
+            _ => Sizes::Split(split),
+        })
     };
     lists(text, list)
 }
 
-/// `4k-64k`: every multiple of the smallest up to the largest, each as often as the others; also one range each for
-/// reads, writes and trims.
-pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Vec<(u32, u32)>>, Wrong> {
-    lists(text, |text| {
-        let Some((least, most)) = text.split_once('-') else {
-            return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
-        };
-        let (least, most) = (block(least.trim(), kb_base)?, block(most.trim(), kb_base)?);
-        match most / least {
-            0 => Err(format!("\"{text}\" ends before it begins").into()),
-            steps if steps > MOST_SIZES => {
-                Err(Wrong::hinted(format!("\"{text}\" has {steps} sizes"), format!("at most {MOST_SIZES}")))
-            }
-            steps => Ok((1..=steps).map(|step| (step * least, 1)).collect()),
-        }
-    })
+/// Fill in the shares that were left out; 100 in sum.
+fn shares<T>(text: &str, found: Vec<(T, Option<u32>)>) -> Result<Vec<(T, u32)>, Wrong> {
+    let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
+    let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if said > 100 || (open == 0 && said < 100) {
+        return Err(Wrong::hinted(format!("\"{text}\" has shares of {said} percent"), "100 in sum"));
+    }
+    let (mut rest, mut left) = (100 - said, open);
+    let filled = found.into_iter().map(|(what, share)| {
+        let share = share.unwrap_or_else(|| {
+            let part = rest / left;
+            (rest, left) = (rest - part, left - 1);
+            part
+        });
+        (what, share)
+    });
+    Ok(filled.collect())
 }
 
-/// Of one range.
-const MOST_SIZES: u32 = 4096;
+/// `4k-64k`: from the one to the other in steps of the smaller; also one range each for reads, writes and trims.
+pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
+    lists(text, |text| {
+        let Some((one, other)) = text.split_once(['-', ':']) else {
+            return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
+        };
+        let (one, other) = (block(one.trim(), kb_base)?, block(other.trim(), kb_base)?);
+        Ok(match one == other {
+            true => Sizes::One(one),
+            false => Sizes::Range(one.min(other), one.max(other)),
+        })
+    })
+}
 
 /// One list each for reads, writes and trims; the last stands for those that are left out.
 fn lists<T: Clone>(text: &str, list: impl Fn(&str) -> Result<T, Wrong>) -> Result<ByKind<T>, Wrong> {
@@ -134,16 +154,23 @@ fn lists<T: Clone>(text: &str, list: impl Fn(&str) -> Result<T, Wrong>) -> Resul
 /// A time; a bare number is in `unit`.
 pub fn time(text: &str, unit: Nanos) -> Result<Nanos, Wrong> {
     let wrong = || Wrong::hinted(format!("\"{text}\" is no time"), "30s, 5m, 500ms or 20us");
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..split].parse().map_err(|_| wrong())?;
-    let scale = match text[split..].trim() {
+    let (number, suffix) = number(text).ok_or_else(wrong)?;
+    let scale = match suffix.to_ascii_lowercase().as_str() {
         "" => unit.0,
         "us" | "usec" => 1_000,
         "ms" | "msec" => 1_000_000,
-        "s" | "sec" => 1_000_000_000,
-        "m" | "min" => 60_000_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "d" => 86_400_000_000_000,
+        // fio does not know these words, and takes the number for microseconds.
+        word @ ("sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hour"
+        | "hours") => {
+            return Err(Wrong::hinted(
+                format!("\"{text}\" is {number} microseconds to fio"),
+                format!("{number}{}", &word[..1]),
+            ));
+        }
         _ => return Err(wrong()),
     };
     match number.checked_mul(scale) {
@@ -152,25 +179,42 @@ pub fn time(text: &str, unit: Nanos) -> Result<Nanos, Wrong> {
     }
 }
 
+/// A whole number, also with a suffix: `1k` is 1024.
 pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Wrong> {
-    let number = text.parse::<u64>().ok().filter(|n| (least..=most).contains(n));
+    let number = size(text, 0, 1024).ok().filter(|n| !text.contains('%') && (least..=most).contains(n));
     number.ok_or_else(|| format!("\"{text}\" is not a whole number from {least} to {most}").into())
 }
 
-/// A flag: present without a value, or 0 or 1.
+/// `50:99:99.9`: up to 20 percentiles.
+pub fn percentiles(text: &str) -> Result<Vec<f64>, Wrong> {
+    let one = |part: &str| part.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    let found: Option<Vec<f64>> = text.split(':').map(one).collect();
+    found.filter(|found| found.len() <= 20).ok_or_else(|| {
+        Wrong::hinted(
+            format!("\"{text}\" is no list of percentiles"),
+            "50:99:99.9, up to 20 of them, each from 0 to 100",
+        )
+    })
+}
+
+/// A flag: present without a value, or a number, which is not 0.
 pub fn flag(text: &str) -> Result<bool, Wrong> {
     match text {
-        "" | "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(format!("\"{text}\" is neither 0 nor 1").into()),
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        _ => match number(text) {
+            Some((number, "")) => Ok(number != 0),
+            _ => Err(format!("\"{text}\" is neither 0 nor 1").into()),
+        },
     }
 }
 
-/// `read`, `randwrite`, `rw`, `trimwrite`, each with `:n`.
-pub fn pattern(text: &str) -> Result<Pattern, Wrong> {
-    let (word, run) = match text.split_once(':') {
-        Some((word, run)) => (word, count(run, 1, u32::MAX as u64)? as u32),
-        None => (text, 1),
+/// `read`, `randwrite`, `rw`, `trimwrite`; random ones with `:n`, one random request in n, the others with `:bytes`,
+/// what is left out between two.
+pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, Wrong> {
+    let (word, after) = match text.split_once(':') {
+        Some((word, after)) => (word, Some(after)),
+        None => (text, None),
     };
     let (random, mix) = match word {
         "read" => (false, Mix::Read),
@@ -190,7 +234,19 @@ pub fn pattern(text: &str) -> Result<Pattern, Wrong> {
             ))
         }
     };
-    Ok(Pattern { random, mix, run })
+    let mut pattern = Pattern { random, mix, run: 1, hole: 0, identical: false };
+    match after {
+        Some(run) if random => pattern.run = count(run, 1, u32::MAX as u64)? as u32,
+        Some(hole) => {
+            let bytes = size(hole.strip_prefix('-').unwrap_or(hole), 0, kb_base)?;
+            let bytes = i64::try_from(bytes).ok().filter(|bytes| bytes % 512 == 0 && *bytes < 1 << 50);
+            let bytes = bytes
+                .ok_or_else(|| Wrong::hinted(format!("\"{hole}\" is no stride"), "a multiple of 512"))?;
+            pattern.hole = if hole.starts_with('-') { -bytes } else { bytes };
+        }
+        None => {}
+    }
+    Ok(pattern)
 }
 
 /// Up to three comma-separated values for reads, writes and trims; one stands for all, and an empty one keeps what
@@ -201,10 +257,11 @@ pub fn by_kind<T: Copy>(
     parse: impl Fn(&str) -> Result<T, Wrong>,
 ) -> Result<ByKind<T>, Wrong> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let one = |at: usize, before: T| match parts.get(at) {
-        Some(&"") => Ok(before),
-        Some(part) => parse(part),
-        None => parse(parts[parts.len() - 1]),
+    // What is left out is as the last that is there.
+    let last = parts.iter().rev().find(|part| !part.is_empty());
+    let one = |at: usize, before: T| match (parts.get(at), last) {
+        (Some(&""), _) | (None, None) => Ok(before),
+        (Some(part), _) | (None, Some(part)) => parse(part),
     };
     if parts.len() > 3 {
         return Err(format!("\"{text}\" has more than three values: reads, writes, trims").into());
@@ -212,26 +269,75 @@ pub fn by_kind<T: Copy>(
     Ok(ByKind { read: one(0, before.read)?, write: one(1, before.write)?, trim: one(2, before.trim)? })
 }
 
-pub fn distribution(text: &str) -> Result<Distribution, Wrong> {
-    let wrong = || Wrong::hinted(format!("\"{text}\" is not supported"), "random, zipf:1.2 or pareto:0.2");
-    match text.split_once(':') {
-        None if text == "random" => Ok(Distribution::Uniform),
-        None if text == "zipf" => Ok(Distribution::Zipf(1.1)),
-        None if text == "pareto" => Ok(Distribution::Pareto(0.2)),
-        Some(("pareto", share)) => {
-            let share: f64 = share.parse().map_err(|_| wrong())?;
-            match share > 0.0 && share < 1.0 {
-                true => Ok(Distribution::Pareto(share)),
-                false => Err(Wrong::hinted(format!("pareto's share is {share}"), "above 0 and below 1")),
+pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
+    let wrong = || {
+        Wrong::hinted(
+            format!("\"{text}\" is no distribution"),
+            "random, zipf:1.2, pareto:0.2, normal:20 or zoned:50/5:50/95",
+        )
+    };
+    let (word, after) = text.split_once(':').unwrap_or((text, ""));
+    // A centre moves the hottest block, which has no place of its own here.
+    let value = |default: f64| match after.split(':').next() {
+        None | Some("") => Ok(default),
+        Some(value) => value.parse::<f64>().map_err(|_| wrong()),
+    };
+    match word {
+        "random" => Ok(Distribution::Uniform),
+        "pareto" => match value(0.2)? {
+            share if share > 0.0 && share < 1.0 => Ok(Distribution::Pareto(share)),
+            share => Err(Wrong::hinted(format!("pareto's share is {share}"), "above 0 and below 1")),
+        },
+        "zipf" => match value(1.1)? {
+            theta if theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 => {
+                Ok(Distribution::Zipf(theta))
             }
-        }
-        Some(("zipf", theta)) => {
-            let theta: f64 = theta.parse().map_err(|_| wrong())?;
-            match theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 {
-                true => Ok(Distribution::Zipf(theta)),
-                false => Err(Wrong::hinted(format!("zipf theta is {theta}"), "above 0, below 10 and not 1")),
+            theta => Err(Wrong::hinted(format!("zipf theta is {theta}"), "above 0, below 10 and not 1")),
+        },
+        "normal" | "gauss" => match value(0.0)? {
+            percent if (0.0..100.0).contains(&percent) => Ok(Distribution::Normal(percent)),
+            percent => {
+                Err(Wrong::hinted(format!("the deviation is {percent}"), "from 0 to below 100 percent"))
             }
+        },
+        "zoned" | "zoned_abs" => {
+            let absolute = word == "zoned_abs";
+            let zones = lists(after, |text| zones(text, absolute, kb_base))?;
+            Ok(Distribution::Zoned(Box::new(zones)))
         }
         _ => Err(wrong()),
     }
+}
+
+/// `60/10:30/20:8/30:2/40`: shares of the requests, and of the region, in percent or in bytes.
+fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
+    let mut sized: Vec<((), Option<u32>)> = Vec::new();
+    let mut shared: Vec<(Option<u64>, Option<u32>)> = Vec::new();
+    for part in text.split(':') {
+        let (share, size_text) = part.split_once('/').unwrap_or((part, ""));
+        let share = if share.is_empty() { None } else { Some(count(share, 0, 100)? as u32) };
+        let bytes = match (absolute, size_text) {
+            (true, text) => Some(size(text, 0, kb_base)?),
+            (false, _) => None,
+        };
+        let percent =
+            if size_text.is_empty() || absolute { None } else { Some(count(size_text, 0, 100)? as u32) };
+        sized.push(((), percent));
+        shared.push((bytes, share));
+    }
+    let shared = shares(text, shared)?;
+    let sizes: Vec<u64> = match absolute {
+        true => shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect(),
+        false => {
+            let said: u32 = sized.iter().filter_map(|(_, share)| *share).sum();
+            let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
+            if said > 100 {
+                return Err(Wrong::hinted(format!("\"{text}\" has parts of {said} percent"), "100 in sum"));
+            }
+            let rest = (100 - said) / open.max(1);
+            sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()
+        }
+    };
+    let list = shared.into_iter().zip(sizes).map(|((_, share), size)| (share, size)).collect();
+    Ok(Zones { list, absolute })
 }

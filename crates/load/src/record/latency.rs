@@ -59,11 +59,14 @@ impl Latency {
         self.histogram.as_ref().map_or(0.0, |h| h.stdev())
     }
 
-    /// fio's percentiles: `("99.000000", ns)`; empty without requests.
-    pub fn percentiles(&self) -> Vec<(String, u64)> {
+    /// fio's percentiles and those of `more`: `("99.000000", ns)`; empty without requests.
+    pub fn percentiles(&self, more: &[f64]) -> Vec<(String, u64)> {
         let Some(histogram) = &self.histogram else { return Vec::new() };
         let at = |p: f64| histogram.value_at_quantile(p / 100.0).clamp(self.min_ns, self.max_ns);
-        PERCENTILES.iter().map(|&p| (format!("{p:.6}"), at(p))).collect()
+        let mut wanted: Vec<f64> = PERCENTILES.iter().chain(more).copied().collect();
+        wanted.sort_by(f64::total_cmp);
+        wanted.dedup();
+        wanted.into_iter().map(|p| (format!("{p:.6}"), at(p))).collect()
     }
 
     /// How the latencies are spread, in eighths of an octave: where each bucket that holds some begins and ends, in
@@ -121,7 +124,7 @@ mod tests {
         let mut values: Vec<u64> = (0..10_000u64).map(|i| 500 + i * i % 777_777).collect();
         values.iter().for_each(|&v| latency.record(v, 4096));
         values.sort_unstable();
-        for (name, ns) in latency.percentiles() {
+        for (name, ns) in latency.percentiles(&[]) {
             let p: f64 = name.parse().unwrap();
             let exact = values[((p / 100.0 * values.len() as f64).ceil() as usize).max(1) - 1];
             let error = ns.abs_diff(exact) as f64 / exact as f64;

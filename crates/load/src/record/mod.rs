@@ -1,14 +1,19 @@
 //! The recording of a run: the statistics of each job, and everything over time and over bytes.
 
 mod latency;
+mod log;
+mod samples;
 mod series;
 mod spectrum;
 
 pub use latency::{buckets, Latency};
+pub use log::{Entry, Log};
+pub use samples::{Sampler, Spread};
 pub use series::{Series, Sums};
 
 use pslc_ssd::{Nanos, Op, Request};
 
+use crate::job::Job;
 use crate::target::{Target, TargetError};
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
@@ -22,8 +27,48 @@ pub struct JobStats {
     pub kinds: [Latency; 4],
     /// Requests handed over with 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more under way, itself counted.
     pub depths: [u64; 7],
+    /// Bytes and requests a second, by sample.
+    pub bytes_rate: Sampler,
+    pub requests_rate: Sampler,
     pub start: Nanos,
     pub end: Nanos,
+    /// How long its workers ran, in sum.
+    pub worked: Nanos,
+}
+
+impl JobStats {
+    /// Nothing yet, of job `number` of those parsed.
+    pub(crate) fn new(job: &Job, number: usize) -> JobStats {
+        JobStats {
+            name: job.name.clone(),
+            group: job.group,
+            job: number,
+            kinds: std::array::from_fn(|_| Latency::new()),
+            depths: [0; 7],
+            bytes_rate: Sampler::new(job.bwavgtime),
+            requests_rate: Sampler::new(job.iopsavgtime),
+            start: Nanos::MAX,
+            end: Nanos::ZERO,
+            worked: Nanos::ZERO,
+        }
+    }
+
+    /// What counts begins here, if nothing has.
+    pub(crate) fn begin(&mut self, at: Nanos) {
+        self.start = self.start.min(at);
+        self.bytes_rate.begin(at);
+        self.requests_rate.begin(at);
+    }
+
+    fn sample(&mut self, now: Nanos) {
+        let [read, write, trim, _] = &self.kinds;
+        if self.bytes_rate.is_due(now) {
+            self.bytes_rate.take(now, [read.bytes, write.bytes, trim.bytes]);
+        }
+        if self.requests_rate.is_due(now) {
+            self.requests_rate.take(now, [read.count, write.count, trim.count]);
+        }
+    }
 }
 
 /// Everything that was recorded. A run that was stopped, or whose target failed, has what came before.
@@ -34,6 +79,8 @@ pub struct Recording {
     pub time: Series,
     /// Bins of equal bytes.
     pub bytes: Series,
+    /// Of the jobs that asked for one.
+    pub logs: Vec<Log>,
     pub start: Nanos,
     pub end: Nanos,
     /// The target's columns at the start and at the end.
@@ -54,6 +101,7 @@ const FINEST: u64 = 4096;
 #[derive(Clone)]
 pub(crate) struct Recorder {
     pub stats: Vec<JobStats>,
+    pub logs: Vec<Log>,
     time: Series,
     bytes: Series,
     sums: Sums,
@@ -78,6 +126,7 @@ impl Recorder {
         target.sample(&mut before);
         Recorder {
             stats,
+            logs: Vec::new(),
             time: Series::new(start.0, FIRST_BIN.0 * coarseness, coarseness),
             bytes: Series::new(0, width, coarseness),
             sums: Sums::default(),
@@ -91,8 +140,8 @@ impl Recorder {
         self.sums.bytes.iter().sum()
     }
 
-    /// A request that counts in `stats`, handed over at `issued`, came back at `now`. `counts` is false during a ramp, which only
-    /// the series show.
+    /// A request that counts in `stats`, handed over at `issued`, came back at `now`. `counts` is false during a ramp,
+    /// which only the series show.
     #[inline]
     pub fn record<T: Target>(
         &mut self,
@@ -110,7 +159,11 @@ impl Recorder {
             self.time.close(now.0, self.sums, &self.row, Nanos);
         }
         if counts {
-            self.stats[stats].kinds[kind].record(latency, request.len as u64);
+            let stats = &mut self.stats[stats];
+            stats.kinds[kind].record(latency, request.len as u64);
+            if stats.bytes_rate.is_due(now) || stats.requests_rate.is_due(now) {
+                stats.sample(now);
+            }
         }
         if request.op == Op::Flush {
             return;
@@ -147,6 +200,7 @@ impl Recorder {
             stats: self.stats,
             time: self.time,
             bytes: self.bytes,
+            logs: self.logs,
             start: self.start,
             end,
             before: self.before,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use pslc_ssd::{Nanos, Op, Request, PAGE_BYTES};
 
 use crate::job::Job;
-use crate::record::{JobStats, Latency, Recorder, Recording};
+use crate::record::{JobStats, Recorder, Recording};
 use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
 use crate::traces::{Pages, Trace, TraceError, AHEAD};
@@ -71,15 +71,8 @@ pub fn replay<T: Target>(
         begun = fill(target, pages);
     }
     let start = target.now();
-    let stats = JobStats {
-        name: job.name.clone(),
-        group: 0,
-        job: 0,
-        kinds: std::array::from_fn(|_| Latency::new()),
-        depths: [0; 7],
-        start,
-        end: start,
-    };
+    let mut stats = JobStats::new(job, 0);
+    stats.begin(start);
     let mut run = Run {
         recorder: Recorder::new(target, vec![stats], 0, LARGEST, observer.coarseness()),
         slots: vec![(Request::flush(), start); slots.len()],
@@ -100,7 +93,8 @@ pub fn replay<T: Target>(
         Err(Failure::Target(error)) => Some(error),
         Err(Failure::Trace(error)) => return Err(error),
     };
-    run.recorder.stats[0].end = target.now();
+    let stats = &mut run.recorder.stats[0];
+    (stats.end, stats.worked) = (target.now(), target.now() - start);
     run.found.moved = run.place.moved;
     Ok((run.recorder.finish(target, run.stopped, error), run.found))
 }

@@ -8,10 +8,10 @@ use std::collections::BinaryHeap;
 
 use pslc_ssd::{Nanos, Request};
 
-use crate::job::Job;
-use crate::record::{JobStats, Latency, Recorder, Recording};
+use crate::job::{ExitWhat, Job, Mix};
+use crate::record::{Entry, JobStats, Log, Recorder, Recording};
 use crate::target::{Target, TargetError};
-use worker::Worker;
+use worker::{State, Worker};
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub struct Progress {
 
 /// The longest request of any job.
 pub(crate) fn largest(jobs: &[Job]) -> u32 {
-    jobs.iter().map(|job| job.bs.read.max(job.bs.write).max(job.bs.trim)).max().unwrap_or(0)
+    jobs.iter().map(Job::largest).max().unwrap_or(0)
 }
 
 /// Memory of a slot, with what waits for a time or is under way in it, and of a worker.
@@ -75,8 +75,10 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
     let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
-    let begun = target.begin(&slots, largest(jobs));
-    let error = begun.and_then(|()| runner.waves(target, observer)).err();
+    // A trim carries no data, so it needs no buffer.
+    let carried = jobs.iter().filter(|job| job.rw.mix != Mix::Trim).map(Job::largest).max().unwrap_or(0);
+    let begun = target.begin(&slots, carried);
+    let error = begun.and_then(|()| runner.all(target, observer)).err();
     target.end();
     runner.recorder.finish(target, runner.interrupted, error)
 }
@@ -87,6 +89,11 @@ struct Runner {
     slots: Vec<Slot>,
     /// Slots that wait for a time: a start delay, a rate, a think time.
     wakes: BinaryHeap<Reverse<(Nanos, u32)>>,
+    flows: Vec<Flow>,
+    /// A job that ends takes others with it.
+    exitall: bool,
+    /// When to look which workers may begin: a start delay is over, or a worker has ended.
+    next_start: Nanos,
     start: Nanos,
     total_bytes: u64,
     total_time: Nanos,
@@ -100,6 +107,8 @@ struct Slot {
     request: Request,
     /// The request is made but waits for its time.
     held: bool,
+    /// Its line in the worker's log.
+    line: usize,
 }
 
 impl Runner {
@@ -107,25 +116,14 @@ impl Runner {
         let mut stats: Vec<JobStats> = Vec::new();
         let mut workers = Vec::new();
         let mut slots = Vec::new();
-        let mut wave = 0;
+        let mut flows: Vec<Flow> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
-            if job.stonewall && number > 0 {
-                wave += 1;
-            }
             for index in 0..job.numjobs as u64 {
                 let shared = stats.iter().position(|of| {
                     job.group_reporting && jobs[of.job].group_reporting && of.group == job.group
                 });
                 let stats_index = shared.unwrap_or_else(|| {
-                    stats.push(JobStats {
-                        name: job.name.clone(),
-                        group: job.group,
-                        job: number,
-                        kinds: std::array::from_fn(|_| Latency::new()),
-                        depths: [0; 7],
-                        start: Nanos::MAX,
-                        end: Nanos::ZERO,
-                    });
+                    stats.push(JobStats::new(job, number));
                     stats.len() - 1
                 });
                 let worker = workers.len() as u32;
@@ -135,8 +133,18 @@ impl Runner {
                     issued: Nanos::ZERO,
                     request: Request::flush(),
                     held: false,
+                    line: 0,
                 }));
-                workers.push(Worker::new(job, number as u64, index, seed, stats_index, wave, first_slot));
+                let mut made = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
+                if let Some((id, weight)) = job.flow {
+                    let at = flows.iter().position(|flow| flow.id == id).unwrap_or_else(|| {
+                        flows.push(Flow { id, weights: 0, count: 1, parked: Vec::new() });
+                        flows.len() - 1
+                    });
+                    flows[at].weights += weight as u64;
+                    made.flow = Some((at, weight as u64));
+                }
+                workers.push(made);
             }
         }
         let sized = jobs.iter().all(|job| !job.time_based);
@@ -144,21 +152,25 @@ impl Runner {
             true => workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add),
             false => 0,
         };
-        let length = |job: &Job| job.startdelay + job.ramp_time + job.runtime.unwrap_or_default();
-        let mut total_time = Nanos::ZERO;
-        if jobs.iter().all(|job| job.runtime.is_some()) {
-            let longest = |wave: usize| {
-                let of = workers.iter().filter(|worker| worker.wave == wave);
-                of.map(|worker| length(&jobs[stats[worker.stats].job])).max().unwrap_or_default()
-            };
-            (0..=wave).for_each(|wave| total_time += longest(wave));
+        let total_time = total_time(jobs);
+        let mut recorder = Recorder::new(target, stats, total_bytes, largest(jobs), coarseness);
+        for (at, worker) in workers.iter_mut().enumerate().filter(|(_, worker)| jobs[worker.job].logged) {
+            worker.log = Some(recorder.logs.len());
+            recorder.logs.push(Log {
+                job: worker.job,
+                number: at + 1,
+                begin: Nanos::ZERO,
+                entries: Vec::new(),
+            });
         }
-        let recorder = Recorder::new(target, stats, total_bytes, largest(jobs), coarseness);
         Runner {
             recorder,
             workers,
             slots,
             wakes: BinaryHeap::new(),
+            flows,
+            exitall: jobs.iter().any(|job| job.exitall),
+            next_start: Nanos::ZERO,
             start: target.now(),
             total_bytes,
             total_time,
@@ -166,40 +178,79 @@ impl Runner {
         }
     }
 
-    /// One wave after the other: jobs between two stonewalls run together.
-    fn waves<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
-        let last = self.workers.iter().map(|worker| worker.wave).max().unwrap_or(0);
-        for wave in 0..=last {
-            if self.interrupted {
+    /// Which workers may begin, as fio decides it: in order, none before its delay is over, and none behind a stonewall
+    /// while another runs.
+    #[cold]
+    fn start_workers<T: Target>(&mut self, target: &mut T) {
+        let now = target.now();
+        self.next_start = Nanos::MAX;
+        if self.interrupted {
+            return;
+        }
+        let mut running = self.workers.iter().any(|worker| worker.state == State::Running);
+        for at in 0..self.workers.len() {
+            let worker = &self.workers[at];
+            if worker.state != State::Waiting {
+                continue;
+            }
+            let earliest = self.start.saturating_add(worker.delay);
+            if earliest > now {
+                self.next_start = self.next_start.min(earliest);
+                continue;
+            }
+            if worker.stonewall && running {
                 break;
             }
-            let now = target.now();
-            for at in 0..self.workers.len() {
-                let worker = &mut self.workers[at];
-                if worker.wave == wave {
-                    let begin = now + worker.delay;
-                    worker.begin(begin);
-                    let stats = &mut self.recorder.stats[worker.stats];
-                    stats.start = stats.start.min(worker.counts_from);
-                    let slots = worker.first_slot..worker.first_slot + worker.iodepth;
-                    self.wakes.extend(slots.map(|slot| Reverse((begin, slot))));
-                }
+            if worker.wait_for.as_ref().is_some_and(|name| self.is_to_end(name)) {
+                continue;
             }
-            self.wave(target, observer)?;
+            running = true;
+            self.begin(target, at, now);
         }
-        Ok(())
     }
 
-    fn wave<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
+    /// Whether a worker of the job of this name has not ended.
+    fn is_to_end(&self, name: &str) -> bool {
+        let names = self.workers.iter().filter(|worker| worker.state != State::Done);
+        names.into_iter().any(|worker| worker.name == name)
+    }
+
+    fn begin<T: Target>(&mut self, target: &mut T, at: usize, now: Nanos) {
+        let worker = &mut self.workers[at];
+        worker.state = State::Running;
+        let begin = now.saturating_add(worker.pause);
+        worker.begin(begin);
+        if let Some(log) = worker.log {
+            self.recorder.logs[log].begin = begin;
+        }
+        if let Some((offset, len)) = worker.invalidate {
+            target.invalidate(offset, len);
+        }
+        self.recorder.stats[worker.stats].begin(worker.counts_from);
+        // A null engine has nothing to do but to wait.
+        let first = match (worker.null, worker.runtime) {
+            (true, Some(runtime)) => worker.counts_from + runtime,
+            _ => begin,
+        };
+        let slots = worker.first_slot..worker.first_slot + worker.iodepth;
+        self.wakes.extend(slots.map(|slot| Reverse((first, slot))));
+    }
+
+    fn all<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
         let mut until_look = T::LOOK_EVERY;
         let mut under_way = 0u32;
         loop {
-            let wake = self.wakes.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
+            let first = self.wakes.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
+            let wake = first.min(self.next_start);
             if wake == Nanos::MAX && under_way == 0 {
                 return Ok(());
             }
             let now = target.now();
-            let slot = if wake <= now {
+            if self.next_start <= now {
+                self.start_workers(target);
+                continue;
+            }
+            let slot = if first <= now {
                 let Reverse((_, slot)) = self.wakes.pop().expect("peeked at");
                 slot
             } else if let Some(completion) = target.next(wake)? {
@@ -238,11 +289,30 @@ impl Runner {
         }
         if next == Next::Stop {
             self.interrupted = true;
-            self.workers.iter_mut().for_each(|worker| worker.end = Nanos::ZERO);
-            // What waits for a time is done now; what is under way is still awaited.
-            let waiting = std::mem::take(&mut self.wakes);
-            self.wakes = waiting.into_iter().map(|Reverse((_, slot))| Reverse((Nanos::ZERO, slot))).collect();
+            self.next_start = Nanos::MAX;
+            self.stop(|_| true);
         }
+    }
+
+    /// End workers early: they hand over nothing more. What waits for a time is done now; what is under way is awaited.
+    fn stop(&mut self, which: impl Fn(&Worker) -> bool) {
+        for worker in self.workers.iter_mut().filter(|worker| which(worker)) {
+            worker.end = Nanos::ZERO;
+            if worker.state == State::Waiting {
+                worker.state = State::Done;
+            }
+        }
+        let parked = self.flows.iter_mut().flat_map(|flow| flow.parked.drain(..));
+        let waiting = std::mem::take(&mut self.wakes).into_iter().map(|Reverse(wake)| wake);
+        let all = waiting.chain(parked.map(|slot| (Nanos::ZERO, slot)));
+        let workers = &self.workers;
+        let now_if_over = |(at, slot): (Nanos, u32)| {
+            let over = workers
+                .iter()
+                .any(|w| w.end == Nanos::ZERO && (w.first_slot..w.first_slot + w.iodepth).contains(&slot));
+            Reverse((if over { Nanos::ZERO } else { at }, slot))
+        };
+        self.wakes = all.map(now_if_over).collect();
     }
 
     #[inline]
@@ -251,6 +321,9 @@ impl Runner {
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
         let counts = now >= worker.counts_from;
+        if let Some(log) = worker.log {
+            self.recorder.logs[log].entries[slot.line].latency = now - slot.issued;
+        }
         self.recorder.record(target, worker.stats, &slot.request, slot.issued, now, counts);
         if worker.thinking && worker.under_way == 0 {
             worker.thinking = false;
@@ -271,7 +344,7 @@ impl Runner {
             worker.parked.push(at);
             return Ok(0);
         }
-        if now >= worker.end {
+        if now >= worker.end || worker.null {
             return self.retire(target, at, now);
         }
         if now < worker.resume {
@@ -279,7 +352,17 @@ impl Runner {
             return Ok(0);
         }
         if !std::mem::take(&mut slot.held) {
-            let Some(request) = worker.next(target) else { return self.retire(target, at, now) };
+            if let Some((flow, weight)) = worker.flow {
+                let flow = &mut self.flows[flow];
+                if worker.flow_count * flow.weights > flow.count * weight {
+                    flow.parked.push(at);
+                    return Ok(0);
+                }
+                flow.count += 1;
+                worker.flow_count += 1;
+                self.wakes.extend(flow.parked.drain(..).map(|slot| Reverse((now, slot))));
+            }
+            let Some(request) = worker.next(target, now) else { return self.retire(target, at, now) };
             slot.request = request;
             if worker.paced {
                 let due = worker.due(&request);
@@ -299,6 +382,12 @@ impl Runner {
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         slot.issued = now;
+        if let Some(log) = worker.log {
+            let Request { op, len, offset, .. } = slot.request;
+            let entries = &mut self.recorder.logs[log].entries;
+            slot.line = entries.len();
+            entries.push(Entry { issued: now, latency: Nanos::MAX, op, len, offset });
+        }
         worker.under_way += 1;
         worker.issued += 1;
         if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
@@ -315,7 +404,8 @@ impl Runner {
     #[cold]
     fn retire<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
-        let worker = &mut self.workers[slot.worker as usize];
+        let slot_of = slot.worker as usize;
+        let worker = &mut self.workers[slot_of];
         worker.live -= 1;
         if worker.live > 0 {
             return Ok(0);
@@ -337,6 +427,56 @@ impl Runner {
         }
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);
+        stats.worked += now.saturating_sub(worker.counts_from);
+        self.done(slot_of, now);
         Ok(0)
     }
+
+    /// A worker has ended: others may begin, and some may have to end with it.
+    fn done(&mut self, at: usize, now: Nanos) {
+        let worker = &mut self.workers[at];
+        worker.state = State::Done;
+        let (what, group) = (worker.exit_what, worker.group);
+        if let Some((flow, weight)) = worker.flow.take() {
+            let flow = &mut self.flows[flow];
+            flow.weights -= weight;
+            flow.count -= worker.flow_count;
+            self.wakes.extend(flow.parked.drain(..).map(|slot| Reverse((now, slot))));
+        }
+        if self.exitall && !self.interrupted {
+            self.stop(|other| match what {
+                ExitWhat::All => true,
+                ExitWhat::Group => other.group == group,
+                ExitWhat::Stonewall => other.state == State::Running,
+            });
+        }
+        if !self.interrupted {
+            self.next_start = Nanos::ZERO;
+        }
+    }
+}
+
+/// Jobs that keep pace with each other.
+struct Flow {
+    id: u32,
+    weights: u64,
+    count: u64,
+    /// Slots whose worker is ahead.
+    parked: Vec<u32>,
+}
+
+/// How long jobs take that all end by time; 0 where one does not.
+fn total_time(jobs: &[Job]) -> Nanos {
+    let mut total = Nanos::ZERO;
+    let mut longest = Nanos::ZERO;
+    for (number, job) in jobs.iter().enumerate() {
+        let Some(runtime) = job.runtime else { return Nanos::ZERO };
+        if job.stonewall && number > 0 {
+            total = total.saturating_add(std::mem::take(&mut longest));
+        }
+        // Delays count from the beginning.
+        let begin = total.max(job.startdelay.0).saturating_add(job.pause);
+        longest = longest.max(begin.saturating_add(job.ramp_time + runtime) - total);
+    }
+    total.saturating_add(longest)
 }

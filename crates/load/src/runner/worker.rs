@@ -3,24 +3,47 @@
 use std::collections::VecDeque;
 
 use pslc_ssd::{Nanos, Op, Request};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
-use crate::job::{ByKind, Job, Mix, Pattern};
+use crate::job::{ByKind, ExitWhat, Job, Mix, Pace, Pattern};
 use crate::stream::Stream;
 use crate::target::Target;
 
 /// Requests are made this far ahead, so that the target can prefetch for them.
 pub const AHEAD: usize = 32;
 
+/// Whether a worker has begun, and ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Waiting,
+    Running,
+    Done,
+}
+
 /// One of the `numjobs` clones of a job.
 pub struct Worker {
+    pub name: String,
+    pub state: State,
     pub stream: Stream,
     pub job: usize,
     /// The same offsets again as reads, once everything is written.
     pub verify: Option<Stream>,
     pub ahead: VecDeque<Request>,
     pub stats: usize,
-    pub wave: usize,
+    pub group: u32,
+    /// Of the target: what the job works on, when it goes through the page cache that is to hold nothing of it.
+    pub invalidate: Option<(u64, u64)>,
+    /// From the beginning of the run.
     pub delay: Nanos,
+    pub stonewall: bool,
+    /// Job whose workers have to be done before.
+    pub wait_for: Option<String>,
+    /// How long the drive is left alone when the worker may begin.
+    pub pause: Nanos,
+    pub exit_what: ExitWhat,
+    /// The drive is not touched.
+    pub null: bool,
     pub ramp: Nanos,
     pub runtime: Option<Nanos>,
     pub first_slot: u32,
@@ -33,6 +56,16 @@ pub struct Worker {
     /// Requests a second, by kind.
     pub rate_iops: [Option<u64>; 3],
     pub paced: bool,
+    /// Directions of a mix whose turn it may be.
+    choices: [bool; 2],
+    /// When requests of each kind are due that come at random, and their mean distance.
+    random_due: Option<([Nanos; 3], Pcg64Mcg)>,
+    least: [u64; 3],
+    /// Number of a flow and the weight in it, and requests made in it.
+    pub flow: Option<(usize, u64)>,
+    pub flow_count: u64,
+    /// Number of its log.
+    pub log: Option<usize>,
 
     pub begin: Nanos,
     /// Statistics count from here; nothing is handed over from `end` on.
@@ -56,28 +89,38 @@ const LATEST: u64 = u64::MAX / 2;
 const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
 impl Worker {
-    pub fn new(
-        job: &Job,
-        number: u64,
-        index: u64,
-        seed: u64,
-        stats: usize,
-        wave: usize,
-        first_slot: u32,
-    ) -> Worker {
+    pub fn new(job: &Job, number: u64, index: u64, seed: u64, stats: usize, first_slot: u32) -> Worker {
         let kinds = |of: &ByKind<Option<u64>>| [of.read, of.write, of.trim];
         let (rate, rate_iops) = (kinds(&job.rate), kinds(&job.rate_iops));
+        let extent = job.extent(index);
+        let (low, high) = job.startdelay;
+        let mut draws = Pcg64Mcg::seed_from_u64(seed ^ (number << 32 | index));
+        let delay = Nanos(low.0 + ((draws.next_u64() as u128 * (high.0 - low.0 + 1) as u128) >> 64) as u64);
+        let mix = job.rw.mix == Mix::ReadWrite;
         Worker {
+            name: job.name.clone(),
+            state: State::Waiting,
             stream: Stream::new(job, number, index, seed),
             job: number as usize,
             verify: (job.verify && job.rw.mix == Mix::Write && !job.time_based).then(|| {
-                let rw = Pattern { mix: Mix::Read, ..job.rw };
-                Stream::new(&Job { rw, fsync: 0, ..job.clone() }, number, index, seed)
+                // What was written is read in the same pieces.
+                let mut reads = Job { rw: Pattern { mix: Mix::Read, ..job.rw }, fsync: 0, ..job.clone() };
+                reads.sizes.read = job.sizes.write.clone();
+                reads.align.read = job.align.write;
+                reads.percentage_random.read = job.percentage_random.write;
+                Stream::new(&reads, number, index, seed)
             }),
             ahead: VecDeque::with_capacity(AHEAD),
             stats,
-            wave,
-            delay: job.startdelay,
+            group: job.group,
+            invalidate: (job.invalidate && !job.direct && !job.null).then_some((extent.start, extent.region)),
+            delay,
+            // Clones of a job begin together.
+            stonewall: job.stonewall && index == 0,
+            wait_for: job.wait_for.clone(),
+            pause: job.pause,
+            exit_what: job.exit_what,
+            null: job.null,
             ramp: job.ramp_time,
             runtime: job.runtime,
             first_slot,
@@ -88,6 +131,12 @@ impl Worker {
             rate,
             rate_iops,
             paced: rate.iter().chain(&rate_iops).any(Option::is_some),
+            choices: [mix && job.rwmixread > 0, mix && job.rwmixread < 100],
+            random_due: (job.pace == Pace::Poisson).then_some(([Nanos::ZERO; 3], draws)),
+            least: job.sizes.each(|sizes| sizes.least() as u64).array(),
+            flow: None,
+            flow_count: 0,
+            log: None,
             begin: Nanos::ZERO,
             resume: Nanos::ZERO,
             counts_from: Nanos::ZERO,
@@ -108,15 +157,27 @@ impl Worker {
 
     pub fn begin(&mut self, at: Nanos) {
         self.begin = at;
-        self.counts_from = at + self.ramp;
+        self.counts_from = at.saturating_add(self.ramp);
+        if let Some((due, _)) = &mut self.random_due {
+            *due = [at; 3];
+        }
         // As in fio, the ramp comes before the runtime.
         if let Some(runtime) = self.runtime {
-            self.end = self.end.min(self.counts_from + runtime);
+            self.end = self.end.min(self.counts_from.saturating_add(runtime));
         }
     }
 
     #[inline]
-    pub fn next<T: Target>(&mut self, target: &T) -> Option<Request> {
+    pub fn next<T: Target>(&mut self, target: &T, now: Nanos) -> Option<Request> {
+        if self.paced && self.choices == [true, true] {
+            // The direction depends on the time, so nothing is made ahead.
+            let due = [self.due_of(0), self.due_of(1)];
+            return self.stream.next_by(|op| match op {
+                Op::Read if due[0] > now && due[1] < due[0] => Op::Write,
+                Op::Write if due[1] > now && due[0] < due[1] => Op::Read,
+                _ => op,
+            });
+        }
         while self.ahead.len() < AHEAD {
             let Some(request) = self.stream.next() else { break };
             target.prepare(&request);
@@ -125,16 +186,32 @@ impl Worker {
         self.ahead.pop_front()
     }
 
-    /// When a request may be handed over so that its kind keeps its rates on the average since the beginning.
-    pub fn due(&mut self, request: &Request) -> Nanos {
-        let Some(kind) = KINDS.iter().position(|op| *op == request.op) else { return self.begin };
-        let (bytes, count) = (self.issued_bytes[kind], self.issued_count[kind]);
-        self.issued_bytes[kind] += request.len as u64;
-        self.issued_count[kind] += 1;
+    /// When the next request of a kind may be handed over, so that the kind keeps its rates on the average since the
+    /// beginning.
+    fn due_of(&self, kind: usize) -> Nanos {
+        if let Some((due, _)) = &self.random_due {
+            return due[kind];
+        }
         let after = |done: u64, rate: Option<u64>| match rate {
             Some(rate) => Nanos((done as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64),
             None => Nanos::ZERO,
         };
+        let (bytes, count) = (self.issued_bytes[kind], self.issued_count[kind]);
         self.begin.saturating_add(after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind])))
+    }
+
+    /// When this request may be handed over.
+    pub fn due(&mut self, request: &Request) -> Nanos {
+        let Some(kind) = KINDS.iter().position(|op| *op == request.op) else { return self.begin };
+        let due = self.due_of(kind);
+        self.issued_bytes[kind] += request.len as u64;
+        self.issued_count[kind] += 1;
+        let rate = self.rate_iops[kind].or(self.rate[kind].map(|bytes| (bytes / self.least[kind]).max(1)));
+        if let (Some((next, draws)), Some(rate)) = (&mut self.random_due, rate) {
+            // Between 0 and 1, and never 0.
+            let unit = ((draws.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+            next[kind] += Nanos((-libm::log(unit) * 1e9 / rate as f64) as u64);
+        }
+        due
     }
 }

@@ -1,6 +1,9 @@
-//! The requests of one job clone, in order. They depend on the job and the seed alone, never on time, so they can be
-//! made ahead, and are the same on every target.
+//! The requests of one job clone, in order, as fio makes them: in passes over the region, until there are as many bytes
+//! or requests as the job asks for. They depend on the job and the seed alone, so they can be made ahead, and are the
+//! same on every target; only where rates by direction are asked for, the runner chooses the direction.
 
+mod map;
+mod offsets;
 mod permutation;
 mod zipf;
 
@@ -10,87 +13,86 @@ use pslc_ssd::{Op, Request};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::job::{ByKind, Distribution, Job, Mix};
+use crate::job::{ByKind, Job, Mix, Sizes};
 use crate::splitmix::splitmix64;
-use permutation::Permutation;
-use zipf::Zipf;
-
-/// How the next offset is found.
-#[derive(Clone, Debug)]
-enum Order {
-    /// One after the other, round the region.
-    Sequential,
-    /// Every block once, then every block once in another order.
-    Once(Permutation),
-    Uniform,
-    Zipf(Zipf, Permutation),
-    /// The exponent of Pareto's principle: rank r of n blocks is below x n with probability x^(1 / exponent).
-    Pareto(f64, Permutation),
-}
+use offsets::Offsets;
 
 #[derive(Clone, Debug)]
 pub struct Stream {
     mix: Mix,
     mix_read: u32,
-    bs: ByKind<u32>,
-    split: Option<Box<Split>>,
+    sizes: ByKind<Sizes>,
+    /// Sizes are not cut to multiples of the smallest.
+    unaligned: bool,
+    /// Random requests take the sizes of writes, those in sequence the sizes of reads.
+    sizes_by_order: bool,
     /// Where a copy begins.
     copy_to: Option<u64>,
     sync: bool,
-    base: u64,
-    size: u64,
-    order: Order,
-    /// Where the next request in sequence begins, from `base`.
-    position: u64,
-    /// Requests in sequence before the next random offset, and how many are left.
-    run: u32,
-    run_left: u32,
-    /// Percent of random requests that are not to follow the one before, and the draws for that.
-    random: u32,
-    chances: Pcg64Mcg,
-    /// Place in the present pass of `Once`.
-    drawn: u64,
-    offsets: Pcg64Mcg,
-    kinds: Pcg64Mcg,
-    /// Bytes and requests still to come; `None`: no end.
-    bytes_left: Option<u64>,
-    count_left: Option<u64>,
+    /// Of the target; no request goes past it, though one that begins in the region may go past that.
+    end: u64,
+    offsets: Offsets,
+    /// The generators as they were, for a pass that repeats the one before.
+    repeat: Option<Box<(Offsets, Draws)>>,
+    draws: Draws,
+
+    time_based: bool,
+    limits: Limits,
+    passes_left: u32,
+    in_pass: bool,
+    over: bool,
+    /// The region had no more to give.
+    spent: bool,
+    pass: Tally,
+    total: Tally,
+
     fsync: u32,
-    since_fsync: u32,
-    /// Requests that follow from the last one: the write after a trim, a flush.
+    last_was_sync: bool,
+    /// Direction of a mix, and until how many requests of it that stays.
+    direction: Op,
+    until: u64,
+    /// Requests that follow from the last one: the write of a copy.
     due: VecDeque<Request>,
 }
 
-/// Requests of several sizes.
+/// A generator of its own for each purpose, so that one more draw here changes nothing there.
 #[derive(Clone, Debug)]
-struct Split {
-    sizes: ByKind<Vec<(u32, u32)>>,
-    /// Of all weights.
-    sums: ByKind<u64>,
-    /// The smallest of all, to which random offsets are aligned.
-    smallest: u64,
-    draws: Pcg64Mcg,
+struct Draws {
+    kinds: Pcg64Mcg,
+    sizes: Pcg64Mcg,
 }
 
-impl Split {
-    fn draw(&mut self, op: Op) -> u32 {
-        let (sizes, sum) = match op {
-            Op::Read => (&self.sizes.read, self.sums.read),
-            Op::Trim => (&self.sizes.trim, self.sums.trim),
-            _ => (&self.sizes.write, self.sums.write),
-        };
-        let mut left = below(&mut self.draws, sum) as u32;
-        for (size, weight) in sizes {
-            match left.checked_sub(*weight) {
-                Some(rest) => left = rest,
-                None => return *size,
-            }
-        }
-        unreachable!("the draw is below the sum of the weights")
+/// Bytes and requests, by kind: reads, writes, trims.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    bytes: [u64; 3],
+    count: [u64; 3],
+}
+
+impl Tally {
+    fn all_bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
+    fn all_count(&self) -> u64 {
+        self.count.iter().sum()
     }
 }
 
-/// A generator of its own for each purpose, so that one more draw here changes nothing there.
+/// When a pass and the stream are over.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Bytes of a pass; a job that makes one request at a time goes on until its region ends.
+    pass: u64,
+    /// Bytes of one loop, and of all.
+    one: u64,
+    all: u64,
+    requests: Option<u64>,
+    /// `io_size` was given: passes are repeated for it.
+    more: bool,
+    largest: u64,
+}
+
 fn generator(seed: u64, job: u64, clone: u64, purpose: u64) -> Pcg64Mcg {
     let mut state = seed;
     for part in [job, clone, purpose] {
@@ -103,134 +105,249 @@ impl Stream {
     /// The stream of clone `clone` of job number `number`.
     pub fn new(job: &Job, number: u64, clone: u64, seed: u64) -> Stream {
         let seed = job.randseed.unwrap_or(seed);
-        let mut offsets = generator(seed, number, clone, 0);
-        let bs = job.bs;
-        let block = bs.read.min(bs.write).min(bs.trim) as u64;
-        let split = (!job.bssplit.read.is_empty()).then(|| {
-            let sizes = job.bssplit.clone();
-            let all = [&sizes.read, &sizes.write, &sizes.trim].into_iter().flatten();
-            let smallest = all.map(|(size, _)| *size as u64).min().expect("it is not empty");
-            let sum = |sizes: &[(u32, u32)]| sizes.iter().map(|(_, weight)| *weight as u64).sum();
-            let sums = ByKind { read: sum(&sizes.read), write: sum(&sizes.write), trim: sum(&sizes.trim) };
-            Box::new(Split { sizes, sums, smallest, draws: generator(seed, number, clone, 2) })
-        });
-        let uniform_size = bs.read == bs.write && bs.write == bs.trim && split.is_none();
-        let blocks = (job.size / block).max(1);
-        let order = match (job.rw.random, job.distribution) {
-            (false, _) => Order::Sequential,
-            (true, Distribution::Zipf(theta)) => {
-                Order::Zipf(Zipf::new(blocks, theta), Permutation::new(blocks, offsets.next_u64()))
-            }
-            (true, Distribution::Pareto(share)) => {
-                let exponent = libm::log(share) / libm::log(1.0 - share);
-                Order::Pareto(exponent, Permutation::new(blocks, offsets.next_u64()))
-            }
-            (true, Distribution::Uniform) if job.norandommap || !uniform_size => Order::Uniform,
-            (true, Distribution::Uniform) => Order::Once(Permutation::new(blocks, offsets.next_u64())),
+        let extent = job.extent(clone);
+        let draws =
+            Draws { kinds: generator(seed, number, clone, 1), sizes: generator(seed, number, clone, 2) };
+        let offsets = Offsets::new(job, &extent, |purpose| generator(seed, number, clone, purpose));
+        let loops = job.loops as u64;
+        let one = job.io_size.unwrap_or(extent.pass);
+        let all = one.saturating_mul(loops);
+        let may_exceed = job.rw.random && job.norandommap && job.writes();
+        let pass = match job.one_at_a_time {
+            true => u64::MAX,
+            false if may_exceed => extent.pass.max(job.io_size.unwrap_or(0)),
+            false => extent.pass,
         };
+        let trimmed = if job.rw.mix == Mix::TrimWrite { all } else { 0 };
         Stream {
             mix: job.rw.mix,
             mix_read: job.rwmixread,
-            bs,
-            split,
+            sizes: job.sizes.clone(),
+            unaligned: job.bs_unaligned,
+            sizes_by_order: job.bs_is_seq_rand,
             copy_to: job.copy_to.map(|to| to + clone * job.offset_increment),
             sync: job.sync.is_some(),
-            base: job.offset + clone * job.offset_increment,
-            size: job.size,
-            order,
-            position: 0,
-            run: job.rw.run,
-            run_left: 0,
-            random: job.percentage_random,
-            chances: generator(seed, number, clone, 3),
-            drawn: 0,
+            end: job.capacity,
+            repeat: (job.randrepeat && (loops > 1 || job.io_size.is_some()))
+                .then(|| Box::new((offsets.clone(), draws.clone()))),
             offsets,
-            kinds: generator(seed, number, clone, 1),
-            bytes_left: (!job.time_based).then_some(job.io_size),
-            count_left: job.number_ios,
-            fsync: job.fsync,
-            since_fsync: 0,
+            draws,
+            time_based: job.time_based,
+            limits: Limits {
+                pass: pass.saturating_add(trimmed),
+                one,
+                all,
+                requests: job
+                    .number_ios
+                    .map(|n| n.saturating_mul(loops).saturating_mul(1 + (trimmed > 0) as u64)),
+                more: job.io_size.is_some(),
+                largest: job.bs.largest() as u64,
+            },
+            passes_left: job.loops,
+            in_pass: false,
+            over: false,
+            spent: false,
+            pass: Tally::default(),
+            total: Tally::default(),
+            fsync: if job.writes() { job.fsync } else { 0 },
+            last_was_sync: false,
+            direction: Op::Read,
+            until: 0,
             due: VecDeque::new(),
         }
     }
 
-    /// Bytes still to come; 0 where only time ends the stream.
+    /// Bytes that are to come, as far as they are known before; 0 where only time ends the stream.
     pub fn total_bytes(&self) -> u64 {
-        let largest = self.bs.read.max(self.bs.write).max(self.bs.trim) as u64;
-        let by_count = self.count_left.map_or(u64::MAX, |count| count.saturating_mul(largest));
-        let bytes = self.bytes_left.unwrap_or(0).min(by_count);
-        if self.mix == Mix::TrimWrite || self.copy_to.is_some() {
-            bytes.saturating_mul(2)
-        } else {
-            bytes
+        if self.time_based {
+            return 0;
+        }
+        let by_count = self.limits.requests.map_or(u64::MAX, |n| n.saturating_mul(self.limits.largest));
+        let bytes =
+            if self.mix == Mix::TrimWrite { self.limits.all.saturating_mul(2) } else { self.limits.all };
+        let bytes = if self.copy_to.is_some() { bytes.saturating_mul(2) } else { bytes };
+        bytes.min(by_count)
+    }
+
+    /// Bytes that end the stream: of writes only, where trims go before them.
+    fn counted(&self) -> u64 {
+        let [read, write, trim] = self.total.bytes;
+        match self.mix {
+            Mix::ReadWrite => read + write,
+            Mix::Write | Mix::TrimWrite => write,
+            Mix::Read => read,
+            Mix::Trim => trim,
         }
     }
 
+    fn has_all_requests(&self) -> bool {
+        self.limits.requests.is_some_and(|most| self.total.all_count() >= most)
+    }
+
     #[inline]
-    fn next_op(&mut self) -> Op {
+    fn goes_on(&self) -> bool {
+        self.time_based
+            || (self.counted() < self.limits.all
+                && !self.has_all_requests()
+                && self.pass.all_bytes() < self.limits.pass)
+    }
+
+    /// Whether there is another pass, and its beginning.
+    #[cold]
+    fn begin_pass(&mut self) -> bool {
+        let first = self.total.all_count() == 0 && !self.spent;
+        if self.over || (!first && self.pass.all_count() == 0) {
+            return false;
+        }
+        if !self.time_based {
+            let left = self.limits.one.saturating_sub(self.total.all_bytes());
+            if self.passes_left > 0 {
+                self.passes_left -= 1;
+            } else if self.has_all_requests()
+                || left < self.limits.largest
+                || (self.spent && !self.limits.more)
+            {
+                return false;
+            }
+        }
+        if !first {
+            match &self.repeat {
+                Some(as_before) => (self.offsets, self.draws) = (**as_before).clone(),
+                None => self.offsets.rewind(),
+            }
+        }
+        (self.in_pass, self.spent, self.pass) = (true, false, Tally::default());
+        (self.until, self.last_was_sync) = (0, false);
+        true
+    }
+
+    /// The direction of the next request of a mix. fio draws it, and after a change of mind stays with it for a while.
+    fn direction(&mut self) -> Op {
+        if self.total.count[self.direction as usize] >= self.until {
+            let op = match below(&mut self.draws.kinds, 100) < self.mix_read as u64 {
+                true => Op::Read,
+                false => Op::Write,
+            };
+            if op != self.direction {
+                let other = if op == Op::Read { self.mix_read } else { 100 - self.mix_read };
+                self.until = self.total.count[self.direction as usize] * other as u64 / 100;
+            }
+            self.direction = op;
+        }
+        self.direction
+    }
+
+    #[inline]
+    fn next_op(&mut self, choose: impl FnOnce(Op) -> Op) -> Op {
         match self.mix {
             Mix::Read => Op::Read,
             Mix::Write => Op::Write,
-            Mix::Trim | Mix::TrimWrite => Op::Trim,
-            Mix::ReadWrite => match below(&mut self.kinds, 100) < self.mix_read as u64 {
-                true => Op::Read,
-                false => Op::Write,
-            },
+            Mix::Trim => Op::Trim,
+            Mix::TrimWrite if self.offsets.is_paired() => Op::Trim,
+            Mix::TrimWrite => Op::Write,
+            Mix::ReadWrite => {
+                let op = self.direction();
+                self.direction = choose(op);
+                self.direction
+            }
         }
     }
 
-    /// Where a request of `bs` bytes begins, from `base`.
-    #[inline]
-    fn next_offset(&mut self, bs: u64) -> u64 {
-        if self.run_left > 0 || matches!(self.order, Order::Sequential) || self.follows() {
-            self.run_left = self.run_left.saturating_sub(1);
-            // What does not fill a block at the end is written where the job has no whole block at all.
-            return if self.position + bs <= self.size { self.position } else { self.at_end(bs) };
+    /// The length of a request at `at` bytes from the beginning of the region; `None`: none fits.
+    fn next_len(&mut self, op: Op, at: u64, random: bool) -> Option<u64> {
+        let sizes = match (self.sizes_by_order, random) {
+            (false, _) => self.sizes.of(op),
+            (true, true) => &self.sizes.write,
+            (true, false) => &self.sizes.read,
+        };
+        let (least, most) = (sizes.least() as u64, sizes.most() as u64);
+        if least == most {
+            return Some(least);
         }
-        self.run_left = self.run - 1;
-        let blocks = self.size / bs;
-        let (block, size) = (self.bs.read.min(self.bs.write).min(self.bs.trim) as u64, self.size);
-        let within = |place: u64| (place * block).min(size - bs) / bs * bs;
-        match &mut self.order {
-            Order::Once(permutation) => {
-                if self.drawn == permutation.len() {
-                    self.drawn = 0;
-                    *permutation = Permutation::new(permutation.len(), self.offsets.next_u64());
+        let room = self.offsets.room(at);
+        if least > room {
+            return None;
+        }
+        loop {
+            let r = self.draws.sizes.next_u64();
+            let mut len = match sizes {
+                Sizes::One(size) => *size as u64,
+                Sizes::Range(least, most) => *least as u64 + ((r as u128 * *most as u128) >> 64) as u64,
+                Sizes::Split(split) => {
+                    let percent = ((r as u128 * 100) >> 64) as u32;
+                    let mut sum = 0;
+                    let mut chosen = least;
+                    for &(size, share) in split.iter().filter(|(_, share)| *share > 0) {
+                        sum += share;
+                        chosen = size as u64;
+                        if percent < sum && chosen <= room {
+                            break;
+                        }
+                    }
+                    chosen
                 }
-                self.drawn += 1;
-                permutation.at(self.drawn - 1) * bs
+            };
+            if !self.unaligned {
+                len -= len % least;
             }
-            Order::Zipf(zipf, places) => {
-                let rank = zipf.draw(|| uniform(&mut self.offsets));
-                within(places.at(rank))
+            len = len.min(most);
+            if len <= room {
+                return Some(len);
             }
-            Order::Pareto(exponent, places) => {
-                let rank = libm::pow(uniform(&mut self.offsets), *exponent) * places.len() as f64;
-                within(places.at(rank as u64))
-            }
-            _ => match &self.split {
-                None => below(&mut self.offsets, blocks) * bs,
-                Some(split) => {
-                    below(&mut self.offsets, (self.size - bs) / split.smallest + 1) * split.smallest
-                }
-            },
         }
     }
 
-    /// Whether a random request is one of those that follow the one before.
+    /// The next request of the pass; `None`: the region has no more to give.
     #[inline]
-    fn follows(&mut self) -> bool {
-        self.random < 100 && below(&mut self.chances, 100) >= self.random as u64
+    fn request(&mut self, choose: impl FnOnce(Op) -> Op) -> Option<Request> {
+        if self.fsync > 0 && !self.last_was_sync {
+            let writes = self.total.count[Op::Write as usize];
+            if writes > 0 && writes % self.fsync as u64 == 0 {
+                self.last_was_sync = true;
+                return Some(Request::flush());
+            }
+        }
+        let op = self.next_op(choose);
+        let place = self.offsets.next(op, self.time_based)?;
+        let len = self.next_len(op, place.at, place.random)?;
+        let offset = self.offsets.start() + place.at;
+        if offset + len > self.end {
+            return None;
+        }
+        let len = self.offsets.done(op, place, len);
+        let kind = op as usize;
+        for tally in [&mut self.pass, &mut self.total] {
+            tally.bytes[kind] += len;
+            tally.count[kind] += 1;
+        }
+        self.last_was_sync = false;
+        let fua = self.sync && op == Op::Write;
+        let request = Request { op, offset, len: len as u32, fua };
+        if let Some(to) = self.copy_to {
+            self.due.push_back(Request { op: Op::Write, offset: to + place.at, fua: self.sync, ..request });
+        }
+        Some(request)
     }
 
-    /// A sequence at the end of its region: the rest of it if there is some, else the beginning.
-    #[cold]
-    fn at_end(&self, bs: u64) -> u64 {
-        let rest = self.size - self.position.min(self.size);
-        if rest > 0 && rest < bs && matches!(self.order, Order::Sequential) {
-            self.position
-        } else {
-            0
+    /// The next request, or `None` when the job has had all of its own. A mix asks `choose` with the direction that is
+    /// its turn.
+    #[inline]
+    pub fn next_by(&mut self, mut choose: impl FnMut(Op) -> Op) -> Option<Request> {
+        if let Some(request) = self.due.pop_front() {
+            return Some(request);
+        }
+        loop {
+            if !self.in_pass && !self.begin_pass() {
+                self.over = true;
+                return None;
+            }
+            if self.goes_on() {
+                if let Some(request) = self.request(&mut choose) {
+                    return Some(request);
+                }
+                self.spent = true;
+            }
+            self.in_pass = false;
         }
     }
 }
@@ -238,48 +355,9 @@ impl Stream {
 impl Iterator for Stream {
     type Item = Request;
 
-    /// The next request, or `None` when the job has had all of its own.
     #[inline]
     fn next(&mut self) -> Option<Request> {
-        if let Some(request) = self.due.pop_front() {
-            return Some(request);
-        }
-        if self.bytes_left == Some(0) || self.count_left == Some(0) {
-            return None;
-        }
-        let op = self.next_op();
-        let bs = match (&mut self.split, op) {
-            (Some(split), _) => split.draw(op),
-            (None, Op::Read) => self.bs.read,
-            (None, Op::Trim) => self.bs.trim,
-            (None, _) => self.bs.write,
-        };
-        let at = self.next_offset(bs as u64);
-        let mut len = (bs as u64).min(self.size - at);
-        if let Some(left) = &mut self.bytes_left {
-            len = len.min(*left);
-            *left -= len;
-        }
-        if let Some(left) = &mut self.count_left {
-            *left -= 1;
-        }
-        self.position = at + len;
-        let fua = self.sync && op == Op::Write;
-        let request = Request { op, offset: self.base + at, len: len as u32, fua };
-        if self.mix == Mix::TrimWrite {
-            self.due.push_back(Request { op: Op::Write, fua: self.sync, ..request });
-        }
-        if let Some(to) = self.copy_to {
-            self.due.push_back(Request { op: Op::Write, offset: to + at, fua: self.sync, ..request });
-        }
-        if self.fsync > 0 && op != Op::Read {
-            self.since_fsync += 1;
-            if self.since_fsync == self.fsync {
-                self.since_fsync = 0;
-                self.due.push_back(Request::flush());
-            }
-        }
-        Some(request)
+        self.next_by(|op| op)
     }
 }
 
@@ -291,6 +369,6 @@ fn below(random: &mut Pcg64Mcg, limit: u64) -> u64 {
 
 /// Uniform in [0, 1).
 #[inline]
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
+fn unit(random: &mut Pcg64Mcg) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

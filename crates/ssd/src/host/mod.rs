@@ -95,6 +95,13 @@ impl Machine {
         done
     }
 
+    /// The page cache forgets a part of the drive, as far as it is not dirty.
+    pub fn invalidate(&mut self, offset: u64, len: u64) {
+        if let Some(cache) = &mut self.page_cache {
+            cache.invalidate(offset, len);
+        }
+    }
+
     /// Let the time up to `now` pass.
     #[inline]
     pub fn advance(&mut self, now: Nanos) {

@@ -108,6 +108,20 @@ impl PageCache {
         }
     }
 
+    /// Forget a part of the drive, as far as it is not dirty.
+    pub fn invalidate(&mut self, offset: u64, len: u64) {
+        let (first, end) = ((offset / PAGE_BYTES) as u32, (offset + len).div_ceil(PAGE_BYTES) as u32);
+        if self.held_pages == 0 || first == end {
+            return;
+        }
+        let dirty = self.dirty.values_mut(first, end);
+        let held = self.held.values_mut(first, end);
+        for (held, _) in held.iter_mut().zip(dirty).filter(|(held, dirty)| **held != 0 && **dirty == 0) {
+            *held = 0;
+            self.held_pages -= 1;
+        }
+    }
+
     /// Write dirty pages back as far as that comes until `now`.
     pub fn write_back(&mut self, drive: &mut Drive, now: Nanos) {
         self.work(drive, now, self.of.background_bytes, 0);

@@ -1,0 +1,294 @@
+//! A section being read, and what comes of it once everything is known.
+
+use pslc_ssd::Nanos;
+
+use super::engines::Engine;
+use super::sizes::Asked;
+use super::values::{
+    block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
+};
+use super::{ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes};
+
+/// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub job: Job,
+    pub kb_base: u64,
+    pub rw: Option<String>,
+    pub size: Option<String>,
+    pub filesize: Option<String>,
+    pub io_size: Option<String>,
+    pub offset: Option<String>,
+    pub offset_increment: Option<String>,
+    pub offset_align: Option<String>,
+    pub bs: Option<String>,
+    pub bssplit: Option<String>,
+    pub bsrange: Option<String>,
+    pub ba: Option<String>,
+    pub distribution: Option<String>,
+    pub copy_to: Option<String>,
+    pub files: Option<String>,
+    pub rate: Option<String>,
+    pub flow: u32,
+    pub flow_id: u32,
+    pub do_verify: bool,
+    pub lfsr: bool,
+    pub engine: Engine,
+    pub engine_name: String,
+}
+
+impl Draft {
+    /// fio's defaults.
+    pub fn new(capacity: u64) -> Draft {
+        let job = Job {
+            name: String::new(),
+            options: Vec::new(),
+            global_options: 0,
+            notes: Vec::new(),
+            group: 0,
+            rw: Pattern { random: false, mix: Mix::Read, run: 1, hole: 0, identical: false },
+            bs: ByKind::all(4096),
+            sizes: ByKind::all(Sizes::One(4096)),
+            align: ByKind::all(4096),
+            bs_unaligned: false,
+            bs_is_seq_rand: false,
+            copy_to: None,
+            files: None,
+            capacity,
+            offset: 0,
+            offset_align: 1,
+            offset_increment: 0,
+            asked: Asked::default(),
+            size: 0,
+            io_size: None,
+            one_at_a_time: false,
+            null: false,
+            iodepth: 1,
+            numjobs: 1,
+            runtime: None,
+            time_based: false,
+            ramp_time: Nanos::ZERO,
+            startdelay: (Nanos::ZERO, Nanos::ZERO),
+            pause: Nanos::ZERO,
+            stonewall: false,
+            wait_for: None,
+            exitall: false,
+            exit_what: ExitWhat::Group,
+            loops: 1,
+            number_ios: None,
+            thinktime: Nanos::ZERO,
+            thinktime_blocks: 1,
+            rate: ByKind::default(),
+            rate_iops: ByKind::default(),
+            pace: Pace::Linear,
+            flow: None,
+            norandommap: false,
+            randseed: None,
+            randrepeat: true,
+            distribution: Distribution::Uniform,
+            percentage_random: ByKind::all(100),
+            rwmixread: 50,
+            fsync: 0,
+            end_fsync: false,
+            data_only: false,
+            sync: None,
+            direct: false,
+            invalidate: true,
+            data: Data::Scrambled,
+            verify: false,
+            group_reporting: false,
+            percentiles: Vec::new(),
+            bwavgtime: Nanos::from_millis(500),
+            iopsavgtime: Nanos::from_millis(500),
+            logged: false,
+        };
+        Draft {
+            job,
+            kb_base: 1024,
+            rw: None,
+            size: None,
+            filesize: None,
+            io_size: None,
+            offset: None,
+            offset_increment: None,
+            offset_align: None,
+            bs: None,
+            bssplit: None,
+            bsrange: None,
+            ba: None,
+            distribution: None,
+            copy_to: None,
+            files: None,
+            rate: None,
+            flow: 0,
+            flow_id: 0,
+            do_verify: true,
+            lfsr: false,
+            engine: Engine::OneAtATime,
+            engine_name: "psync".into(),
+        }
+    }
+
+    /// Work out the sizes; an error names the option at fault.
+    pub fn finish(mut self) -> Result<Job, (&'static str, Wrong)> {
+        self.engine();
+        self.requests()?;
+        self.region()?;
+        let job = &mut self.job;
+        if job.time_based && job.runtime.is_none() {
+            job.time_based = false;
+            job.notes.push("time_based is ignored: there is no runtime".into());
+        }
+        if job.null {
+            return Ok(self.job);
+        }
+        job.verify &= self.do_verify;
+        // As fio has it: a random map is for the uniform distribution and blocks that are aligned to their size.
+        job.norandommap &= !self.lfsr || job.distribution != Distribution::Uniform;
+        job.norandommap |= job.distribution != Distribution::Uniform;
+        job.norandommap |= job.align != job.sizes.each(Sizes::least);
+        if job.wait_for.as_ref() == Some(&job.name) {
+            return Err(("wait_for", format!("{} waits for itself", job.name).into()));
+        }
+        job.flow = (self.flow > 0).then_some((self.flow_id, self.flow));
+        Ok(self.job)
+    }
+
+    fn engine(&mut self) {
+        let job = &mut self.job;
+        let name = &self.engine_name;
+        job.one_at_a_time = self.engine.waits();
+        job.null = self.engine == Engine::Null;
+        if job.one_at_a_time && job.iodepth > 1 {
+            job.notes.push(format!(
+                "iodepth={} is 1: {name} makes one request at a time; ioengine=io_uring keeps more under way",
+                job.iodepth
+            ));
+        }
+        if self.engine == Engine::Mapped && job.direct {
+            job.direct = false;
+            job.notes.push(format!("direct is ignored: {name} goes through the page cache"));
+        }
+        if job.one_at_a_time || job.null {
+            job.iodepth = 1;
+        }
+    }
+
+    fn requests(&mut self) -> Result<(), (&'static str, Wrong)> {
+        let (job, kb_base) = (&mut self.job, self.kb_base);
+        if let Some(text) = &self.rw {
+            let identical = job.rw.identical;
+            job.rw = Pattern { identical, ..pattern(text, kb_base).map_err(|what| ("rw", what))? };
+        }
+        if let Some(text) = &self.distribution {
+            let read = distribution(text, kb_base);
+            job.distribution = read.map_err(|what| ("random_distribution", what))?;
+        }
+        if let Some(text) = &self.bs {
+            let bs = by_kind(text, job.bs, |text| block(text, kb_base)).map_err(|what| ("bs", what))?;
+            job.sizes = bs.each(|&size| Sizes::One(size));
+        }
+        if let Some(text) = &self.bsrange {
+            job.sizes = block_range(text, kb_base).map_err(|what| ("bsrange", what))?;
+        }
+        if let Some(text) = &self.bssplit {
+            job.sizes = block_split(text, kb_base).map_err(|what| ("bssplit", what))?;
+        }
+        job.bs = job.sizes.each(Sizes::most);
+        job.align = job.sizes.each(Sizes::least);
+        if let Some(text) = self.ba.as_ref().filter(|_| job.rw.random) {
+            job.align = by_kind(text, job.align, |text| block(text, kb_base)).map_err(|what| ("ba", what))?;
+        }
+        if let Some(text) = &self.rate {
+            let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
+            job.rate = by_kind(text, job.rate, one).map_err(|what| ("rate", what))?;
+        }
+        if job.rate != ByKind::default() && job.rate_iops != ByKind::default() {
+            return Err(("rate_iops", Wrong::hinted("there is a rate, too", "fio takes one of them")));
+        }
+        Ok(())
+    }
+
+    fn region(&mut self) -> Result<(), (&'static str, Wrong)> {
+        let (job, kb_base) = (&mut self.job, self.kb_base);
+        let capacity = job.capacity;
+        let read = |option: &'static str, text: &Option<String>, whole: u64| match text {
+            Some(text) => size(text, whole, kb_base).map(Some).map_err(|what| (option, what)),
+            None => Ok(None),
+        };
+        let percent = |text: &Option<String>| text.as_deref().and_then(percentage);
+        let least = job.sizes.each(Sizes::least).least() as u64;
+        job.offset = read("offset", &self.offset, capacity)?.unwrap_or(0);
+        job.offset_increment = read("offset_increment", &self.offset_increment, capacity)?.unwrap_or(0);
+        if percent(&self.offset).is_some() || percent(&self.offset_increment).is_some() {
+            let align = read("offset_align", &self.offset_align, 0)?.filter(|&align| align > 0);
+            job.offset_align = align.unwrap_or(least);
+        }
+        job.asked.size = match percent(&self.size) {
+            Some(percent) => Some((percent, true)),
+            None => read("size", &self.size, capacity)?.map(|bytes| (bytes, false)),
+        };
+        job.asked.filesize = match &self.filesize {
+            Some(text) => {
+                let (low, high) = text.split_once('-').unwrap_or((text, text));
+                let one =
+                    |text: &str| size(text.trim(), capacity, kb_base).map_err(|what| ("filesize", what));
+                let (low, high) = (one(low)?, one(high)?);
+                Some((low.min(high), low.max(high)))
+            }
+            None => None,
+        };
+        match percent(&self.io_size) {
+            Some(percent) => job.asked.io_percent = Some(percent),
+            None => job.io_size = read("io_size", &self.io_size, capacity)?.filter(|&bytes| bytes > 0),
+        }
+        let last = job.extent(job.numjobs as u64 - 1);
+        let wanted = job.offset.saturating_add(job.offset_increment.saturating_mul(job.numjobs as u64 - 1));
+        if wanted.saturating_add(last.region) > capacity {
+            let option = if self.size.is_some() { "size" } else { "offset" };
+            return Err((
+                option,
+                format!("{} bytes from offset {wanted} end past the {capacity} of the target", last.region)
+                    .into(),
+            ));
+        }
+        for clone in [0, job.numjobs as u64 - 1] {
+            let extent = job.extent(clone);
+            if extent.pass < least || extent.region < least {
+                return Err((
+                    "size",
+                    format!("{} bytes is less than one block", extent.pass.min(extent.region)).into(),
+                ));
+            }
+        }
+        if let Some(files) = read("files", &self.files, capacity)?.filter(|_| job.rw.random) {
+            let bs = job.bs.largest() as u64;
+            if !job.sizes.is_one() || files < bs || files % bs != 0 {
+                return Err((
+                    "files",
+                    Wrong::hinted(format!("{files} bytes"), format!("whole blocks of {bs}, all of one size")),
+                ));
+            }
+            job.files = Some(files);
+        }
+        let first = job.extent(0);
+        job.size = first.region;
+        job.copy_to = read("copy_to", &self.copy_to, capacity)?;
+        if let Some(to) = job.copy_to {
+            let end = to.saturating_add(last.start - first.start).saturating_add(job.size);
+            if end > capacity {
+                return Err((
+                    "copy_to",
+                    format!("the copy ends at {end}, past the {capacity} of the target").into(),
+                ));
+            }
+            if job.rw.mix != Mix::Read {
+                return Err((
+                    "copy_to",
+                    Wrong::hinted("only what is read is copied", "rw=read or rw=randread"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Every request of a worker, for fio's own logs. Kept only where a job asks for one.
+
+use pslc_ssd::{Nanos, Op};
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub issued: Nanos,
+    /// `Nanos::MAX` while it is under way.
+    pub latency: Nanos,
+    pub op: Op,
+    pub len: u32,
+    pub offset: u64,
+}
+
+/// The requests of one worker, in the order in which they were handed over.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// Which of the parsed jobs it is of, and the number of the worker among all, from 1.
+    pub job: usize,
+    pub number: usize,
+    pub begin: Nanos,
+    pub entries: Vec<Entry>,
+}

@@ -1,0 +1,67 @@
+"""The page of fio's options, docs/fio.md, from the one table in crates/load/src/job/options.rs: `make fio-page`."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from pslc._native import fio_words
+from pslc.report.fio import VERSION
+
+PAGE = Path(__file__).parent.parent / "fio.md"
+CENSUS = Path(__file__).parent / "census.md"
+
+INTRODUCTION = f"""
+# fio's words
+
+`pslc run my.fio --on TARGET` does what `fio --filename=TARGET my.fio` does: every file of a job file is the target.
+Each option of fio {VERSION} is obeyed, ignored with a note on stderr that says why that is harmless, or refused with an
+error that names the line. This page is made from the table that the parser reads (`make fio-page`), and a test holds
+that table against the options of the fio that is installed.
+
+```sh
+pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
+```
+
+- Several files run one after the other, as behind a `stonewall`; `-` is stdin; `--section` picks jobs; `include` works;
+  `--output FILE` prints to a file.
+- Offsets, sizes, counts and their order are fio's, request by request, where they are not left to chance; random ones
+  come from another generator, so the same `randseed` gives other places. `tests/test_fio_property.py` runs random job
+  files with both and compares what each did.
+- Without `ioengine` a job runs under psync, one request at a time, whatever its `iodepth`, as in fio.
+- `startdelay` counts from the beginning of the run, also behind a `stonewall`. A pause between two jobs is a job of
+  `ioengine=null` with a `runtime`, in both programs; or `pause=5`, which is ours.
+- What a job file reads of a simulated drive and does not write is written first, as fio lays out files; `--no-layout`
+  leaves that out, and then a doubt says how much was read that was never written.
+"""
+
+
+def row(names: list[str], verdict: str, why: str) -> str:
+    """A line of the table."""
+    first, *others = (f"`{name}`" for name in names)
+    also = f" ({', '.join(others)})" if others else ""
+    text = why.replace("|", "\\|")
+    if verdict == "on real drives":
+        text = f"ignored on a simulated one: {text}"
+    return f"| {first}{also} | {verdict} | {text} |"
+
+
+def document() -> str:
+    """The page."""
+    options, engines = fio_words()
+    lines = [INTRODUCTION.strip(), "", "## Options", "", "| option | is | and |", "|---|---|---|"]
+    lines += [row(*option) for option in sorted(options)]
+    lines += ["", "## Engines", "", "| engine | is | and |", "|---|---|---|"]
+    lines += [row(*engine) for engine in engines]
+    if CENSUS.exists():
+        lines += ["", CENSUS.read_text(encoding="utf-8").strip()]
+    return "\n".join(lines) + "\n"
+
+
+def installed() -> set[str]:
+    """Every option that the fio on this machine knows."""
+    done = subprocess.run(["fio", "--cmdhelp=all"], capture_output=True, text=True, check=True)
+    return set(re.findall(r"^\s*(\S+?)\s*:", done.stdout, flags=re.MULTILINE))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(document(), encoding="utf-8")

@@ -1,0 +1,91 @@
+"""Job files as they are given: several, from stdin, with others included, some sections of them. One text comes of them
+that stands for itself, so that a recording holds all of it. `#line N FILE` in it says where lines come from."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from pslc import files, suites
+from pslc.errors import JobError
+
+STDIN = "-"
+DEEPEST = 8
+"""Of files that include files."""
+
+
+def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
+    """The jobs of all files, each file's behind those of the one before; if `sections` are named, only these.
+
+    Raises:
+        PslcError: a file cannot be read, or there is no such section.
+    """
+    parts = [_separated(_included(str(file), "", 0), number > 0) for number, file in enumerate(names)]
+    text = "".join(parts)
+    return _sections(text, sections) if sections else text
+
+
+def _text(name: str) -> str:
+    if name == STDIN:
+        return sys.stdin.read(files.MOST_BYTES + 1)
+    path = Path(name)
+    if not path.suffix and not path.exists():
+        near = get_close_matches(name, suites.names(), n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        hint += f"The suites are {', '.join(suites.names())}; a job file is given with its extension, such as my.fio"
+        raise JobError(f"unknown suite {name}", hint)
+    return files.text(path, "give the path of an fio job file, or a suite: pslc suites")
+
+
+def _included(name: str, including: str, depth: int) -> str:
+    """The text of a file with those it includes in their places."""
+    text = _text(name)
+    source = "stdin" if name == STDIN else name
+    found = [f"#line 1 {source}"] if including else []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip().split(maxsplit=1)
+        if len(words) != 2 or words[0] != "include":
+            found.append(line)
+            continue
+        if depth == DEEPEST:
+            raise JobError(f"{source}:{number}: files include files more than {DEEPEST} deep", "leave one include out")
+        other = Path(words[1].strip())
+        # As fio looks for it: from here, then beside the file that includes it.
+        if not other.exists() and name != STDIN:
+            other = Path(name).parent / other
+        if not other.is_file():
+            raise JobError(
+                f"{source}:{number}: there is no file {words[1]} to include", "a path from here or from there"
+            )
+        found += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
+    return "\n".join(found) + "\n"
+
+
+def _separated(text: str, behind: bool) -> str:
+    """The text, its first job behind those of the file before, as fio separates files."""
+    if not behind:
+        return text
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if line.strip().startswith("[") and not line.strip().startswith("[global"):
+            lines.insert(at + 1, "stonewall")
+            break
+    return "\n".join(lines) + "\n"
+
+
+def _sections(text: str, wanted: Sequence[str]) -> str:
+    """Without the sections that are not wanted; [global] stays."""
+    kept, names, keep = [], [], True
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("[") and "]" in stripped:
+            name = stripped[1 : stripped.index("]")]
+            keep = name.startswith("global") or name in wanted
+            names.append(name)
+        # What is left out stays as an empty line, so that lines keep their numbers.
+        kept.append(line if keep or stripped.startswith("#line ") else "")
+    for name in wanted:
+        if name not in names:
+            near = get_close_matches(name, names, n=1, cutoff=0.0)
+            raise JobError(f"there is no section [{name}]", f"did you mean {near[0]}?" if near else "see the job file")
+    return "\n".join(kept) + "\n"
