@@ -19,7 +19,7 @@ from pslc.targets.target import find_target
 
 PSLC = Path(sys.executable).with_name("pslc")
 SIM = "sim:pm871b-128gb"
-JOB = "[a]\nrw=randwrite\nbs=4k\nsize=64m\n"
+JOB = "[a]\nioengine=io_uring\nrw=randwrite\nbs=4k\nsize=64m\n"
 
 
 def command(tmp_path, *words):
@@ -164,8 +164,8 @@ def test_an_error_has_its_kind_its_message_and_its_hint(kind, tmp_path):
 
 def test_no_error_is_cut_where_the_user_wrote_a_semicolon(tmp_path):
     with pytest.raises(errors.JobError) as found:
-        find_target(SIM).open().run("[a]\nrw=up; then down\n", "a.fio", [], 0)
-    assert found.value.message == 'a.fio:2: rw: "up; then down" is unknown'
+        find_target(SIM).open().run("[a]\nrw=write\n", "a.fio", [("rw", "up; then down")], 0)
+    assert found.value.message == '--rw=up; then down: rw: "up; then down" is unknown'
     assert found.value.hint == "read, write, trim, rw, trimwrite, or rand before one"
 
 

@@ -72,6 +72,15 @@ class Moment(TypedDict, total=False):
     smart: dict[str, Any] | None
 
 
+class DiskCounts(TypedDict):
+    """What Linux counted of the disk before and after a run (`pslc.targets.probe.disk_counts`), and its time."""
+
+    name: str
+    before: list[int]
+    after: list[int]
+    span_ms: float
+
+
 class Facts(TypedDict, total=False):
     """Of a real target, of a simulated one, and of a run on either; a target has those of its kind."""
 
@@ -125,6 +134,7 @@ class Facts(TypedDict, total=False):
     now: Moment
     engine: str
     engine_ceiling_iops: float
+    disk_counts: DiskCounts
     trace: dict[str, Any]
     watch: dict[str, Any]
     served: dict[str, Any]

@@ -6,14 +6,14 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use pslc_load::job::{Data, Job, Sizes, SyncMode};
-use pslc_load::{Completion, Target, TargetError};
+use pslc_load::{Completion, Target, TargetError, Usage};
 use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
 
 use crate::arena::Arena;
 use crate::clock::Watchdog;
 use crate::data::Maker;
-use crate::engine::{name, Done, Engine, Kind, Task, PATIENCE};
+use crate::engine::{name, perform, Done, Engine, Kind, Task, PATIENCE};
 use crate::error::OpenError;
 #[cfg(target_os = "linux")]
 use crate::mark::Mark;
@@ -47,6 +47,10 @@ pub struct RealTarget {
     // The engine goes before the memory that it uses.
     engine: Option<Engine>,
     arena: Option<Arena>,
+    /// One worker runs.
+    alone: bool,
+    /// Slots whose requests wait for the engine's next call of the system.
+    gathered: Vec<u32>,
     /// Requests that were done at once.
     ready: VecDeque<Done>,
     under_way: u32,
@@ -67,6 +71,10 @@ struct Slot {
     data: Data,
     primed: bool,
     verify: bool,
+    /// Its engine makes a request and waits for it, in one call.
+    one_at_a_time: bool,
+    /// When the system had the request.
+    submitted: Nanos,
 }
 
 /// What is counted here, and then what the device counts.
@@ -104,6 +112,8 @@ impl RealTarget {
             slots: Vec::new(),
             engine: None,
             arena: None,
+            alone: false,
+            gathered: Vec::new(),
             ready: VecDeque::new(),
             under_way: 0,
             moved: [0; 3],
@@ -205,6 +215,14 @@ impl RealTarget {
         }
     }
 
+    /// The system has what was gathered.
+    #[inline]
+    fn handed_over(&mut self, now: Nanos) {
+        for slot in self.gathered.drain(..) {
+            self.slots[slot as usize].submitted = now;
+        }
+    }
+
     /// Look at what came back.
     fn finish(&mut self, done: Done) -> Result<Completion, TargetError> {
         let at = self.now();
@@ -247,6 +265,8 @@ impl Target for RealTarget {
             data: job.data,
             primed: false,
             verify: job.verify,
+            one_at_a_time: job.one_at_a_time,
+            submitted: Nanos::ZERO,
         };
         self.slots = slots.iter().map(slot).collect();
         self.verifiable = match slots.iter().any(|job| job.verify) {
@@ -257,6 +277,7 @@ impl Target for RealTarget {
     }
 
     fn end(&mut self) {
+        self.gathered.clear();
         self.under_way -= self.ready.drain(..).count() as u32;
         while self.under_way > 0 {
             match self.engine.as_mut().map(|engine| engine.next(PATIENCE)) {
@@ -299,18 +320,29 @@ impl Target for RealTarget {
         self.under_way += 1;
         #[cfg(target_os = "linux")]
         if request.op == Op::Trim && self.trim == Trim::Discard {
+            self.slots[at as usize].submitted = self.now();
             let result = discard(&self.buffered, offset, len).map(|()| 0);
             self.ready.push_back(Done { slot: at, result });
             return Ok(());
         }
         let task = self.task(at);
+        if self.alone && self.slots[at as usize].one_at_a_time {
+            self.ready.push_back(Done { slot: at, result: perform(&task) });
+            return Ok(());
+        }
         let engine = self.engine.as_mut().expect("a run has begun");
-        engine.submit(task).map_err(|source| TargetError::Io {
+        let handed_over = engine.submit(task).map_err(|source| TargetError::Io {
             op: name(request.op),
             offset,
             len: request.len,
             source,
-        })
+        })?;
+        self.gathered.push(at);
+        if handed_over {
+            let now = self.now();
+            self.handed_over(now);
+        }
+        Ok(())
     }
 
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
@@ -318,7 +350,9 @@ impl Target for RealTarget {
         let done = match self.ready.pop_front() {
             Some(done) => Some(done),
             None => {
-                let wait = Duration::from_nanos(until.saturating_sub(self.now()).0).min(PATIENCE);
+                let now = self.now();
+                self.handed_over(now);
+                let wait = Duration::from_nanos(until.saturating_sub(now).0).min(PATIENCE);
                 let engine = self.engine.as_mut().expect("a run has begun");
                 let done = if self.under_way == 0 {
                     std::thread::sleep(wait);
@@ -336,6 +370,36 @@ impl Target for RealTarget {
         let Some(done) = done else { return Ok(None) };
         self.under_way -= 1;
         self.finish(done).map(Some)
+    }
+
+    fn alone(&mut self, alone: bool) {
+        self.alone = alone;
+    }
+
+    #[inline]
+    fn submitted(&self, slot: u32) -> Option<Nanos> {
+        Some(self.slots[slot as usize].submitted)
+    }
+
+    /// Of this thread with io_uring, whose own threads work for all; of the process where threads make the requests.
+    fn usage(&mut self) -> Usage {
+        let who = match self.kind {
+            #[cfg(target_os = "linux")]
+            Some(Kind::Uring) => libc::RUSAGE_THREAD,
+            _ => libc::RUSAGE_SELF,
+        };
+        // SAFETY: it is of numbers alone, which may be 0.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the call fills in the structure that it is given.
+        unsafe { libc::getrusage(who, &mut usage) };
+        let time = |at: libc::timeval| Nanos(at.tv_sec as u64 * 1_000_000_000 + at.tv_usec as u64 * 1000);
+        Usage {
+            user: time(usage.ru_utime),
+            system: time(usage.ru_stime),
+            switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+            major_faults: usage.ru_majflt as u64,
+            minor_faults: usage.ru_minflt as u64,
+        }
     }
 
     /// As far as the system follows the advice; what is dirty stays.

@@ -21,4 +21,4 @@ pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
 pub use splitmix::splitmix64;
 pub use stream::Stream;
-pub use target::{Completion, Target, TargetError};
+pub use target::{Completion, Target, TargetError, Usage};

@@ -12,6 +12,17 @@ pub struct Completion {
     pub at: Nanos,
 }
 
+/// What a run took of the machine, since whenever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub user: Nanos,
+    pub system: Nanos,
+    /// Context switches of either kind.
+    pub switches: u64,
+    pub major_faults: u64,
+    pub minor_faults: u64,
+}
+
 /// A drive as the runner sees it: an asynchronous queue with a clock.
 ///
 /// The clock is virtual on a simulated drive and the wall's on a real one; the runner never looks at another.
@@ -44,6 +55,21 @@ pub trait Target {
     /// can look round.
     /// With nothing outstanding this is how time passes: idle time, think time, a start delay.
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError>;
+
+    /// Whether the worker whose request comes next is the only one that runs, so that no other waits while a request is
+    /// done in `submit`.
+    fn alone(&mut self, _alone: bool) {}
+
+    /// When the system had the request of a slot that has just come back; `None` where that is when it was handed over.
+    #[inline]
+    fn submitted(&self, _slot: u32) -> Option<Nanos> {
+        None
+    }
+
+    /// What making requests has taken of the machine so far; nothing where the drive is a computation itself.
+    fn usage(&mut self) -> Usage {
+        Usage::default()
+    }
 
     /// The page cache forgets this part of the target, as far as it is on the drive.
     fn invalidate(&mut self, _offset: u64, _len: u64) {}

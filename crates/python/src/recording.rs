@@ -2,6 +2,7 @@
 
 use pslc_load::job::Job;
 use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread};
+use pslc_load::Usage;
 use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -71,9 +72,21 @@ fn stats_dict<'py>(
             samples.set_item("bytes_per_s", spread_dict(py, &stats.bytes_rate.rates[number])?)?;
             samples.set_item("iops", spread_dict(py, &stats.requests_rate.rates[number])?)?;
             kind.set_item("samples", samples)?;
+            let parts = [("slat_ns", &stats.submission[number]), ("clat_ns", &stats.completion[number])];
+            for (word, part) in parts.iter().filter(|(_, part)| part.count > 0) {
+                kind.set_item(word, times_dict(py, part, &job.percentiles)?)?;
+            }
         }
         out.set_item(word, kind)?;
     }
+    let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
+    let usage = PyDict::new(py);
+    usage.set_item("user_ns", user.0)?;
+    usage.set_item("system_ns", system.0)?;
+    usage.set_item("switches", switches)?;
+    usage.set_item("major_faults", major_faults)?;
+    usage.set_item("minor_faults", minor_faults)?;
+    out.set_item("usage", usage)?;
     let submitted: u64 = stats.depths.iter().sum();
     let levels = PyDict::new(py);
     for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(stats.depths) {
@@ -145,6 +158,11 @@ fn latency_dict<'py>(
     out.set_item("io_bytes", latency.bytes)?;
     out.set_item("total_ios", latency.count)?;
     out.set_item("runtime_ns", if latency.count > 0 { elapsed } else { 0 })?;
+    out.set_item("lat_ns", times_dict(py, latency, more)?)?;
+    Ok(out)
+}
+
+fn times_dict<'py>(py: Python<'py>, latency: &Latency, more: &[f64]) -> PyResult<Bound<'py, PyDict>> {
     let lat = PyDict::new(py);
     lat.set_item("min", if latency.count > 0 { latency.min_ns } else { 0 })?;
     lat.set_item("max", latency.max_ns)?;
@@ -157,8 +175,8 @@ fn latency_dict<'py>(
     }
     lat.set_item("percentile", percentiles)?;
     lat.set_item("histogram", latency.spread())?;
-    out.set_item("lat_ns", lat)?;
-    Ok(out)
+    lat.set_item("bins", latency.bins())?;
+    Ok(lat)
 }
 
 fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> PyResult<Bound<'py, PyDict>> {

@@ -42,6 +42,8 @@ class OutputFormat(StrEnum):
     NORMAL = "normal"
     JSON = "json"
     FIO = "fio"
+    JSON_PLUS = "json+"
+    TERSE = "terse"
 
 
 class Pace(StrEnum):
@@ -78,7 +80,9 @@ def command(
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
-    output_format: Annotated[OutputFormat, typer.Option(help="fio: fio's JSON.")] = OutputFormat.NORMAL,
+    output_format: Annotated[
+        OutputFormat, typer.Option(help="fio, json+, terse: as fio writes JSON, with its bins, and lines for scripts.")
+    ] = OutputFormat.NORMAL,
     section: Annotated[list[str] | None, typer.Option(help="Run only this section.", metavar="NAME")] = None,
     output: Annotated[Path | None, typer.Option(help="Print to a file.", metavar="FILE")] = None,
     no_layout: Annotated[bool, typer.Option("--no-layout", help="Write nothing first of what jobs read.")] = False,
@@ -388,10 +392,14 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
     if output_format is OutputFormat.JSON:
         found = [recording.document() for recording in documents]
         print(json.dumps(found if order.what == "all" else found[0], indent=1))
-    elif output_format is OutputFormat.FIO:
+    elif output_format in (OutputFormat.FIO, OutputFormat.JSON_PLUS):
         from pslc.report import fio
 
-        print(json.dumps(fio.document(documents[0]), indent=2))
+        print(json.dumps(fio.document(documents[0], output_format is OutputFormat.JSON_PLUS), indent=2))
+    elif output_format is OutputFormat.TERSE:
+        from pslc.report import fio_terse
+
+        print("\n".join(fio_terse.lines(documents[0])))
     else:
         from pslc import view
         from pslc.report import terminal

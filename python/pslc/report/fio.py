@@ -1,6 +1,7 @@
 """A recording as fio 3.33 writes its JSON, for everything that reads that. What has no meaning on a simulated drive
-(CPU shares, page faults, submission latency) is 0."""
+(CPU shares, page faults, submission latency) is 0, and where fio knows of no disk underneath, neither does this."""
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +15,12 @@ VERSION = "3.33"
 DEFAULT = [f"{percent:.6f}" for percent in (1, 5, *range(10, 91, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
 """The percentiles that fio shows."""
 
+NONE: dict[str, Any] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
+"""Times of no request."""
 
-def document(recording: Recording) -> dict[str, Any]:
-    """The JSON document of `fio --output-format=json`."""
+
+def document(recording: Recording, bins: bool = False) -> dict[str, Any]:
+    """The JSON document of `fio --output-format=json`; with `bins`, of `json+`."""
     now = time.time()
     common = recording.jobs[0]["global_options"] if recording.jobs else {}
     return {
@@ -24,30 +28,62 @@ def document(recording: Recording) -> dict[str, Any]:
         "timestamp": int(now),
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        "global options": common,
-        "jobs": [_job(job, recording.jobs) for job in recording.jobs],
-        "disk_util": [],
+        "global options": _valued(common),
+        "jobs": [_job(job, recording, bins) for job in recording.jobs],
+        "disk_util": disk_util(recording),
     }
 
 
-def _job(job: dict[str, Any], jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    group = [other for other in jobs if other["groupid"] == job["groupid"]]
+def _valued(options: dict[str, str]) -> dict[str, str]:
+    """fio leaves out those that are given without a value."""
+    return {name: value for name, value in options.items() if value}
+
+
+def disk_util(recording: Recording) -> list[dict[str, Any]]:
+    """What the disk under a real target did meanwhile, for everyone: requests, those that were merged, milliseconds of
+    each and of all, and the percentage of the time in which it had something to do. Empty where it is not known."""
+    found = recording.facts.get("disk_counts")
+    if not found:
+        return []
+    did = [after - before for before, after in zip(found["before"], found["after"], strict=True)]
+    util = min(100.0 * did[9] / max(found["span_ms"], 1.0), 100.0)
+    return [
+        {
+            "name": found["name"],
+            "read_ios": did[0],
+            "write_ios": did[4],
+            "read_merges": did[1],
+            "write_merges": did[5],
+            "read_ticks": did[3],
+            "write_ticks": did[7],
+            "in_queue": did[10],
+            "util": round(util, 6),
+        }
+    ]
+
+
+def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any]:
+    group = [other for other in recording.jobs if other["groupid"] == job["groupid"]]
     common = job["global_options"]
+    sync = job["sync"]
+    # Older recordings have none.
+    usage = job.get("usage", {})
     return {
         "jobname": job["name"],
         "groupid": job["groupid"],
         "error": 0,
         "eta": 0,
-        "elapsed": -(-job["elapsed_ns"] // 1_000_000_000),
-        "job options": {k: v for k, v in job["options"].items() if common.get(k) != v},
-        **{kind: _kind(job, kind, group) for kind in ("read", "write", "trim")},
-        "sync": {"total_ios": job["sync"]["total_ios"], "lat_ns": _latency(job["sync"]["lat_ns"], _percentiles(job))},
+        # Of the whole run, in fio as well.
+        "elapsed": math.floor(recording.drive_time_s) + 1,
+        "job options": _valued({k: v for k, v in job["options"].items() if common.get(k) != v}),
+        **{kind: _kind(job, kind, group, bins) for kind in ("read", "write", "trim")},
+        "sync": {"total_ios": sync["total_ios"], "lat_ns": _latency(sync["lat_ns"], _percentiles(job), bins)},
         "job_runtime": job["worked_ns"] // 1_000_000,
-        "usr_cpu": 0.0,
-        "sys_cpu": 0.0,
-        "ctx": 0,
-        "majf": 0,
-        "minf": 0,
+        "usr_cpu": _share(usage.get("user_ns", 0), job["worked_ns"]),
+        "sys_cpu": _share(usage.get("system_ns", 0), job["worked_ns"]),
+        "ctx": usage.get("switches", 0),
+        "majf": usage.get("major_faults", 0),
+        "minf": usage.get("minor_faults", 0),
         "iodepth_level": job["iodepth_level"],
         "iodepth_submit": _batches(job),
         "iodepth_complete": _batches(job),
@@ -58,7 +94,12 @@ def _job(job: dict[str, Any], jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "latency_target": 0,
         "latency_percentile": 100.0,
         "latency_window": 0,
+        **({"desc": job["options"]["description"]} if job["options"].get("description") else {}),
     }
+
+
+def _share(part_ns: int, whole_ns: int) -> float:
+    return round(100.0 * part_ns / whole_ns, 6) if whole_ns else 0.0
 
 
 def _percentiles(job: dict[str, Any]) -> list[str]:
@@ -73,13 +114,14 @@ def _batches(job: dict[str, Any]) -> dict[str, float]:
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
 
-def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]], bins: bool) -> dict[str, Any]:
     done = job[kind]
     runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
     bytes_per_s = _bytes_per_s(done)
-    zero = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
-    wanted = {word: _asked(job, f"{word}_percentiles", default) for word, default in (("clat", True), ("lat", False))}
+    # An engine that waits has no submission of its own, nor has a simulated drive.
+    parts = {"slat": done.get("slat_ns", NONE), "clat": done.get("clat_ns", done["lat_ns"]), "lat": done["lat_ns"]}
+    asked = {word: _percentiles(job) if _asked(job, f"{word}_percentiles", word == "clat") else [] for word in parts}
     return {
         "io_bytes": done["io_bytes"],
         "io_kbytes": done["io_bytes"] // 1024,
@@ -90,9 +132,7 @@ def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) -> di
         "total_ios": done["total_ios"],
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": zero,
-        "clat_ns": _latency(done["lat_ns"], _percentiles(job) if wanted["clat"] else []),
-        "lat_ns": _latency(done["lat_ns"], _percentiles(job) if wanted["lat"] else []),
+        **{f"{word}_ns": _latency(part, asked[word], bins) for word, part in parts.items()},
         **_samples(job, kind, group),
     }
 
@@ -101,10 +141,12 @@ def _asked(job: dict[str, Any], option: str, default: bool) -> bool:
     return bool(job["options"].get(option, str(int(default))) not in ("0", "false"))
 
 
-def _latency(latency: dict[str, Any], percentiles: Sequence[str]) -> dict[str, Any]:
+def _latency(latency: dict[str, Any], percentiles: Sequence[str], bins: bool) -> dict[str, Any]:
     found = {name: latency[name] for name in ("min", "max", "mean", "stddev")} | {"N": latency["n"]}
     if percentiles and latency["percentile"]:
         found["percentile"] = {name: latency["percentile"][name] for name in percentiles}
+        if bins:
+            found["bins"] = {str(ns): count for ns, count in latency.get("bins", ())}
     return found
 
 

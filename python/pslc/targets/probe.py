@@ -64,6 +64,15 @@ def moment(facts_of: Facts) -> Moment:
     return {"temperature_c": temperature(device["name"]), "smart": smart(device["name"])}
 
 
+def disk_counts(facts_of: Facts) -> list[int] | None:
+    """What Linux counted of the drive since the machine was started (`/sys/block/NAME/stat`): requests, merged ones,
+    sectors and milliseconds of reads, the same of writes, requests under way, milliseconds in which there were any, and
+    milliseconds of all. None where it does not tell."""
+    device = facts_of["device"]
+    words = (_text(SYS / "block" / device["name"] / "stat") or "").split() if device else []
+    return [int(word) for word in words] if len(words) >= 11 else None
+
+
 def endurance_bytes(log: dict[str, Any] | None) -> float | None:
     """Bytes that the host can write over a drive's life, as its own health log (`smart`) implies: what was written so
     far over the share of its life that is used. None before that is 1 %, and where the drive does not tell."""

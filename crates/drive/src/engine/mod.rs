@@ -11,7 +11,7 @@ use std::time::Duration;
 use pslc_load::job::SyncMode;
 use pslc_ssd::{Op, Request};
 
-pub use threads::Threads;
+pub use threads::{perform, Threads};
 #[cfg(target_os = "linux")]
 pub use uring::Uring;
 
@@ -93,12 +93,13 @@ impl Engine {
         }
     }
 
+    /// Whether the system has it now, with all that came before; else it has it with the next call of `next`.
     #[inline]
-    pub fn submit(&mut self, task: Task) -> io::Result<()> {
+    pub fn submit(&mut self, task: Task) -> io::Result<bool> {
         match self {
             #[cfg(target_os = "linux")]
             Engine::Uring(uring) => uring.submit(task),
-            Engine::Threads(threads) => threads.submit(task),
+            Engine::Threads(threads) => threads.submit(task).map(|()| true),
         }
     }
 

@@ -62,7 +62,8 @@ impl Drop for Threads {
     }
 }
 
-fn perform(task: &Task) -> io::Result<u32> {
+/// Do it here and now.
+pub fn perform(task: &Task) -> io::Result<u32> {
     let request = &task.request;
     let len = if matches!(request.op, Op::Read | Op::Write) { request.len as usize } else { 0 };
     // SAFETY: the file stays open while requests are under way.

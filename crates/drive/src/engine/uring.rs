@@ -23,6 +23,8 @@ pub struct Uring {
     ticking: bool,
 }
 
+/// `IORING_ENTER_GETEVENTS`.
+const GETEVENTS: u32 = 1;
 /// Marks the ticker's completion; slots are far fewer.
 const TICKER: u64 = u64::MAX;
 /// [`PATIENCE`], as the ring takes it.
@@ -52,17 +54,22 @@ impl Uring {
         Ok(Uring { ring, fixed, under_way: 0, gathered: 0, batch, ticking: false })
     }
 
-    pub fn submit(&mut self, task: Task) -> io::Result<()> {
+    pub fn submit(&mut self, task: Task) -> io::Result<bool> {
         let entry = self.entry(&task).user_data(task.slot as u64);
         // SAFETY: the buffer of a slot is its own until the request has come back; there is room, a slot has one request.
         unsafe { self.ring.submission().push(&entry) }.map_err(|_| io::Error::other("the queue is full"))?;
         self.under_way += 1;
         self.gathered += 1;
-        if self.gathered >= self.batch {
-            self.ring.submit()?;
+        let full = self.gathered >= self.batch;
+        if full {
+            // What has come back meanwhile is put into the completion queue by this thread alone, in a call that asks for
+            // it; waits do, but there is none while some requests are done at once.
+            let to_submit = self.ring.submission().len() as u32;
+            // SAFETY: nothing is passed beside the queue.
+            unsafe { self.ring.submitter().enter::<()>(to_submit, 0, GETEVENTS, None)? };
             self.gathered = 0;
         }
-        Ok(())
+        Ok(full)
     }
 
     fn entry(&self, task: &Task) -> squeue::Entry {

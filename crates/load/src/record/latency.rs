@@ -69,6 +69,20 @@ impl Latency {
         wanted.into_iter().map(|p| (format!("{p:.6}"), at(p))).collect()
     }
 
+    /// How many there are in each of fio's buckets, 64 to an octave, by the bucket's name in fio's JSON, in nanoseconds.
+    pub fn bins(&self) -> Vec<[u64; 2]> {
+        let mut found: Vec<[u64; 2]> = Vec::new();
+        for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
+            let histogram = self.histogram.as_ref().expect("it has steps");
+            let value = bin(histogram.lowest_equivalent(step.value_iterated_to()));
+            match found.last_mut() {
+                Some(last) if last[0] == value => last[1] += step.count_at_value(),
+                _ => found.push([value, step.count_at_value()]),
+            }
+        }
+        found
+    }
+
     /// How the latencies are spread, in eighths of an octave: where each bucket that holds some begins and ends, in
     /// nanoseconds, and how many it holds.
     pub fn spread(&self) -> Vec<[u64; 3]> {
@@ -83,6 +97,19 @@ impl Latency {
         }
         found
     }
+}
+
+/// The middle of fio's bucket of a value, as fio rounds it.
+fn bin(ns: u64) -> u64 {
+    const BITS: u32 = 6;
+    let octave = ns.checked_ilog2().unwrap_or(0);
+    if octave <= BITS {
+        return ns;
+    }
+    let width = 1 << (octave - BITS);
+    // Past its 29 groups of 64 fio has one bucket for all.
+    const LAST: u64 = (1 << 33) + (127 << 26);
+    (ns / width * width + width / 2).min(LAST)
 }
 
 impl Default for Latency {
@@ -137,6 +164,16 @@ mod tests {
         assert_eq!(spread.iter().map(|row| row[2]).sum::<u64>(), 10_000);
         assert!(spread.windows(2).all(|pair| pair[0][1] <= pair[1][0]));
         assert!(spread[0][0] <= values[0] && *values.last().unwrap() <= spread.last().unwrap()[1]);
+    }
+
+    #[test]
+    fn bins_are_fios_64_to_an_octave() {
+        let mut latency = Latency::new();
+        let values = [0, 63, 127, 128, 129, 130, 255, 256, 5_000, 123_456];
+        values.iter().for_each(|&ns| latency.record(ns, 0));
+        let expected =
+            [[0, 1], [63, 1], [127, 1], [129, 2], [131, 1], [255, 1], [258, 1], [5_024, 1], [123_392, 1]];
+        assert_eq!(latency.bins(), expected);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub use series::{Series, Sums};
 use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::Job;
-use crate::target::{Target, TargetError};
+use crate::target::{Target, TargetError, Usage};
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
 #[derive(Clone, Debug)]
@@ -25,6 +25,12 @@ pub struct JobStats {
     pub job: usize,
     /// Reads, writes, trims, flushes.
     pub kinds: [Latency; 4],
+    /// Of reads, writes and trims where the target tells the two apart: from issue until the system has the request, and
+    /// from then until it has come back.
+    pub submission: [Latency; 3],
+    pub completion: [Latency; 3],
+    /// What its workers took of the machine.
+    pub usage: Usage,
     /// Requests handed over with 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more under way, itself counted.
     pub depths: [u64; 7],
     /// Bytes and requests a second, by sample.
@@ -44,6 +50,9 @@ impl JobStats {
             group: job.group,
             job: number,
             kinds: std::array::from_fn(|_| Latency::new()),
+            submission: std::array::from_fn(|_| Latency::new()),
+            completion: std::array::from_fn(|_| Latency::new()),
+            usage: Usage::default(),
             depths: [0; 7],
             bytes_rate: Sampler::new(job.bwavgtime),
             requests_rate: Sampler::new(job.iopsavgtime),
@@ -97,6 +106,16 @@ const BYTE_BINS: u64 = 2048;
 /// The narrowest bin of bytes.
 const FINEST: u64 = 4096;
 
+/// Of one request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub issued: Nanos,
+    /// When the system had it, where that is known.
+    pub submitted: Option<Nanos>,
+    /// When it came back.
+    pub now: Nanos,
+}
+
 /// Takes completions in the order of time.
 #[derive(Clone)]
 pub(crate) struct Recorder {
@@ -140,7 +159,7 @@ impl Recorder {
         self.sums.bytes.iter().sum()
     }
 
-    /// A request that counts in `stats`, handed over at `issued`, came back at `now`. `counts` is false during a ramp,
+    /// A request that counts in `stats` has come back. `counts` is false during a ramp,
     /// which only the series show.
     #[inline]
     pub fn record<T: Target>(
@@ -148,10 +167,10 @@ impl Recorder {
         target: &mut T,
         stats: usize,
         request: &Request,
-        issued: Nanos,
-        now: Nanos,
+        times: Times,
         counts: bool,
     ) {
+        let Times { issued, submitted, now } = times;
         let latency = now.0 - issued.0;
         let kind = request.op as usize;
         if self.time.is_due(now.0) {
@@ -161,6 +180,10 @@ impl Recorder {
         if counts {
             let stats = &mut self.stats[stats];
             stats.kinds[kind].record(latency, request.len as u64);
+            if let (Some(submitted), true) = (submitted, kind < 3) {
+                stats.submission[kind].record(submitted.saturating_sub(issued).0, 0);
+                stats.completion[kind].record(now.saturating_sub(submitted).0, 0);
+            }
             if stats.bytes_rate.is_due(now) || stats.requests_rate.is_due(now) {
                 stats.sample(now);
             }

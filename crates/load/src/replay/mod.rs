@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use pslc_ssd::{Nanos, Op, Request, PAGE_BYTES};
 
 use crate::job::Job;
-use crate::record::{JobStats, Recorder, Recording};
+use crate::record::{JobStats, Recorder, Recording, Times};
 use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
 use crate::traces::{Pages, Trace, TraceError, AHEAD};
@@ -296,7 +296,8 @@ impl Run {
         let Some(Completion { slot, at }) = target.next(until)? else { return Ok(()) };
         let (request, issued) = self.slots[slot as usize];
         self.free.push(slot);
-        self.recorder.record(target, 0, &request, issued, at, true);
+        let submitted = target.submitted(slot);
+        self.recorder.record(target, 0, &request, Times { issued, submitted, now: at }, true);
         self.until_look -= 1;
         if self.until_look == 0 {
             self.until_look = T::LOOK_EVERY;

@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 use pslc_ssd::{Nanos, Request};
 
 use crate::job::{ExitWhat, Job, Mix};
-use crate::record::{Entry, JobStats, Log, Recorder, Recording};
-use crate::target::{Target, TargetError};
+use crate::record::{Entry, JobStats, Log, Recorder, Recording, Times};
+use crate::target::{Target, TargetError, Usage};
 use worker::{State, Worker};
 
 /// How far a run has come.
@@ -94,6 +94,8 @@ struct Runner {
     exitall: bool,
     /// When to look which workers may begin: a start delay is over, or a worker has ended.
     next_start: Nanos,
+    /// As it was when it was shared out last.
+    usage: Usage,
     start: Nanos,
     total_bytes: u64,
     total_time: Nanos,
@@ -171,6 +173,7 @@ impl Runner {
             flows,
             exitall: jobs.iter().any(|job| job.exitall),
             next_start: Nanos::ZERO,
+            usage: Usage::default(),
             start: target.now(),
             total_bytes,
             total_time,
@@ -216,8 +219,10 @@ impl Runner {
     }
 
     fn begin<T: Target>(&mut self, target: &mut T, at: usize, now: Nanos) {
+        self.share_usage(target);
+        self.workers[at].state = State::Running;
+        self.tell_whether_alone(target);
         let worker = &mut self.workers[at];
-        worker.state = State::Running;
         let begin = now.saturating_add(worker.pause);
         worker.begin(begin);
         if let Some(log) = worker.log {
@@ -236,7 +241,39 @@ impl Runner {
         self.wakes.extend(slots.map(|slot| Reverse((first, slot))));
     }
 
+    fn tell_whether_alone<T: Target>(&self, target: &mut T) {
+        let running = self.workers.iter().filter(|worker| worker.state == State::Running && !worker.null);
+        target.alone(running.count() == 1);
+    }
+
+    /// What was taken of the machine since the last look is of the workers that ran, in equal parts: one thread makes the
+    /// requests of all.
+    fn share_usage<T: Target>(&mut self, target: &mut T) {
+        let usage = target.usage();
+        let before = std::mem::replace(&mut self.usage, usage);
+        let running: Vec<usize> = self
+            .workers
+            .iter()
+            .filter(|worker| worker.state == State::Running)
+            .map(|worker| worker.stats)
+            .collect();
+        for (number, &stats) in running.iter().enumerate() {
+            // What does not divide goes to the first.
+            let part = |now: u64, before: u64| {
+                let (all, count) = (now.saturating_sub(before), running.len() as u64);
+                all / count + u64::from((number as u64) < all % count)
+            };
+            let of = &mut self.recorder.stats[stats].usage;
+            of.user += Nanos(part(usage.user.0, before.user.0));
+            of.system += Nanos(part(usage.system.0, before.system.0));
+            of.switches += part(usage.switches, before.switches);
+            of.major_faults += part(usage.major_faults, before.major_faults);
+            of.minor_faults += part(usage.minor_faults, before.minor_faults);
+        }
+    }
+
     fn all<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
+        self.usage = target.usage();
         let mut until_look = T::LOOK_EVERY;
         let mut under_way = 0u32;
         loop {
@@ -324,7 +361,9 @@ impl Runner {
         if let Some(log) = worker.log {
             self.recorder.logs[log].entries[slot.line].latency = now - slot.issued;
         }
-        self.recorder.record(target, worker.stats, &slot.request, slot.issued, now, counts);
+        let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
+        let times = Times { issued: slot.issued, submitted, now };
+        self.recorder.record(target, worker.stats, &slot.request, times, counts);
         if worker.thinking && worker.under_way == 0 {
             worker.thinking = false;
             let resume = now + worker.thinktime;
@@ -428,7 +467,9 @@ impl Runner {
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);
         stats.worked += now.saturating_sub(worker.counts_from);
+        self.share_usage(target);
         self.done(slot_of, now);
+        self.tell_whether_alone(target);
         Ok(0)
     }
 

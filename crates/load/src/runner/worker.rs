@@ -42,6 +42,8 @@ pub struct Worker {
     /// How long the drive is left alone when the worker may begin.
     pub pause: Nanos,
     pub exit_what: ExitWhat,
+    /// Its engine waits for each request, so that handing over is all of it.
+    pub one_at_a_time: bool,
     /// The drive is not touched.
     pub null: bool,
     pub ramp: Nanos,
@@ -120,6 +122,7 @@ impl Worker {
             wait_for: job.wait_for.clone(),
             pause: job.pause,
             exit_what: job.exit_what,
+            one_at_a_time: job.one_at_a_time,
             null: job.null,
             ramp: job.ramp_time,
             runtime: job.runtime,

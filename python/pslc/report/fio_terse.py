@@ -1,0 +1,58 @@
+"""A recording as fio writes it for scripts: `--output-format=terse`, version 3, a line a job."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pslc.recording import Recording
+from pslc.report import fio
+
+TERSE = 3
+SHOWN = 20
+"""Percentiles; what a job has not asked for is `0%=0`."""
+
+
+def lines(recording: Recording) -> Iterator[str]:
+    """One line for each job, without its end."""
+    disks = [str(field) for disk in fio.disk_util(recording) for field in _disk(disk)]
+    for job in fio.document(recording)["jobs"]:
+        head = [TERSE, f"fio-{fio.VERSION}", job["jobname"], job["groupid"], job["error"]]
+        tail = [job["job options"]["description"]] if "description" in job["job options"] else []
+        fields = [*head, *_kind(job["read"]), *_kind(job["write"]), *_machine(job), *disks, *tail]
+        yield ";".join(map(str, fields))
+
+
+def _kind(done: dict[str, Any]) -> Iterator[str]:
+    """KiB, KiB/s, requests a second and milliseconds; then microseconds."""
+    yield from (f"{done[name]:.0f}" for name in ("io_kbytes", "bw"))
+    yield f"{int(done['iops'])}"
+    yield f"{done['runtime']}"
+    yield from _times(done["slat_ns"])
+    yield from _times(done["clat_ns"])
+    found = done["clat_ns"].get("percentile", {})
+    yield from (f"{percent}%={ns // 1000}" for percent, ns in found.items())
+    yield from ["0%=0"] * (SHOWN - len(found))
+    yield from _times(done["lat_ns"])
+    yield from (f"{done[name]}" for name in ("bw_min", "bw_max"))
+    yield f"{done['bw_agg']:f}%"
+    yield from (f"{done[name]:f}" for name in ("bw_mean", "bw_dev"))
+
+
+def _times(latency: dict[str, Any]) -> Iterator[str]:
+    yield from (f"{latency[name] // 1000}" for name in ("min", "max"))
+    yield from (f"{latency[name] / 1000:f}" for name in ("mean", "stddev"))
+
+
+def _machine(job: dict[str, Any]) -> Iterator[str]:
+    yield from (f"{job[name]:f}%" for name in ("usr_cpu", "sys_cpu"))
+    yield from (f"{job[name]}" for name in ("ctx", "majf", "minf"))
+    yield from (f"{percent:.1f}%" for percent in job["iodepth_level"].values())
+    # Microseconds begin with what took nanoseconds.
+    us = dict(job["latency_us"])
+    us["2"] += sum(job["latency_ns"].values())
+    yield from (f"{percent:.2f}%" for of in (us, job["latency_ms"]) for percent in of.values())
+
+
+def _disk(disk: dict[str, Any]) -> Iterator[str]:
+    yield from (str(disk[name]) for name in ("name", "read_ios", "write_ios", "read_merges", "write_merges"))
+    yield from (str(disk[name]) for name in ("read_ticks", "write_ticks", "in_queue"))
+    yield f"{disk['util']:.2f}%"
