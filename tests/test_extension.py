@@ -31,7 +31,8 @@ def environment():
 def tree():
     """A copy of the tree with the patches; always in the same place, so that what it needs is compiled once."""
     copy = FOLDER / "tree"
-    shutil.rmtree(copy, ignore_errors=True)
+    if copy.exists():
+        shutil.rmtree(copy)
     for name in NEEDED:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         source = HOUSE / name

@@ -64,7 +64,7 @@ def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
     recording = pslc.run(job, on=TARGET)
     assert [picture.name for picture in view.of_recording(recording).pictures] == [
-        "speed-time", "latency", "histogram", "slowest",
+        "speed-time", "latency", "histogram", "slowest", "heat", "power",
     ]  # fmt: skip
     assert "<script>" in page.render(view.of_recording(recording))
 

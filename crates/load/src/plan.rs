@@ -132,7 +132,7 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
 /// Bytes of memory that the load engine takes for jobs, on a real drive with the data that are under way; twice the
 /// statistics, as they are copied when they are kept or handed over.
 pub fn memory_bytes(jobs: &[Job], real: bool) -> u64 {
-    let largest = if real { runner::largest(jobs) as u64 } else { 0 };
+    let largest = if real { runner::carried(jobs) as u64 } else { 0 };
     let mut bytes = 0u64;
     let mut groups = Vec::new();
     for job in jobs {

@@ -30,6 +30,11 @@ pub(crate) fn largest(jobs: &[Job]) -> u32 {
     jobs.iter().map(Job::largest).max().unwrap_or(0)
 }
 
+/// The longest that carries data.
+pub(crate) fn carried(jobs: &[Job]) -> u32 {
+    jobs.iter().filter(|job| job.rw.mix != Mix::Trim).map(Job::largest).max().unwrap_or(0)
+}
+
 /// Memory of a slot, with what waits for a time or is under way in it, and of a worker.
 pub(crate) const SLOT_BYTES: u64 = (size_of::<Slot>() + 64) as u64;
 pub(crate) const WORKER_BYTES: u64 =
@@ -76,8 +81,7 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     // A trim carries no data, so it needs no buffer.
-    let carried = jobs.iter().filter(|job| job.rw.mix != Mix::Trim).map(Job::largest).max().unwrap_or(0);
-    let begun = target.begin(&slots, carried);
+    let begun = target.begin(&slots, carried(jobs));
     let error = begun.and_then(|()| runner.all(target, observer)).err();
     target.end();
     runner.recorder.finish(target, runner.interrupted, error)
