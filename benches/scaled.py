@@ -29,6 +29,7 @@ bs=1m
 stonewall
 rw=randwrite
 loops=2
+randrepeat=0
 [level]
 stonewall
 rw=randwrite

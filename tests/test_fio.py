@@ -285,3 +285,55 @@ def test_output_format_fio_prints_it(command):
     document = json.loads(done.stdout)
     assert document["fio version"].startswith("pslc-")
     assert document["jobs"][0]["write"]["io_bytes"] == 1 << 30
+
+
+def requests(iolog: Path) -> list[tuple[str, str, str]]:
+    """Action, offset and length of each read and write of an iolog of version 3, without times and names."""
+    found = [line.split()[2:] for line in iolog.read_text().splitlines()[1:]]
+    return [tuple(row) for row in found if row[0] in ("read", "write")]
+
+
+@needs_fio
+@pytest.mark.parametrize("real", [False, True])
+def test_fio_replays_what_we_write_down_on_either_target(real, command, tmp_path):
+    (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
+    text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nio_size=1m\nfsync=16\nioengine=libaio\niodepth=4\nwrite_iolog=ours.log\n"
+    (tmp_path / "j.fio").write_text(text)
+    real_one = ["data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    on = real_one if real else ["sim:sn850-1tb"]
+    done = command("run", "j.fio", "--on", *on, "--json")
+    assert done.returncode == 0, done.stderr
+    replay = [FIO, "--name=r", "--read_iolog=ours.log", "--replay_redirect=data.bin", "--replay_no_stall=1",
+              "--write_lat_log=theirs", "--log_offset=1"]  # fmt: skip
+    subprocess.run(replay, cwd=tmp_path, capture_output=True, check=True)
+    lines = (line.split(", ") for line in (tmp_path / "theirs_lat.1.log").read_text().splitlines())
+    did = [(("read", "write")[int(line[2])], line[4], line[3]) for line in lines]
+    assert len(did) == 256
+    assert requests(tmp_path / "ours.log") == did
+    assert "sync" in (tmp_path / "ours.log").read_text()
+
+
+@needs_fio
+def test_a_job_file_replays_an_iolog_of_fios(command, tmp_path):
+    (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
+    record = [FIO, "--name=w", "--filename=data.bin", "--rw=randwrite", "--bs=8k", "--size=1m", "--thinktime=2000",
+              "--write_iolog=fio.log"]  # fmt: skip
+    subprocess.run(record, cwd=tmp_path, capture_output=True, check=True)
+
+    def replayed(*lines):
+        (tmp_path / "r.fio").write_text("\n".join(["[global]", "ioengine=libaio", "[r]", "read_iolog=fio.log", *lines]))
+        done = command("run", "r.fio", "--on", "sim:sn850-1tb", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    plain, quick, asap = replayed(), replayed("replay_time_scale=400"), replayed("replay_no_stall=1", "iodepth=8")
+    for document in (plain, quick, asap):
+        assert document["jobs"][0]["write"]["total_ios"] == 128
+        assert document["written_bytes"] == 1 << 20
+    assert plain["drive_time_s"] > 128 * 0.002
+    assert quick["drive_time_s"] == pytest.approx(plain["drive_time_s"] / 4, rel=0.1)
+    assert asap["drive_time_s"] < 0.1
+    (tmp_path / "two.fio").write_text("[r]\nread_iolog=fio.log\n[w]\nrw=write\n")
+    assert "beside other jobs" in command("run", "two.fio", "--on", "sim:sn850-1tb").stderr
+    (tmp_path / "bad.fio").write_text("[r]\nread_iolog=fio.log\niodept=4\n")
+    assert "unknown option iodept" in command("run", "bad.fio", "--on", "sim:sn850-1tb").stderr

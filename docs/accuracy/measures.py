@@ -194,7 +194,7 @@ def latency(drive: str, kind: str, depth: str) -> float:
 def random_writes(drive: str, before: str, volumes: int) -> tuple[Floats, Floats]:
     """IOPS against seconds of random 4 KiB writes over the whole drive, so many times its capacity, 16 under way."""
     text = "[global]\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\n" + before
-    text += f"[random]\nstonewall\nrw=randwrite\nnorandommap\nsize=100%\nloops={volumes}\n"
+    text += f"[random]\nstonewall\nrw=randwrite\nnorandommap\nsize=100%\nloops={volumes}\nrandrepeat=0\n"
     recording = job(drive, text)
     unit = next(job for job in recording.jobs if job["name"] == "random")
     written, seconds = progress(recording)

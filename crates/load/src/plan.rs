@@ -152,7 +152,9 @@ pub fn memory_bytes(jobs: &[Job], real: bool) -> u64 {
             + job.verify as u64;
         add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
         add(&mut bytes, clones * runner::WORKER_BYTES);
-        add(&mut bytes, 2 * reported * kinds * Latency::BYTES);
+        // On a real drive submission and completion are apart as well.
+        let parts = if real && !job.one_at_a_time { 3 } else { 1 };
+        add(&mut bytes, 2 * reported * kinds * parts * Latency::BYTES);
     }
     bytes
 }

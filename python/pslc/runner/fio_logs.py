@@ -1,6 +1,7 @@
 """fio's own logs of a run, written as fio 3.33 writes them: `write_bw_log`, `write_lat_log`, `write_iops_log`,
 `write_iolog`, each request or averaged over `log_avg_msec`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,13 @@ def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Pa
         file: what an iolog calls the target.
     """
     written: list[Path] = []
+    iologs: dict[Path, list[Mapping[str, Integers]]] = {}
     for log in logs:
         options = log["options"]
         columns = {name: np.frombuffer(log[name], dtype="<u8").astype(np.int64) for name in COLUMNS}
-        columns["issued_ns"] -= log["begin_ns"]
+        if "write_iolog" in options:
+            iologs.setdefault(folder / options["write_iolog"], []).append(dict(columns))
+        columns["issued_ns"] = columns["issued_ns"] - log["begin_ns"]
         for option, word in LOGS.items():
             if option not in options:
                 continue
@@ -41,10 +45,15 @@ def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Pa
                 with path.open(mode, encoding="ascii") as out:
                     out.writelines(lines)
                 written.append(path)
-        if "write_iolog" in options:
-            path = folder / options["write_iolog"]
-            path.write_text(_iolog(columns, file), encoding="utf-8")
-            written.append(path)
+    begin_ns = min((log["begin_ns"] for log in logs), default=0)
+    for path, of in iologs.items():
+        # Of several jobs in one file: in the order of time, where fio's lie as they come.
+        all_of = {name: np.concatenate([columns[name] for columns in of]) for name in COLUMNS}
+        order = np.argsort(all_of["issued_ns"], kind="stable")
+        columns = {name: values[order] for name, values in all_of.items()}
+        columns["issued_ns"] = columns["issued_ns"] - begin_ns
+        path.write_text(_iolog(columns, re.sub(r"\s", "_", file)), encoding="utf-8")
+        written.append(path)
     return written
 
 

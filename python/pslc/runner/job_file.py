@@ -3,11 +3,14 @@ that stands for itself, so that a recording holds all of it. `#line N FILE` in i
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from pslc import files, suites
+from pslc._native import plan_jobs, waits
 from pslc.errors import JobError
+from pslc.traces import Replay
 
 STDIN = "-"
 DEEPEST = 8
@@ -23,6 +26,61 @@ def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
     parts = [_separated(_included(str(file), "", 0), number > 0) for number, file in enumerate(names)]
     text = "".join(parts)
     return _sections(text, sections) if sections else text
+
+
+def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tuple[Path, Replay] | None:
+    """The trace that a job file replays (`read_iolog`), and how: `replay_no_stall` and `replay_time_scale` say when,
+    the engine and `iodepth` how many requests are under way; the rest is as in `how`. None where it replays none.
+
+    Raises:
+        JobError: it is not the only job, or asks for what is not done.
+    """
+    jobs, rest = _jobs(text)
+    for job in jobs:
+        job |= dict(overrides)
+    if not any("read_iolog" in job for job in jobs):
+        return None
+    job = jobs[0]
+    if len(jobs) != 1 or job.get("numjobs", "1") != "1":
+        raise JobError("read_iolog beside other jobs", "a trace is replayed alone; --section=NAME picks one job")
+    for name in ("replay_align", "replay_scale", "replay_skip", "merge_blktrace_file"):
+        if job.get(name, "0") not in ("0", ""):
+            raise JobError(
+                f"{name}={job[name]} is not done", "pslc trace convert writes part of a trace; --fit places it"
+            )
+    # Whatever else is in it is read as in any job file; the capacity does not matter to it.
+    plan_jobs(rest, "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
+    scale = job.get("replay_time_scale", "100")
+    if not scale.isdigit() or not int(scale):
+        raise JobError(f"replay_time_scale={scale}", "a percentage: 200 is twice as fast")
+    asap = job.get("replay_no_stall", "0") not in ("0", "false")
+    depth = 1 if waits(job.get("ioengine", "psync")) else int(job.get("iodepth", "1"))
+    how = replace(how, pace="asap" if asap else "original", speed=int(scale) / 100, iodepth=depth)
+    return Path(job["read_iolog"]), how
+
+
+REPLAYS = ("read_iolog", "replay_", "merge_blktrace")
+"""How the options begin that are of traces."""
+
+
+def _jobs(text: str) -> tuple[list[dict[str, str]], str]:
+    """The options of each job with those of [global], and the text without those of traces."""
+    common: dict[str, str] = {}
+    jobs: list[dict[str, str]] = []
+    lines, options = [], common
+    for line in text.splitlines():
+        plain = line.split(";")[0].split("#")[0].strip()
+        name, _, value = (word.strip() for word in plain.partition("="))
+        if not name.startswith(REPLAYS):
+            lines.append(line)
+        if plain.startswith("[global"):
+            options = common
+        elif plain.startswith("["):
+            options = dict(common)
+            jobs.append(options)
+        elif name:
+            options[name] = value or "1"
+    return jobs, "\n".join(lines) + "\n"
 
 
 def _text(name: str) -> str:

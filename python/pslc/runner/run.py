@@ -94,9 +94,11 @@ def run(
         if more or sections:
             raise JobError(f"{what} is a trace", "several files and --section are for job files")
         return _replayed(Path(what), on, how or Replay(), options, progress, keep)
+    text = None if suite else job_file.read([what, *more], sections)
+    if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:
+        return _replayed(trace[0], on, trace[1], (), progress, keep)
     if how is not None and how != Replay():
         raise JobError(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
-    text = None if suite else job_file.read([what, *more], sections)
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     with _held(target):
         region = find_region(target, scope) if suite else None

@@ -44,7 +44,8 @@ const HAND: &str = "requests are handed over one by one, as soon as there is roo
 const SCHEDULING: &str = "it is about where and how fio's processes run";
 const VERIFY: &str = "what is read again is compared at once, and a difference ends the run";
 const ZONES: &str = "it is for zoned drives";
-const TRACES: &str = "traces are not job files";
+const TRACES: &str =
+    "requests of a trace are made as they are; `--fit` places them, `pslc trace convert` writes others";
 const OFF: &[&str] = &["0"];
 
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -96,6 +97,11 @@ const fn row(names: &'static [&'static str], tier: Tier) -> Row {
 /// An option that changes the output alone, where it is read.
 fn output(_: &mut Draft, _: &str) -> Result<(), Wrong> {
     Ok(())
+}
+
+/// Whoever reads job files for a run looks for traces first, and replays them.
+fn replayed(_: &mut Draft, _: &str) -> Result<(), Wrong> {
+    Err(Wrong::hinted("a trace is replayed alone", "give its job a file of its own"))
 }
 
 fn logged(draft: &mut Draft, _: &str) -> Result<(), Wrong> {
@@ -320,10 +326,11 @@ pub const OPTIONS: &[Row] = &[
     row(&["continue_on_error", "ignore_error", "error_dump"], Ignore("an error ends the run")),
 
     // Not job files.
-    row(&["read_iolog", "read_iolog_chunked", "merge_blktrace_file", "merge_blktrace_scalars",
+    row(&["read_iolog"], Obey(replayed, "by a job file of one job: the trace is replayed, [Traces](traces.md)")),
+    row(&["replay_no_stall", "replay_time_scale"], Obey(output, "when requests of a trace are made")),
+    row(&["replay_redirect", "read_iolog_chunked"], Ignore("every trace is replayed on the target, and read as it goes")),
+    row(&["replay_scale", "replay_align", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars",
         "merge_blktrace_iters"], Refuse(TRACES, OFF)),
-    row(&["replay_no_stall", "replay_redirect", "replay_scale", "replay_align", "replay_time_scale", "replay_skip"],
-        Ignore("it belongs to read_iolog")),
     row(&["zonemode"], Refuse("zbd is for zoned drives, and strided leaves out regions", &["none"])),
     row(&["zonesize", "zoneskip", "zonerange"], Refuse("regions that are skipped are not run", OFF)),
     row(&["zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",

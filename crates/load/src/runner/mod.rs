@@ -26,11 +26,11 @@ pub struct Progress {
 }
 
 /// The longest request of any job.
-pub(crate) fn largest(jobs: &[Job]) -> u32 {
+fn largest(jobs: &[Job]) -> u32 {
     jobs.iter().map(Job::largest).max().unwrap_or(0)
 }
 
-/// The longest that carries data.
+/// The longest request that carries data: a trim needs no buffer.
 pub(crate) fn carried(jobs: &[Job]) -> u32 {
     jobs.iter().filter(|job| job.rw.mix != Mix::Trim).map(Job::largest).max().unwrap_or(0)
 }
@@ -80,7 +80,6 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
     let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
-    // A trim carries no data, so it needs no buffer.
     let begun = target.begin(&slots, carried(jobs));
     let error = begun.and_then(|()| runner.all(target, observer)).err();
     target.end();
