@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit identify accuracy scaled policies suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit bench-study identify accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/simple/pip/", timeout=5)' 2>/dev/null
@@ -36,9 +36,11 @@ help:
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
+	@echo "make bench-study  what a point of a study costs, into docs/scale.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
 	@echo "make fio-page  what becomes of each of fio's options, as docs/fio.md"
 	@echo "make fio-census FOLDER=fio/examples  what pslc makes of a folder of job files"
+	@echo "make questions  what people ask, answered on two drives, into docs/questions.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
@@ -102,6 +104,12 @@ accuracy: build
 
 scaled: build
 	$(BIN)/python -m benches.scaled
+
+bench-study: build
+	$(BIN)/python -m benches.studies
+
+questions: build
+	$(BIN)/python docs/questions/make.py
 
 policies: build
 	$(BIN)/python docs/policies/make.py

@@ -303,6 +303,23 @@ def test_a_front_is_what_no_other_point_beats():
         assert (row in front) != beaten
 
 
+def test_a_verdict_names_the_best_value_and_what_hardly_matters():
+    study = Study.of({"on": "sim:small", "run": "fill", "vary": {"cache.dynamic": "1GB,2GB", "cache.mode": "a,b"}})
+    rows = [
+        {"cache.dynamic": size, "cache.mode": mode, "command": size + mode, "stands_on": "", "version": ""}
+        | {"error": None, "wall_s": 0.0, "files_write_bytes_per_s": speed, "files_write_p99_s": late}
+        for size, mode, speed, late in (("1GB", "a", 1e9, 0.1), ("1GB", "b", 1.01e9, 0.3), ("2GB", "a", 2e9, 0.1),
+                                        ("2GB", "b", 2e9, 0.3))
+    ]  # fmt: skip
+    told = answers.answers(study, rows)
+    assert page.verdicts(told) == [
+        "files_write_bytes_per_s is best with cache.dynamic=2GB: 2000 MB/s against 1005 MB/s with 1GB, 1.99 times.",
+        "cache.mode hardly matters for files_write_bytes_per_s: 1505 MB/s at best.",
+        "files_write_p99_s is best with cache.mode=a: 100 ms against 300 ms with b, 3.00 times.",
+        "cache.dynamic hardly matters for files_write_p99_s: 200 ms at best.",
+    ]
+
+
 def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):
     study = Study.of({"on": small, "run": "fill", "vary": VARY})
     found = complete(study.points(), tmp_path / "kept")

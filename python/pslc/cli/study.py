@@ -163,6 +163,9 @@ def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> Non
         return
     told = answers(study, found.rows, asked)
     out = console()
+    out.print()
+    for sentence in page.verdicts(told):
+        out.print(sentence)
     for table in page.tables(told):
         out.print()
         out.print(table.title, style="bold")

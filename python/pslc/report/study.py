@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
@@ -15,8 +15,12 @@ from pslc.studies.answers import Answers, Effect
 
 Row = dict[str, Any]
 
-MOST_MAPS, MOST_SLICES, MOST_ROWS = 12, 12, 2000
+MOST_MAPS: Final = 12
+MOST_SLICES: Final = 12
+MOST_ROWS: Final = 2000
 """Heat maps of a finding, lines of a picture, and points in the table of a page; the Parquet files have all of them."""
+LITTLE: Final = 1.02
+"""Ratio of the best mean to the worst below which an axis hardly matters."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
         [(picture, about) for picture in pictures(found)],
         title=f"Study {name}",
         found=found,
+        verdicts=verdicts(found),
         tables=tables(found),
         maps=[of for finding in found.findings for of in maps(found, finding)],
         best=best,
@@ -71,6 +76,28 @@ def said(name: str, value: object) -> str:
     if name.endswith("_bytes"):
         return words.size(value)
     return words.span(value) if name.endswith("_s") else words.count(value)
+
+
+def verdicts(found: Answers) -> list[str]:
+    """What the study says, a sentence a finding and axis: what is best, by how much, or that it hardly matters."""
+    sentences = []
+    for effect in found.effects:
+        sign = of_answers.better(effect.finding)
+        if not sign:
+            continue
+        good, bad = (effect.high, effect.low) if sign > 0 else (effect.low, effect.high)
+        at_good, at_bad = (effect.at_high, effect.at_low) if sign > 0 else (effect.at_low, effect.at_high)
+        ratio = max(good, bad) / min(good, bad) if min(good, bad) > 0 else float("inf")
+        if ratio < LITTLE:
+            sentences.append(
+                f"{effect.axis} hardly matters for {effect.finding}: {said(effect.finding, good)} at best."
+            )
+        else:
+            sentences.append(
+                f"{effect.finding} is best with {effect.axis}={at_good}: {said(effect.finding, good)} against "
+                f"{said(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
+            )
+    return sentences
 
 
 def tables(found: Answers) -> list[Table]:
