@@ -13,8 +13,8 @@ from pslc.cli import app
 from pslc.errors import PslcError
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
-from pslc.targets.target import find_target
-from pslc.twin import answer, data, fit, known, laws, model, published
+from pslc.targets.target import RealOptions, find_target
+from pslc.twin import answer, data, fit, known, laws, model, published, search
 
 from .small import PROFILE
 
@@ -68,6 +68,64 @@ def test_a_fill_tells_policy_cache_and_rates(fitted: fit.Fitted) -> None:
     assert best.values["dynamic"] * 8e9 == pytest.approx(800e6, rel=0.04)
     assert best.values["native_rate"] == pytest.approx(437e6, rel=0.08)
     assert best.values["share"] == pytest.approx(0.6, abs=0.08)
+
+
+DRIVE = {name: one.prior for name, one in model.PARAMETERS.items()} | {
+    "slc_rate": 4e9, "native_rate": 9e8, "dynamic": 0.1, "spare": 0.07, "overhead": 1.5, "least": 1.0,
+}  # fmt: skip
+
+
+def fit_of(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    truth: model.Firmware,
+    values: dict[str, float],
+    tried: list[model.Firmware],
+    nand: str = "tlc",
+) -> fit.Fitted:
+    """Of a fill of a drive of 24 GB, with only these firmwares tried."""
+    build = model.build_for(24_000_000_000, "pcie4x4", 3, 4e9, 9e8)
+    keys = model.Model(build, truth).keys(DRIVE | values)
+    (tmp_path / "truth.toml").write_text("\n".join(f"{key} = {value}" for key, value in keys.items()))
+    run = pslc.run("fill", on=f"sim:{tmp_path}/truth.toml")
+    monkeypatch.setattr(fit, "firmwares", lambda seen, bits: tried)
+    return fit.fit([data.of_recording(run)], known.known(24_000_000_000, 4e9, link="pcie4x4", nand=nand), workers=1)
+
+
+def test_a_fill_tells_how_much_space_is_left_when_folding_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = model.Firmware("dynamic-slc", "direct-then-fold")
+    found = fit_of(tmp_path, monkeypatch, truth, {"watermark": 0.3}, [truth])
+    # Spare space and watermark are told by their difference.
+    values = found.best.values
+    assert values["watermark"] - values["spare"] == pytest.approx(0.3 - 0.07, abs=0.02)
+    assert found.best.error < 0.05
+    assert "fold_below" in answer.answer(found, "mine", predicted=False).text
+
+
+def test_a_cache_that_is_the_only_way_in_and_keeps_its_size_is_fold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = model.Firmware("dynamic-slc", "fold", "as-freed")
+    other = model.Firmware("dynamic-slc", "direct-while-folding", "as-freed")
+    found = fit_of(tmp_path, monkeypatch, truth, {}, [other, truth])
+    assert "fold" in {one.problem.model.firmware.when_full for one in found.named}
+    (of_fold,) = (one for one in [found.best, *found.others] if one.problem.model.firmware == truth)
+    assert of_fold.values["least"] > 0.9
+
+
+def test_repeats_of_a_job_are_compared_by_their_mean_and_chance_weighs_less() -> None:
+    def look(speed: float) -> data.Look:
+        return data.Look("again", {1: np.log(np.array([speed]))}, {}, 1.0, ("again",))
+
+    seen = [look(speed) for speed in (50.0, 200.0, 50.0, 200.0)]
+    made = [look(speed) for speed in (200.0, 50.0, 200.0, 50.0)]
+    trial = data.Trial("recovery", [""], 0, [seen], [[1] * 4])
+    assert search.compare([trial], [[made]]) == pytest.approx(0.0)
+    noise = search.Noise(search.repeats(seen), seen)
+    assert noise.square(seen[0], 1, 1) == pytest.approx(np.var(np.log([50, 200, 50, 200]), ddof=1))
+    assert noise.square(look(100.0), 1, 4) == pytest.approx(noise.square(seen[0], 1, 1) / 4)
 
 
 def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitted, tmp_path: Path) -> None:
@@ -187,6 +245,24 @@ def test_the_command_writes_profile_page_and_json(fitting, filled: pslc.Recordin
     assert (tmp_path / "twin.toml").read_text() == document["profile"]
     assert (tmp_path / "twin.html").exists()
     assert find_target("sim:./twin.toml").capacity_bytes == filled.capacity_bytes
+
+
+def test_a_real_file_is_measured_and_fitted_and_what_such_a_target_cannot_tell_is_said(fitting, tmp_path: Path) -> None:
+    scope = Scope(quick=True, budget=Budget(seconds=60))
+    run = pslc.run("twin", on=str(tmp_path / "scratch.bin"), real=RealOptions(size=64_000_000), scope=scope)
+    assert not (tmp_path / "scratch.bin").exists()
+    run.save(tmp_path / "run")
+    done = fitting("run", "-o", "twin.toml", "--json")
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    # What is wrong with such a target is wrong with its twin: it is said again.
+    assert {str(doubt) for doubt in run.findings.doubts} <= set(document["notes"])
+    assert run.findings.doubts
+    assert document["unknown"], "a file of 64 MB tells not all values of a drive"
+    assert document["poor"] == (document["error"] > fit.POOR)
+    target = find_target(f"sim:{tmp_path}/twin.toml")
+    assert target.capacity_bytes == pytest.approx(64_000_000, rel=0.05)
+    assert any(note.startswith("assumed") for note in dict(target.provenance).values())
 
 
 def test_a_poor_fit_is_said_to_be_poor_and_strict_ends_with_1(fitting, tmp_path: Path) -> None:

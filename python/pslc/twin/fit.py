@@ -15,7 +15,7 @@ from pslc.analysis import Curve, cache_end, find_phases
 from pslc.twin import laws, search
 from pslc.twin.data import Trial, first_curve, part_of
 from pslc.twin.laws import Steps
-from pslc.twin.model import PARAMETERS, Build, Firmware, Model, build_for, of_firmware
+from pslc.twin.model import KEEPS, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
 from pslc.twin.search import Problem, Solution
 
 SCALES: Final = frozenset(
@@ -38,7 +38,7 @@ TOLD: Final = {
     "qd-sweep": {"command", "slc_read"},
     "range-sweep": {"native_read", "slc_read"},
 }  # fmt: skip
-"""What is free where a suite is given: docs/twin.md has the table that a command makes of it."""
+"""What is free where a suite is given. It was judged, not measured: `make identify` measures what it should be."""
 SINGLE: Final = frozenset({"buffer", "command", "slc_read", "native_read"})
 """Values that single requests tell, and large writes do not."""
 TWICE: Final = 2.0
@@ -126,6 +126,22 @@ def first_write(trials: Sequence[Trial]) -> Curve | None:
     return None
 
 
+def _more(firmware: Firmware, seen: Steps, known: Known) -> list[str]:
+    """Values that only some first writes tell, besides those that a fill always does."""
+    found = []
+    if seen.teeth:
+        # Turns are as long as a batch where the cache is folded so, and shorter where the cache has shrunk.
+        found += ["batch"] if firmware.when_full == "fold" else []
+    if firmware.mode == "dynamic-slc" and (seen.teeth or firmware.when_full == "fold"):
+        found.append("least")
+    if firmware.when_full == "direct-then-fold" and len(seen.slow) > 1:
+        found.append("watermark")
+    if any(name == "native_rate" for name, _, _ in known.expected):
+        # Without a part, a ceiling and slow dies are the same to a write.
+        found.append("ceiling")
+    return found
+
+
 def firmwares(seen: Steps, bits: int) -> list[Firmware]:
     """Those that could have made such a write."""
     found = []
@@ -167,6 +183,9 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     )
     large = [trial for trial in trials if trial.suite in SCALES]
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
+    look = first[0].looks[0][0]
+    finest = max(look.curves, default=1) if look else 1
+    seen = replace(seen, turns=bool(look and finest >= search.TURNS_BINS and search.has_turns(look.curves[finest])))
     found = firmwares(seen, bits)
     groups: dict[tuple[str, str], list[Firmware]] = {}
     for firmware in found:
@@ -190,6 +209,8 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         if any(trial.suite in ("overwrite", "random-steady") for trial in large):
             going += [other for other in pool.map(_kept_dead, going[:2]) if other is not None]
             going.sort(key=lambda one: one.loss)
+        if len(large) > 1 and (hybrid := _hybrid(going[0])) is not None:
+            going = sorted([*going, hybrid], key=lambda one: one.loss)
         single = [trial for trial in trials if trial.suite in WHOLE]
         chosen = going[0]
         if single:
@@ -259,7 +280,7 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
         problem = Problem(
             model,
             first,
-            _free(firmware, first) + (["least"] if seen.teeth and firmware.mode == "dynamic-slc" else []),
+            [*_free(firmware, first), *_more(firmware, seen, known)],
             _defaults(known, firmware) | {"erase": build.erase_s},
             _priors(known, seen, build),
         )
@@ -269,16 +290,24 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
             continue
         # Another rule of reuse leaves the first teeth as they are: it starts where the last one ended, too.
         known_starts = [other.values for other in done]
-        starts = search.best_starts(problem, [*laws.starts(seen, firmware), *known_starts], STARTS)
+        of_laws = list(laws.starts(seen, firmware))
+        of_laws += [start | more for start in of_laws if (more := _under_a_ceiling(start, known))]
+        starts = search.best_starts(problem, [*of_laws, *known_starts], STARTS)
         # Those that are much worse than the first are in another valley.
         starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
         starts = starts[: STARTS if not done else 2]
         tried = [search.refine(start, 4) for start in starts]
         if seen.teeth:
-            tried += _along(problem, [*laws.starts(seen, firmware), *known_starts])
+            tried += _along(problem, [*of_laws, *known_starts])
         begun = min(tried, key=lambda one: one.loss)
         done.append(search.refine(begun, 8))
     return done
+
+
+def _under_a_ceiling(start: dict[str, float], known: Known) -> dict[str, float]:
+    """Dies as fast as their part behind a slower data path, where the laws see slower cells."""
+    of_part = next((value for name, value, _ in known.expected if name == "native_rate"), 0.0)
+    return {"native_rate": of_part, "ceiling": start["native_rate"]} if of_part > 1.15 * start["native_rate"] else {}
 
 
 def _along(whole: Problem, candidates: list[dict[str, float]]) -> list[Solution]:
@@ -310,7 +339,8 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
         if trial.suite == "recovery" and trial.recording is not None:
             starts = [start | more for start in starts for more in _of_recovery(trial, values, known)]
     settled = _settled(found)
-    free = [name for name in _free(old.model.firmware, trials) if name not in settled]
+    more = [name for name in old.free if name in ("ceiling", "watermark", "batch")]
+    free = [name for name in [*_free(old.model.firmware, trials), *more] if name not in settled]
     problem = Problem(old.model, trials, free, values, old.prior)
     return search.best_starts(problem, starts)[0]
 
@@ -364,6 +394,18 @@ def _kept_dead(found: Solution) -> Solution | None:
     model = replace(old.model, firmware=replace(old.model.firmware, dead="until-idle"))
     problem = replace(old, model=model)
     return search.refine(search.best_starts(problem, [found.values])[0], 3)
+
+
+def _hybrid(found: Solution) -> Solution | None:
+    """The same with what the full drive keeps of its cache set aside for good; None where it keeps all or nothing."""
+    old, values = found.problem, found.values
+    if old.model.firmware.mode != "dynamic-slc" or "least" not in old.free or not 0.02 < values["least"] < KEEPS:
+        return None
+    parts = {"static": values["least"] * values["dynamic"], "dynamic": (1 - values["least"]) * values["dynamic"]}
+    model = replace(old.model, firmware=replace(old.model.firmware, mode="hybrid-slc"))
+    free = [name for name in of_firmware(model.firmware) if name in {*old.free, "static"} and name != "least"]
+    problem = replace(old, model=model, free=free, values=values | parts | {"least": 0.0})
+    return search.refine(search.best_starts(problem, [problem.values])[0], 3)
 
 
 def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc import parts
+from pslc import parts, units
 from pslc.errors import refusal
 from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s
+from pslc.parts.derive import FOLD_OVERHEAD
 from pslc.recording import Recording
 from pslc.twin.fit import Known
 from pslc.twin.model import PARAMETERS, SUPERBLOCKS, Build, Firmware, Model, build_for
@@ -127,6 +128,15 @@ def _of_parts(capacity_bytes: int, link: str, die: Any, chip: Any) -> tuple[Buil
         ("slc_read", die.slc.read / 1e9, 0.2),
         ("native_read", die.native.read / 1e9, 0.2),
     ]
+    habits = {} if chip is None else chip.habits | (chip.habits_qlc if die.bits_per_cell > 3 else {})
+    overhead = habits.get("fold_overhead", FOLD_OVERHEAD if die.bits_per_cell == 3 else None)
+    if overhead is not None:
+        # The weakest value of the library: 2.4 to 6 on four drives. Data decide where they tell.
+        expected.append(("overhead", float(overhead), 0.5))
+    if "native_write" in habits:
+        expected.append(
+            ("ceiling", float(units.size(str(habits["native_write"]).removesuffix("/s"), "native_write")), 0.3)
+        )
     if chip:
         expected.append(("command", chip.command / 1e9, 0.5))
         expected += [("buffer", float(chip.write_buffer), 0.7)] if chip.write_buffer else []

@@ -21,6 +21,7 @@ FULL = 0.93
 """A first phase at this share of what the link carries is bounded by the link, and tells no rate of the cells."""
 BEYOND = 1.3
 """Then the cells are assumed to be so much faster than it."""
+USUAL_SPARE = 0.07
 TOOTH = 1.3
 """Times faster than the one before that a phase is where the cache is used again."""
 OVERHEADS = (1.0, 1.6, 3.0)
@@ -46,13 +47,15 @@ class Steps:
     link: float
     capacity: float
     whole: bool
+    turns: bool = False
+    """Its bins are fast and slow in turns that are too short to be phases."""
 
     @property
     def teeth(self) -> bool:
         """It was fast, slow, and fast again, more than once."""
         speeds = [speed for speed, _, _ in self.slow]
         rises = [after > TOOTH * before for before, after in pairwise(speeds)]
-        return sum(rises) > 1 or (any(rises) and not rises[-1])
+        return self.turns or sum(rises) > 1 or (any(rises) and not rises[-1])
 
     @property
     def bound(self) -> bool:
@@ -105,13 +108,24 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
     first, last = seen.slow[0], seen.slow[-1]
     slc, size = seen.fast, seen.cache or 0.0
     if firmware.when_full == "fold":
+        if seen.teeth and size:
+            for batch in (0.05, 0.15, 0.4, 0.9):
+                for speed in dict.fromkeys((first[0], last[0])):
+                    yield {"native_rate": 1.5 * speed, "overhead": 1.5, "batch": batch}
         # Only k/Rx is told.
         for speed in dict.fromkeys((first[0], last[0])):
-            yield {"native_rate": 1.5 / max(1 / speed - 1 / (BEYOND * slc), 0.02 / speed), "overhead": 1.5}
+            for least in (0.03, 0.97):
+                rate = 1.5 / max(1 / speed - 1 / (BEYOND * slc), 0.02 / speed)
+                yield {"native_rate": rate, "overhead": 1.5, "least": least}
         return
     spare = _spare(seen, n)
     if firmware.when_full == "direct-then-fold":
         yield {"native_rate": first[0], "overhead": _overhead(first[0], last[0], n), "spare": spare}
+        held = _held(seen, n)
+        if held > 0:
+            # It folds with space to spare.
+            yield {"native_rate": first[0], "overhead": _overhead(first[0], last[0], n), "spare": USUAL_SPARE,
+                   "watermark": held}  # fmt: skip
         if len(speeds) > 1:
             yield {"native_rate": max(speeds), "overhead": _overhead(max(speeds), min(speeds), n), "spare": spare}
         for k in OVERHEADS[::2]:
@@ -142,6 +156,14 @@ def _spare(seen: Steps, n: int) -> float:
     end = seen.slow[0][2]
     raw = end + (n - 1) * seen.cache + seen.capacity * RESERVE / SUPERBLOCKS
     return min(max(raw / seen.capacity - 1, 0.015), 1.0)
+
+
+def _held(seen: Steps, n: int) -> float:
+    """Space that is left when folding begins, of the capacity, if the drive has the usual spare space."""
+    if len(seen.slow) < 2 or seen.cache is None:
+        return 0.0
+    raw = seen.slow[0][2] + (n - 1) * seen.cache
+    return min(1 + USUAL_SPARE - raw / seen.capacity, 0.59)
 
 
 def _overhead(direct: float, folding: float, n: int) -> float:

@@ -28,6 +28,10 @@ USUAL_PAGES: Final = 1152
 RESERVE: Final = 6
 KEEPS: Final = 0.995
 """A cache of a full drive of this share of that of an empty one does not shrink."""
+LEAST_WATERMARK: Final = 1e-3
+"""Of the capacity: less is no superblock."""
+LEAST_BATCH: Final = 0.01
+"""Of the cache."""
 LEAST_SLC_PAGES: Final = 8
 """Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
 LEAST_DIES: Final = 4
@@ -116,6 +120,9 @@ class Parameter:
     what: str
 
 
+NO_CEILING: Final = 4e10
+"""Bytes a second into native cells that no drive reaches."""
+
 PARAMETERS: Final = {
     one.name: one
     for one in (
@@ -135,6 +142,12 @@ PARAMETERS: Final = {
                   "die time of a folding program over that of a direct one"),
         Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "", ("fill",),
                   "die time that the host keeps while the drive folds"),
+        Parameter("ceiling", 2e6, NO_CEILING, "log", NO_CEILING, 2.0, ("controller.native_write",), "B/s", ("fill",),
+                  "what the data path carries into native cells"),
+        Parameter("watermark", 0.0, 0.6, "linear", 0.0, 0.1, ("cache.fold_below",), "capacity", ("fill",),
+                  "native space below which the cache is folded"),
+        Parameter("batch", 0.0, 1.0, "linear", 0.0, 0.3, ("cache.fold_batch",), "of the cache", ("fill",),
+                  "of the cache that is folded at a time under load"),
         Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s", ("recovery",),
                   "silence before the cache is emptied"),
         Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s", ("recovery",),
@@ -158,11 +171,13 @@ PARAMETERS: Final = {
 
 def of_firmware(firmware: Firmware) -> list[str]:
     """Names of the parameters that have a meaning for it."""
-    names = ["native_rate", "spare", "erase", "buffer", "command", "slc_read", "native_read"]
+    names = ["native_rate", "ceiling", "spare", "erase", "buffer", "command", "slc_read", "native_read"]
     if firmware.mode != "pure-xlc":
         names += ["slc_rate", "threshold", "idle_rate", "residue", "overhead"]
         names += ["dynamic", "least"] if firmware.mode in ("dynamic-slc", "hybrid-slc") else []
         names += ["static"] if firmware.mode in ("static-slc", "hybrid-slc") else []
+        names += ["watermark"] if firmware.when_full == "direct-then-fold" else []
+        names += ["batch"] if firmware.when_full == "fold" else []
         names += ["share"] if firmware.when_full == "direct-while-folding" else []
     return [name for name in PARAMETERS if name in names]
 
@@ -247,6 +262,8 @@ class Model:
             "ftl.reserve_superblocks": str(RESERVE),
             "cache.mode": f'"{firmware.mode}"',
         }
+        if values.get("ceiling", NO_CEILING) < 0.97 * NO_CEILING:
+            found["controller.native_write"] = f'"{round(values["ceiling"] / 1e3)}kB/s"'
         found.update(build.fixed)
         if firmware.mode != "pure-xlc":
             found["cache.when_full"] = f'"{firmware.when_full}"'
@@ -263,6 +280,10 @@ class Model:
                 found["cache.static"] = size(static)
             if firmware.when_full == "direct-while-folding":
                 found["cache.host_share"] = f'"{100 * values["share"]:.1f}%"'
+            if firmware.when_full == "direct-then-fold" and values.get("watermark", 0.0) > LEAST_WATERMARK:
+                found["cache.fold_below"] = size(values["watermark"] * capacity)
+            if firmware.when_full == "fold" and values.get("batch", 0.0) > LEAST_BATCH:
+                found["cache.fold_batch"] = size(values["batch"] * (dynamic + static))
             found["cache.idle.threshold"] = ns(values["threshold"] / scale * 1e9)
             found["cache.idle.rate"] = f'"{round(values["idle_rate"] / 1e3)}kB/s"'
             found["cache.idle.residue"] = size(values["residue"] * (dynamic + static))

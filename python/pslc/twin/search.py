@@ -350,8 +350,8 @@ WELL: Final = 0.25
 """Share of the change of the residuals that derivatives may have missed to be carried on."""
 
 
-def with_intervals(found: Solution) -> Solution:
-    """The covariance of the values, from the Jacobian and what is left over."""
+def with_intervals(found: Solution, least_left: float | None = None) -> Solution:
+    """The covariance of the values, from the Jacobian, and what is left (at least `least_left` of `SIGMA` squared)."""
     problem = found.problem
     here = problem.residuals(found.x)
     jacobian = problem.jacobian(found.x, here)
@@ -360,7 +360,7 @@ def with_intervals(found: Solution) -> Solution:
     # Where the data scatter more than assumed, they tell less.
     left = float((here[:data] ** 2).sum()) / max(WEIGHT * len(problem.trials), 1.0)
     priors = np.diag([1 / problem.expected(name)[1] ** 2 for name in problem.free])
-    covariance = np.linalg.pinv(information / max(left, LEAST_LEFT) + priors).astype(np.float64)
+    covariance = np.linalg.pinv(information / max(left, least_left or LEAST_LEFT) + priors).astype(np.float64)
     return replace(found, covariance=covariance)
 
 
