@@ -139,7 +139,7 @@ $(DEPS): pyproject.toml | tools
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
-TOOLS := fio chromium dmsetup libblkid1 blktrace strace libnbd-bin fuse3 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+TOOLS := fio chromium dmsetup libblkid1 blktrace strace libnbd-bin fuse3 sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)

@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pslc
-from pslc import formats, units
+from pslc import units
 from pslc._native import SimDrive, plan_jobs
-from pslc.findings import comparison, imported
+from pslc.findings import comparison
+from pslc.opened import read_side
 from pslc.targets.target import find_target
 
 DIGITS = st.sampled_from(["1", "0", "9" * 40, "1.5", "²", "٣", "-1", "1e999", "nan", "inf", ""])
@@ -19,6 +20,19 @@ VALUES = st.one_of(st.text(max_size=30), st.tuples(DIGITS, UNITS).map("".join))
 OFTEN = settings(max_examples=200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 STARTS = {
+    "iostat": "Linux 6.1 (a) 11/21/26 _x86_64_ (2 CPU)\n\n"
+    + "".join(
+        f"11/21/26 22:52:2{n}\nDevice   r/s   rkB/s   w/s   wkB/s  r_await w_await f/s  aqu-sz  %util\n"
+        f"vda   {n}.00  58.25  10.5 {n}000.0  0.23  4.62 2380.58  1.42  3{n}.11\n\n"
+        for n in range(4)
+    ),
+    "sar": "".join(
+        f"22:52:2{n}   DEV   tps   rkB/s   wkB/s   dkB/s  areq-sz  aqu-sz  await  %util\n"
+        f"22:52:2{n + 1}   vda  5{n}.00  144.0  380.0  1.0  63.69  1.07  0.18  2{n}.40\n\n"
+        for n in range(4)
+    ),
+    "nvme": '{"critical_warning":0,"temperature":316,"avail_spare":100,"spare_thresh":10,"percent_used":7,'
+    '"data_units_written":"987654321","power_on_hours":"0","media_errors":"0","warning_temp_time":5}',
     "fio_json": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "write": {"io_bytes": 1, "runtime": 5}}]}',
     "crystal_disk_mark": "CrystalDiskMark 8\n[Read]\n SEQ 1MiB (Q=8, T=1): 5024.9 MB/s [ 4792.2 IOPS] < 1667.96 us>\n",
     "table": "GB,MB/s\n1,2000\n2,2000\n3,500\n4,500\n",
@@ -73,7 +87,7 @@ def test_any_file_of_another_program_is_read_or_refused(name, tmp_path, data):
         text = text[:start] + data.draw(st.one_of(PIECES, st.text(max_size=5))) + text[end:]
     path = tmp_path / "file.txt"
     path.write_text(text, encoding="utf-8", errors="replace")
-    answers(imported.analyzed, [path], formats.Hints())
+    answers(read_side, path)
 
 
 @pytest.mark.parametrize("value", ["4é", "4Ѝ", "²", "4k²"])
@@ -116,7 +130,7 @@ def test_what_was_a_bug_is_refused(bug, tmp_path):
     path: Path = tmp_path / "bug.txt"
     path.write_text(text)
     with pytest.raises(pslc.PslcError, match="hint: "):
-        comparison.read_tolerance(path) if kind == "tolerance" else imported.analyzed([path], formats.Hints())
+        comparison.read_tolerance(path) if kind == "tolerance" else read_side(path)
 
 
 @pytest.mark.parametrize("text", ["18446744073709551616B", "1e30TB", "²GB", "9" * 60 + "GB"])

@@ -113,7 +113,7 @@ def test_a_damaged_file_is_read_or_refused_in_words(tmp_path_factory, path, at, 
     damaged = folder / path.name
     damaged.write_bytes(data[:at] + put + data[at + length :])
     try:
-        imported.analyzed([damaged], Hints(skip_bad=skip), Seen(capacity_bytes=10**12))
+        imported.analyzed(formats.read([damaged], Hints(skip_bad=skip)), Seen(capacity_bytes=10**12))
     except PslcError as error:
         assert "hint:" in str(error)  # noqa: PT017
 

@@ -20,12 +20,13 @@ from pslc.analysis.falls import falls
 from pslc.analysis.load import Load
 from pslc.opened import analysed
 from pslc.recording import Recording
-from pslc.runner.watch import recorded, watch
+from pslc.runner.watch import watch
 from pslc.watch import asked as asking
 from pslc.watch import counters
 from pslc.watch.asked import Asked
 from pslc.watch.causes import throttled
-from pslc.watch.counters import FIELDS, Samples, load_of
+from pslc.watch.counters import FIELDS
+from pslc.watch.recorded import Samples, load_of, recorded
 from tests.conftest import ROOT
 from tests.loops import loop_over, reason
 
@@ -111,19 +112,9 @@ def test_lines_of_any_kernel_are_read():
 
 def recording(of: Load, **about: object) -> Recording:
     """A load as if it had been watched."""
-    samples = Samples()
-    names = {"reads": of.reads, "read_bytes": of.read_bytes, "read_ns": of.read_s * 1e9, "writes": of.writes,
-             "write_bytes": of.write_bytes, "write_ns": of.write_s * 1e9, "in_flight": 0 * of.reads,
-             "busy_ns": of.busy_s * 1e9, "queue_ns": of.queue_s * 1e9, "trims": 0 * of.reads,
-             "trim_bytes": of.trim_bytes, "flushes": of.flushes}  # fmt: skip
-    sums = np.cumsum(np.array([names[name] for name in FIELDS]).T, axis=0).round().astype(int)
-    samples.add(0, (0,) * len(FIELDS), None)
-    for at, (row, celsius) in enumerate(zip(sums, of.celsius, strict=True), 1):
-        samples.add(at * 10**9, tuple(map(int, row)), None if np.isnan(celsius) else celsius)
-    facts = {"device": None, "host": {"virtual": False}}
-    found = recorded(Path("/dev/x"), facts, Asked(None), samples, 1_779_937_200 * 10**9, None)
-    found.facts["watch"] |= about
-    return analysed(found)
+    watched = {"smart": [], "changes": [], "file_systems": []} | about
+    facts = {"device": None, "host": {"virtual": False}, "watch": watched}
+    return analysed(recorded(Path("/dev/x"), facts, Samples.of(of), 1_779_937_200 * 10**9))
 
 
 def test_what_is_recorded_is_what_was_counted():
@@ -243,7 +234,7 @@ def test_what_fio_writes_is_counted_to_the_byte_and_ctrl_c_ends_it(tmp_path):
         pslc = str(Path(sys.executable).parent / "pslc")
         words = [pslc, "watch", device.path, "--json", "--for", "10min"]
         watching = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        time.sleep(3)
+        wait_for(lambda: looks(watching.pid))
         job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
         fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
         time.sleep(2)
@@ -331,6 +322,7 @@ def seen_through(device: str, folder: Path) -> Recording:
     watching = subprocess.Popen(
         [pslc, "watch", device, "--no-report", "--save", folder / "run"], stdout=subprocess.DEVNULL
     )
+    wait_for(lambda: looks(watching.pid))
     time.sleep(13)
     for name, seconds, rest in (("fio", 26, 15), ("again", 8, 1)):
         words = ["fio", "--name=a", f"--filename={device}", *job, f"--runtime={seconds}", "--log_avg_msec=1000"]
@@ -339,6 +331,12 @@ def seen_through(device: str, folder: Path) -> Recording:
     watching.send_signal(signal.SIGINT)
     watching.wait(timeout=60)
     return Recording.load(folder / "run")
+
+
+def looks(pid: int) -> bool:
+    """Whether a process has a device's counters open."""
+    files = Path(f"/proc/{pid}/fd")
+    return any(os.readlink(at).endswith("/stat") for at in files.iterdir())
 
 
 def wait_for(there) -> None:
@@ -361,7 +359,7 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
 @loops
 def test_the_commands_of_the_document_run(command, tmp_path):
     """With a loop device in the place of the drive, and 2 s in that of hours."""
-    (block,) = re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / "watch.md").read_text(), flags=re.S | re.M)
+    block, *_ = re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / "watch.md").read_text(), flags=re.S | re.M)
     image = tmp_path / "image"
     image.write_bytes(bytes(1 << 20))
     lines = [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ pslc watch")]

@@ -11,6 +11,7 @@ from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
 from pslc.findings.writes import of_writes
 from pslc.recording import Findings, Recording
+from pslc.watch.recorded import of_foreign
 
 
 def opened(folder: Path) -> Recording:
@@ -36,7 +37,10 @@ def read_side(folder: Path) -> Side:
         PslcError: there is no recording in it.
     """
     if folder.is_file():
-        data, findings = imported.analyzed([folder], formats.Hints())
+        data = formats.read([folder], formats.Hints())
+        if data.at_work:
+            return Side(folder.name, (analysed(of_foreign(data, folder)),), path=folder)
+        findings = imported.analyzed(data)
         return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows), folder)
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
     return Side(

@@ -3,9 +3,12 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pslc.recording import Recording
 
 
 def command(
@@ -29,6 +32,7 @@ def command(
     outside: Annotated[
         bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as if it were real.")
     ] = False,
+    device: Annotated[str | None, typer.Option(help="Of several in iostat's or sar's output.", metavar="NAME")] = None,
     meter: Annotated[
         Path | None,
         typer.Option(help="CSV log of a power meter, which the recording in the folder keeps.", metavar="LOG"),
@@ -39,16 +43,18 @@ def command(
 
     Read are fio's logs (--write_bw_log; those of several jobs of one run are given together, and with them its job file
     or JSON, which tell how it was written), fio's JSON, blkparse's text,
-    tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench.
+    tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench. Of a drive at work: iostat -x, sar -d
+    and nvme smart-log; what is said of it is what pslc watch says.
     """
-    from pslc import units, view
+    from pslc import formats, units, view
     from pslc.analysis import Seen
     from pslc.doubt import documented
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
-    from pslc.opened import opened
+    from pslc.opened import analysed, opened
     from pslc.report import terminal
+    from pslc.watch.recorded import of_foreign
 
     if files[0].is_dir():
         if len(files) > 1:
@@ -65,10 +71,7 @@ def command(
 
             recording = campaign.metered(recording, meter)
             recording.save(files[0])
-        if as_json:
-            print(json.dumps(recording.document(), indent=1))
-        else:
-            terminal.show(view.of_recording(recording))
+        _show(recording, as_json)
         return
     if meter is not None:
         raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
@@ -80,7 +83,11 @@ def command(
         random=None if workload is None else workload == "random",
         prefilled=prefilled,
     )
-    data, findings = imported.analyzed(files, Hints(x, y, skip_bad, celsius), told)
+    data = formats.read(files, Hints(x, y, skip_bad, celsius, device))
+    if data.at_work:
+        _show(analysed(of_foreign(data, files[0])), as_json)
+        return
+    findings = imported.analyzed(data, told)
     if as_json:
         found = {
             "name": data.name,
@@ -92,3 +99,13 @@ def command(
         print(json.dumps(found | {"rows": rows, "notes": data.notes, "bad_lines": data.bad_lines}, indent=1))
     else:
         terminal.show(view.of_foreign(data, findings))
+
+
+def _show(recording: "Recording", as_json: bool) -> None:
+    from pslc import view
+    from pslc.report import terminal
+
+    if as_json:
+        print(json.dumps(recording.document(), indent=1))
+    else:
+        terminal.show(view.of_recording(recording))

@@ -106,6 +106,7 @@ def _read(data: list[Path]) -> "tuple[list[Recording], list[Path]]":
 
 
 def _curve(published: str | None, logs: list[Path], size: int):  # type: ignore[no-untyped-def]
+    from pslc import formats
     from pslc.analysis import Seen
     from pslc.errors import refusal
     from pslc.findings import imported
@@ -116,7 +117,8 @@ def _curve(published: str | None, logs: list[Path], size: int):  # type: ignore[
         return review.curve(published, size)
     if not logs:
         return None
-    foreign, _ = imported.analyzed(logs, Hints(), Seen(capacity_bytes=size))
+    foreign = formats.read(logs, Hints())
+    imported.analyzed(foreign, Seen(capacity_bytes=size))
     if foreign.curve is None:
         raise refusal(f"{foreign.name} has no series of writes", "a log of speed over time, such as fio's bw log")
     return foreign.curve

@@ -1,32 +1,29 @@
 """Other programs' data with what the analysis says of them, and as recordings, so that they can be compared."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pslc import formats
 from pslc._native import version
 from pslc.analysis import Curve, Seen, causes_from_outside
 from pslc.errors import RecordingError
 from pslc.findings import doubts
 from pslc.findings.writes import of_curve
-from pslc.formats import Foreign, Hints
+from pslc.formats import Foreign
 from pslc.recording import Columns, Findings, Recording
 
 
-def analyzed(files: Sequence[Path], hints: Hints, told: Seen | None = None) -> tuple[Foreign, dict[str, Any]]:
-    """The data of files of one run, and the findings; see `pslc.findings.writes.of_writes`.
+def analyzed(foreign: Foreign, told: Seen | None = None) -> dict[str, Any]:
+    """The findings of data of one run; see `pslc.findings.writes.of_writes`.
 
     Args:
-        told: what the user says of the drive and the workload; the files tell the rest.
+        told: what the user says of the drive and the workload; the data tell the rest.
 
     Raises:
-        PslcError: they cannot be read, or tell of nothing.
+        PslcError: they tell of nothing.
     """
-    foreign = formats.read(files, hints)
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
         hint = "give a log of writes, or a table of speed against what was written"
         raise RecordingError(f"{foreign.name} tells of no writes", hint)
@@ -42,7 +39,7 @@ def analyzed(files: Sequence[Path], hints: Hints, told: Seen | None = None) -> t
         seen=seen,
     )
     findings["doubts"] = doubts.of_foreign(foreign) + findings["doubts"]
-    return foreign, findings
+    return findings
 
 
 def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Recording:

@@ -14,11 +14,14 @@ from typing import Any, Protocol, cast
 
 from pslc._native import waits
 from pslc.analysis import Curve
+from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.errors import RecordingError
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
+TELL_OF_HEALTH = {"nvme_smart_log"}
+"""These say how the drive was meanwhile."""
 BLOCK = re.compile(r"(\d+)([kmg])?i?b?")
 """A size of fio's: 1024 to the unit, unless it is told otherwise."""
 HEAD = 4096
@@ -33,12 +36,14 @@ class Hints:
         x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`.
         celsius: its column of the drive's temperature; None: the one whose name says so, if any.
         skip_bad: leave lines out that cannot be read, and count them.
+        device: of several.
     """
 
     x: str | None = None
     y: str | None = None
     skip_bad: bool = False
     celsius: str | None = None
+    device: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ class Foreign:
         clock_back_s: the furthest that times go back.
         bad_lines: left out.
         celsius: bytes written and the drive's temperature then, where the data tell of it.
+        load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
+        health: NVMe's health logs, in smartctl's names, the earliest first.
     """
 
     name: str
@@ -85,6 +92,14 @@ class Foreign:
     clock_back_s: float = 0.0
     bad_lines: int = 0
     celsius: tuple[Floats, Floats] | None = None
+    load: Load | None = None
+    began_unix: float = 0.0
+    health: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the data are of a drive at work, rather than of a measurement."""
+        return self.load is not None or (bool(self.health) and self.curve is None and not self.rows)
 
     @property
     def random(self) -> bool | None:
@@ -156,7 +171,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """
     formats = {path: _format(path) for path in paths}
     found = set(formats.values())
-    series = found - TELL_OF_JOBS or found
+    series = found - TELL_OF_JOBS - TELL_OF_HEALTH or found - TELL_OF_HEALTH or found
     if len(series) > 1:
         raise RecordingError(
             f"files of several formats: {', '.join(sorted(found))}", "analyze those of one run at a time"
@@ -165,7 +180,9 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     foreign = _load(name).read([path for path in paths if formats[path] == name], hints)
     for path, told in formats.items():
         if told != name:
-            foreign.jobs += _load(told).read([path], hints).jobs
+            beside = _load(told).read([path], hints)
+            foreign.jobs += beside.jobs
+            foreign.health += beside.health
     return foreign
 
 
@@ -236,6 +253,7 @@ def _format(path: Path) -> str:
             return name
     hint = (
         "known are fio's logs, JSON and job files, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and "
-        "NIOBench, and tables (CSV) with a line of column names; pslc's own are folders"
+        "NIOBench, iostat -x, sar -d, nvme smart-log, and tables (CSV) with a line of column names; pslc's own are "
+        "folders"
     )
     raise RecordingError(f"{path} is of no known format", hint)

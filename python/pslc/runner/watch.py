@@ -3,20 +3,18 @@ it is opened but for reading."""
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
 from typing import Final
 
-from pslc._native import version
-from pslc.errors import refusal
-from pslc.facts import Device, Facts
+from pslc.errors import TargetError
 from pslc.recording import Recording
 from pslc.targets import probe
 from pslc.watch.asked import Asked, file_systems
-from pslc.watch.counters import FIELDS, Counters, Samples
+from pslc.watch.counters import FIELDS, Counters
+from pslc.watch.recorded import Samples, recorded
 
 EVERY_NS: Final = 1_000_000_000
 KEEP_EVERY_S: Final = 60.0
@@ -41,11 +39,11 @@ def device_of(path: Path) -> int:
         PslcError: it is none.
     """
     if not path.exists():
-        raise refusal(f"{path}: there is no such device", "lsblk lists the block devices")
+        raise TargetError(f"{path}: there is no such device", "lsblk lists the block devices")
     if not path.is_block_device():
         below = probe.facts(path)["stack"]
         hint = f"it lies on {below[0]}: pslc watch /dev/{below[0]}" if below else "lsblk lists the block devices"
-        raise refusal(f"{path} is no block device", hint)
+        raise TargetError(f"{path} is no block device", hint)
     return path.stat().st_rdev
 
 
@@ -67,14 +65,15 @@ def watch(
     """
     counters = Counters(device_of(path))
     facts = probe.facts(path)
-    asked = Asked((facts["device"] or Device()).get("name"))
+    asked = Asked((facts["device"] or {}).get("name"))
     samples, began_unix_ns = Samples(), time_ns()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, until)
     error: str | None = None
     interrupted = False
 
     def recording() -> Recording:
-        return recorded(path, facts, asked, samples, began_unix_ns, error)
+        about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
+        return recorded(path, facts | {"watch": about}, samples, began_unix_ns, error)
 
     try:
         # The clock that goes on while the machine sleeps.
@@ -109,37 +108,3 @@ def watch(
         counters.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return recording()
-
-
-def recorded(
-    path: Path, facts: Facts, asked: Asked, samples: Samples, began_unix_ns: int, error: str | None
-) -> Recording:
-    """What was seen so far. There is but one series, of bins of time."""
-    series, before, totals = samples.columns()
-    seconds = int(series["end_ns"][-1]) / 1e9 if len(samples) > 1 else 0.0
-    device = facts["device"] or Device()
-    about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
-    return Recording(
-        suite="watch",
-        target=str(path),
-        drive=device.get("model") or os.fspath(path),
-        seed=0,
-        version=version(),
-        wall_s=seconds,
-        drive_time_s=seconds,
-        capacity_bytes=device.get("bytes") or 0,
-        interrupted=False,
-        error=error,
-        job_file="",
-        overrides=[],
-        profile="",
-        start_ns=0,
-        facts=facts | {"watch": about},
-        provenance=[],
-        jobs=[],
-        before=before,
-        totals=totals,
-        time=series,
-        bytes=series,
-        began_unix_ns=began_unix_ns,
-    )

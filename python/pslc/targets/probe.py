@@ -12,6 +12,7 @@ from typing import Any
 
 from pslc._native import device_serial, inspect_device
 from pslc.facts import Device, Facts, FileSystem, Host, Link, Moment
+from pslc.formats.nvme_smart_log import in_our_names
 
 SYS = Path("/sys")
 NVME_DATA_UNIT = 512_000
@@ -247,7 +248,9 @@ def smart(name: str, quietly: bool = False) -> dict[str, Any] | None:
         except (OSError, ValueError, subprocess.TimeoutExpired):
             continue
         keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
-        kept = found if program == "nvme" else {name: found[name] for name in keep if name in found}
+        kept = {name: found[name] for name in keep if name in found}
+        if program == "nvme":
+            kept = in_our_names(found, kelvin=True)
         if kept:
             return dict(kept)
     return None

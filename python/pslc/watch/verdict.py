@@ -11,15 +11,14 @@ import numpy as np
 from pslc import words
 from pslc.analysis.falls import Fall, falls
 from pslc.analysis.load import PAUSE_S, Load
-from pslc.doubt import Doubt
-from pslc.facts import Host
+from pslc.doubt import Doubt, Kinds
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.doubts import HOT, Doubts
+from pslc.findings.doubts import HOT
 from pslc.recording import Recording
-from pslc.targets.probe import endurance_bytes
+from pslc.targets.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.watch.causes import CAUSES, Because, health, lower, throttled, why
-from pslc.watch.counters import load_of
+from pslc.watch.recorded import load_of
 
 YEAR_S: Final = 365.25 * 86400
 FULL: Final = 0.9
@@ -148,10 +147,8 @@ def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds:
         return {"wear": None, "life_years": None}
     first, last = (health(log) for _, log in (logs[0], logs[-1]))
     names = ("critical_warning", "available_spare", "percentage_used", "media_errors", "data_units_written")
-    # nvme-cli's names, where they differ from smartctl's.
-    also = {"available_spare": "avail_spare", "percentage_used": "percent_used"}
-    wear = {name: [log.get(name, log.get(also.get(name, ""))) for log in (first, last)] for name in names}
-    limit = last.get("available_spare_threshold", last.get("spare_thresh"))
+    wear: dict[str, Any] = {name: [log.get(name) for log in (first, last)] for name in names}
+    limit = last.get("available_spare_threshold")
     whole, used = endurance_bytes(last), wear["percentage_used"][1]
     years = None
     if whole is not None and isinstance(used, int) and written and seconds:
@@ -159,19 +156,27 @@ def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds:
     return {"wear": wear | {"available_spare_threshold": limit}, "life_years": years}
 
 
+class Doubts(Kinds):
+    """Of what was seen of a drive at work."""
+
+    VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
+    NO_PAUSE = "it was never left alone for 10 s, so what was written before counts too: watch longer"
+    INTERVALS = "intervals are of {span}, so pauses and falls within one are not seen: take intervals of 1 s"
+    GAPS = "for {span} nobody looked (the machine slept, or was busy): what was then is missed"
+
+
 def _doubts(recording: Recording, load: Load) -> list[Doubt]:
     said = []
-    if recording.facts.get("host", Host()).get("virtual"):
+    if (recording.facts.get("host") or {}).get("virtual"):
         said.append(Doubts.VIRTUAL.of())
     if not load.pauses() and load.write_bytes.any():
-        said.append(
-            Doubt("no-pause", "it was never left alone for 10 s, so what was written before counts too: watch longer")
-        )
-    gaps = float((load.seconds[load.seconds > 5 * float(np.median(load.seconds))]).sum()) if load.seconds.size else 0.0
+        said.append(Doubts.NO_PAUSE.of())
+    usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
+    if usual > PAUSE_S:
+        said.append(Doubts.INTERVALS.of(span=words.span(usual)))
+    gaps = float(load.seconds[load.seconds > 5 * usual].sum())
     if gaps:
-        said.append(
-            Doubt("gaps", f"for {words.span(gaps)} nobody looked (the machine slept, or was busy): that is missed")
-        )
+        said.append(Doubts.GAPS.of(span=words.span(gaps)))
     return said
 
 
@@ -201,6 +206,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         at = clock(findings["hottest_at_s"], findings)
         said.append(f"It was at {findings['hottest_c']:.0f} C at {at}{more}.")
     said += _of_wear(findings)
+    if not findings["watched_s"]:
+        return said
     kinds = [f"{words.size(of['bytes'])} {verb}" for of, verb in _verbs(findings)]
     moved = " and ".join(kinds) or "Nothing moved"
     said.append(
@@ -257,6 +264,11 @@ def _of_wear(findings: dict[str, Any]) -> list[str]:
         said.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
         said.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
+    written = wear["data_units_written"][1]
+    if not findings["watched_s"] and isinstance(used, int) and isinstance(written, int):
+        said.append(
+            f"By its own count {used} % of its life are used, and {words.size(written * NVME_DATA_UNIT)} written."
+        )
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
         said.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
@@ -297,7 +309,15 @@ def tables(findings: dict[str, Any]) -> list[Table]:
         ]
         for of in findings["kinds"]
     ]
+    if findings["wear"] is not None:
+        found.append(_health(findings["wear"]))
     return [*found, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
+
+
+def _health(wear: dict[str, Any]) -> Table:
+    """The health log, first and last."""
+    rows = [[name.replace("_", " "), *map(str, pair)] for name, pair in wear.items() if isinstance(pair, list)]
+    return Table("Health", ("health", "first", "last"), rows, words=("health",))
 
 
 def pictures(recording: Recording) -> list[Picture]:

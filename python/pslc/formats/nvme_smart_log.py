@@ -1,0 +1,82 @@
+"""What `nvme smart-log` (nvme-cli) prints, text or JSON, and smartctl's JSON of an NVMe drive: NVMe's health log, in
+smartctl's names. Of several files the first is the earlier one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pslc.errors import RecordingError
+from pslc.formats import Foreign, Hints, text
+
+SMARTCTL: Final = "nvme_smart_health_information_log"
+KELVIN: Final = 273
+NAMES: Final = {
+    "avail_spare": "available_spare", "spare_thresh": "available_spare_threshold", "percent_used": "percentage_used",
+    "host_read_commands": "host_reads", "host_write_commands": "host_writes",
+    "warning_temperature_time": "warning_temp_time", "critical_composite_temperature_time": "critical_comp_time",
+    "thermal_management_t1_trans_count": "thm_temp1_trans_count",
+    "thermal_management_t2_trans_count": "thm_temp2_trans_count",
+    "thermal_management_t1_total_time": "thm_temp1_total_time",
+    "thermal_management_t2_total_time": "thm_temp2_total_time",
+}  # fmt: skip
+"""nvme-cli's, in either form, and ours."""
+LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)")
+
+
+def matches(path: Path, head: str) -> bool:
+    """nvme-cli's first line, or the names of the log in JSON."""
+    del path
+    if head.lstrip().startswith("{"):
+        return SMARTCTL in head or ('"critical_warning"' in head and '"power_on_hours"' in head)
+    return head.startswith("Smart Log for NVME device")
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The logs."""
+    del hints
+    return Foreign(paths[0].name, None, health=[_log(path) for path in paths])
+
+
+def _log(path: Path) -> dict[str, Any]:
+    whole = text(path)
+    try:
+        found = json.loads(whole) if whole.lstrip().startswith("{") else _lines(whole)
+        log = in_our_names(found.get(SMARTCTL, found), kelvin=SMARTCTL not in found)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
+    if "critical_warning" not in log:
+        raise RecordingError(f"{path} has no health log in it", "nvme smart-log and smartctl -j -a print it, as root")
+    return log
+
+
+def _lines(whole: str) -> dict[str, Any]:
+    """`name : number unit (the same in other units)`; degrees are Celsius, given in kelvin like the JSON's."""
+    found: dict[str, Any] = {}
+    for line in whole.splitlines()[1:]:
+        match = LINE.match(line)
+        if match is not None and not line.startswith(" "):
+            name = match[1].strip().lower().replace(" ", "_")
+            value = int(match[2].replace(",", ""), 0)
+            found[name] = value + KELVIN if name == "temperature" else value
+    return found
+
+
+def in_our_names(log: dict[str, Any], kelvin: bool) -> dict[str, Any]:
+    """nvme-cli's log in smartctl's names, numbers as numbers; `kelvin`: its temperature is in kelvin."""
+    found = {NAMES.get(name, name): _number(value) for name, value in log.items()}
+    if kelvin and isinstance(found.get("temperature"), int):
+        found["temperature"] -= KELVIN
+    return found
+
+
+def _number(value: Any) -> Any:
+    """nvme-cli writes numbers of 128 bits as texts."""
+    if isinstance(value, str) and re.fullmatch(r"[\d,]+", value):
+        return int(value.replace(",", ""))
+    if isinstance(value, dict) and "value" in value:
+        return value["value"]
+    return value

@@ -1,0 +1,104 @@
+"""The output of `sar -d` (sysstat), as text, and what sadf makes of sar's files (`sadf -d FILE -- -d`, `sadf -j`):
+
+22:52:23          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+22:52:24          vda   5975.00    144.00 380416.00      0.00     63.69      1.07      0.18     20.40
+
+Reads and writes are counted together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.errors import RecordingError
+from pslc.formats import Foreign, Hints, Reader, only, text
+from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
+
+HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\s.*DEV)")
+ROW: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(\S.*)")
+SADF: Final = re.compile(r"# hostname;interval;timestamp;DEV;")
+
+
+def matches(path: Path, head: str) -> bool:
+    """A header of sar's columns of devices, or sadf's."""
+    del path
+    return '"disk-device"' in head or bool(SADF.match(head)) or any(HEADER.match(line) for line in head.splitlines())
+
+
+def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    """The load of one device."""
+    path = only(paths)
+    whole = text(path)
+    reports = Reports()
+    if whole.lstrip().startswith("{"):
+        bad = _json(path, whole, reports)
+    else:
+        bad = (_sadf if SADF.match(whole) else _text)(path, whole, hints, reports)
+    notes = ["sar counts reads and writes together: each has its share by bytes, and the latency of both"]
+    return reports.foreign([path], hints, notes, bad)
+
+
+def _text(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
+    reader = Reader(path, hints, "a time, a device and a number for each column")
+    names: list[str] = []
+    at = before = None
+    for number, line in enumerate(whole.splitlines(), 1):
+        header, row = HEADER.match(line), ROW.match(line)
+        if header:
+            names = line[header.end(1) :].split()
+            before = at = after(at, clock(header[1]))
+        elif line.startswith("Linux"):
+            reports.date = date(line)
+        elif row and names and "LINUX RESTART" not in line:
+            now = after(at, clock(row[1]))
+            if now != at:
+                before, at = at, now
+            cells = dict(zip(names, row[2].split(), strict=False))
+            device = cells.pop("DEV", "")
+            try:
+                seconds = None if at is None or before is None else at - before
+                reports.add(device, at, seconds or 1.0, numbers([*cells], [*cells.values()]))
+            except ValueError:
+                reader.refuse(number, line)
+    return reader.bad
+
+
+def _sadf(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
+    reader = Reader(path, hints, "host, interval, time, device and a number for each column, with semicolons")
+    names: list[str] = []
+    at = None
+    for number, line in enumerate(whole.splitlines(), 1):
+        cells = line.split(";")
+        if line.startswith("#"):
+            names = cells[4:]
+            continue
+        try:
+            _, seconds, stamp, device, *values = cells
+            at = after(at, clock(stamp))
+            reports.date = reports.date or date(stamp)
+            reports.add(device, at, amount(seconds) or 1.0, numbers(names, values))
+        except ValueError:
+            reader.refuse(number, line)
+    return reader.bad
+
+
+def _json(path: Path, whole: str, reports: Reports) -> int:
+    try:
+        (host,) = json.loads(whole)["sysstat"]["hosts"]
+        at = None
+        for report in host["statistics"]:
+            stamp = report.get("timestamp")
+            if stamp is None or "disk" not in report:
+                continue
+            at = after(at, clock(stamp["time"]))
+            reports.date = reports.date or date(stamp["date"])
+            for row in report["disk"]:
+                columns = {name: amount(value) for name, value in row.items() if name != "disk-device"}
+                reports.add(row["disk-device"], at, amount(stamp["interval"]) or 1.0, columns)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordingError(f"{path} is damaged: {error}", "sadf -j FILE -- -d prints it") from None
+    return 0

@@ -1,0 +1,269 @@
+"""What iostat, sar and nvme-cli print of a drive at work: held against the programs themselves, and lines of other
+versions."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pslc import PslcError, formats
+from pslc.formats import Foreign, Hints
+from tests.loops import loop_over, reason
+
+loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
+
+
+def needs(*programs: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+
+
+def read(path: Path, text: str, **hints: object) -> Foreign:
+    path.write_text(text)
+    return formats.read([path], Hints(**hints))
+
+
+@loops
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("iostat", ["-xt"]),
+        ("iostat", ["-xm"]),
+        ("iostat", ["-xt", "-o", "JSON"]),
+        ("sar", ["-d"]),
+        ("sar", ["-dp"]),
+    ],
+)
+def test_what_the_program_prints_while_fio_writes_is_what_fio_wrote(program, words, tmp_path):
+    needs(program, "fio")
+    image = tmp_path / "image"
+    image.write_bytes(bytes(64 << 20))
+    with loop_over(image) as device:
+        name = Path(device.path).name
+        only = [name] if program == "iostat" else [f"--dev={name}"]
+        asked = [program, *words, *(only if program == "sar" else []), *([] if program == "sar" else only), "1"]
+        with (tmp_path / "out.txt").open("w") as out:
+            counting = subprocess.Popen(asked, stdout=out, env=os.environ | {"LC_ALL": "C"})
+            time.sleep(4)
+            job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
+            fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
+            time.sleep(2.5)
+            counting.send_signal(signal.SIGINT)
+            counting.wait(timeout=30)
+    (done,) = json.loads(fio.stdout)["jobs"]
+    found = formats.read([tmp_path / "out.txt"], Hints(device=name))
+    assert found.load is not None
+    assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.01)
+    assert found.load.read_bytes.sum() == pytest.approx(done["read"]["io_bytes"], rel=0.05, abs=1 << 20)
+    count = done["write"]["total_ios"] + done["read"]["total_ios"]
+    assert found.load.writes.sum() + found.load.reads.sum() == pytest.approx(count, rel=0.3), "they may be merged"
+
+
+@loops
+def test_sadf_says_the_same_as_sar(tmp_path):
+    needs("sar", "sadf")
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    with loop_over(image) as device:
+        subprocess.run(["sar", "-d", "-o", tmp_path / "sa", "1", "3"], check=True, capture_output=True)
+        found = []
+        for form in (["sadf", "-d"], ["sadf", "-j"], ["sar", "-d", "-f"]):
+            words = [*form, str(tmp_path / "sa"), *([] if form[0] == "sar" else ["--", "-d"])]
+            done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"LC_ALL": "C"})
+            at = tmp_path / f"{form[-1]}.txt"
+            found.append(read(at, done.stdout, device=Path(device.path).name))
+    for of in found[1:]:
+        assert of.load is not None
+        for name in ("seconds", "read_bytes", "write_bytes", "busy_s"):
+            assert getattr(of.load, name) == pytest.approx(getattr(found[0].load, name), rel=0.01, abs=1e4)
+
+
+OLD = """Linux 2.6.32-754.el6.x86_64 (db1) \t03/30/2019 \t_x86_64_\t(8 CPU)
+
+03/30/2019 11:59:59 PM
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           1.00    0.00    1.00    0.00    0.00   98.00
+
+Device:         rrqm/s   wrqm/s     r/s     w/s   rsec/s   wsec/s avgrq-sz avgqu-sz   await  svctm  %util
+sda               0.00     9.00    1.00    2.00     8.00    16.00    8.00     0.01    0.20   0.10   0.02
+
+03/31/2019 12:00:01 AM
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           1.00    0.00    1.00    0.00    0.00   98.00
+
+Device:         rrqm/s   wrqm/s     r/s     w/s   rsec/s   wsec/s avgrq-sz avgqu-sz   await  svctm  %util
+sda               0.00     9.00   10.00  100.00   160.00  2000.00   19.64     0.50    5.00   1.00  50.00
+
+"""
+
+
+def test_an_old_iostat_over_midnight_with_a_twelve_hour_clock(tmp_path):
+    found = read(tmp_path / "io.txt", OLD)
+    load = found.load
+    assert load is not None
+    assert load.seconds.tolist() == [2.0]
+    assert load.write_bytes.tolist() == [2 * 2000 * 512]
+    assert load.reads.tolist() == [20.0]
+    assert load.write_s.tolist() == [pytest.approx(200 * 5e-3)]
+    assert load.busy_s.tolist() == [1.0]
+    from datetime import datetime
+
+    assert datetime.fromtimestamp(found.began_unix) == datetime(2019, 3, 30, 23, 59, 59)
+
+
+def test_decimal_commas_are_read(tmp_path):
+    text = OLD.replace("2000.00", "2000,00").replace(" 50.00", " 50,00").replace("0.50 ", "0,50 ")
+    assert read(tmp_path / "io.txt", text).load.write_bytes.tolist() == [2 * 2000 * 512]
+
+
+SAR = """Linux 5.10.0 (db1) \t2021-11-02 \t_x86_64_\t(8 CPU)
+
+12:00:01 AM       DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util
+12:10:01 AM    dev8-0    100.00      0.00   2000.00     20.00      0.20      2.00      1.00     10.00
+12:10:01 AM   dev8-16      0.00      0.00      0.00      0.00      0.00      0.00      0.00      0.00
+
+12:10:01 AM       LINUX RESTART\t(8 CPU)
+
+12:15:01 AM       DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util
+12:20:01 AM    dev8-0    100.00   1000.00   1000.00     20.00      0.20      2.00      1.00     10.00
+Average:       dev8-0    100.00   1000.00   1000.00     20.00      0.20      2.00      1.00     10.00
+"""
+
+
+def test_an_old_sar_with_a_restart(tmp_path):
+    load = read(tmp_path / "sar.txt", SAR).load
+    assert load is not None
+    assert load.seconds.tolist() == [600.0, 300.0]
+    assert load.write_bytes.tolist() == [600 * 2000 * 512, 300 * 1000 * 512]
+    assert load.writes.tolist() == [60_000.0, 15_000.0]
+    assert load.read_s.tolist() == [0.0, pytest.approx(15_000 * 2e-3)]
+
+
+def test_long_intervals_are_doubted(command, tmp_path):
+    (tmp_path / "sar.txt").write_text(SAR)
+    done = command("analyze", "sar.txt")
+    assert done.returncode == 0, done.stderr
+    assert "intervals are of 7 min 30 s, so pauses and falls within one are not seen" in " ".join(done.stdout.split())
+
+
+def test_of_several_devices_one_is_asked_for(tmp_path):
+    with pytest.raises(PslcError, match=r"several devices: dev8-16, dev8-0, the busiest first[\s\S]*--device"):
+        read(
+            tmp_path / "sar.txt",
+            SAR.replace("dev8-16      0.00      0.00      0.00", "dev8-16      9.00      0.00 950000.00"),
+        )
+    with pytest.raises(PslcError, match="no device sdz"):
+        read(tmp_path / "sar.txt", SAR, device="sdz")
+
+
+def test_a_broken_line_is_named_or_counted(tmp_path):
+    broken = OLD.replace("160.00", "many")
+    with pytest.raises(PslcError, match=r"io.txt:15: "):
+        read(tmp_path / "io.txt", broken)
+    with pytest.raises(PslcError, match="no intervals"):
+        read(tmp_path / "io.txt", broken, skip_bad=True)
+
+
+def test_what_iostat_has_counted_is_judged_as_what_was_watched(command, tmp_path):
+    """300 MB/s for two minutes, 60 MB/s for one, five minutes of rest, and fast again."""
+    header = "Device            r/s     rkB/s     w/s     wkB/s  w_await  aqu-sz  %util\n"
+    text = "Linux 6.1.0 (db1) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n"
+    parts = [(30, 0), (120, 300), (60, 60), (300, 0), (60, 300)]
+    speeds = [0, *(speed for seconds, speed in parts for _ in range(seconds))]
+    for second, speed in enumerate(speeds):
+        busy = 100.0 if speed else 0.0
+        latency = 4000 / speed if speed else 0.0
+        text += f"11/21/26 {22 + second // 3600}:{second // 60:02}:{second % 60:02}\n"
+        text += f"{header}sda  0.00  0.00  {speed:.2f}  {speed * 1024:.2f}  {latency:.2f}  4.00  {busy:.2f}\n\n"
+    (tmp_path / "io.txt").write_text(text)
+    done = command("analyze", "io.txt")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "Writes fell from 315 MB/s to 62.9 MB/s at 22:02:30 after 37.7 GB without a pause of 10 s" in said
+    assert "the SLC cache was full (likely); it was fast again after 5 min 0 s idle, at 22:08:30" in said
+    both = command("compare", "io.txt", "io.txt")
+    assert both.returncode == 0, both.stderr
+
+
+SHIM = """
+#include <dlfcn.h>
+#include <linux/ioctl.h>
+#include <linux/nvme_ioctl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A drive whose health log is a file. */
+int ioctl(int fd, unsigned long request, ...) {
+    va_list more;
+    va_start(more, request);
+    struct nvme_passthru_cmd *command = va_arg(more, void *);
+    va_end(more);
+    if (request != NVME_IOCTL_ADMIN_CMD) {
+        int (*next)(int, unsigned long, void *) = dlsym(RTLD_NEXT, "ioctl");
+        return next(fd, request, command);
+    }
+    FILE *file = fopen(getenv("LOG_PAGE"), "rb");
+    size_t got = fread((void *)(uintptr_t)command->addr, 1, command->data_len, file);
+    fclose(file);
+    return got ? 0 : -1;
+}
+"""
+WIDE = {"data_units_read": 32, "data_units_written": 48, "power_cycles": 112, "power_on_hours": 128,
+        "unsafe_shutdowns": 144, "media_errors": 160}  # fmt: skip
+"""Places of numbers of 16 bytes in the log (NVMe base specification, SMART / Health Information)."""
+TIMES = {"warning_temp_time": 192, "critical_comp_time": 196, "thm_temp1_trans_count": 216,
+         "thm_temp2_trans_count": 220, "thm_temp1_total_time": 224, "thm_temp2_total_time": 228}  # fmt: skip
+"""And of 4 bytes."""
+
+
+def test_nvme_cli_prints_the_health_log_that_is_read(tmp_path):
+    needs("nvme", "cc")
+    (tmp_path / "shim.c").write_text("#define _GNU_SOURCE\n" + SHIM)
+    shim = tmp_path / "shim.so"
+    built = subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "shim.c", "-ldl"], check=False)
+    if built.returncode:
+        pytest.skip("the kernel's headers are not installed")
+    drawn = random.Random(5)
+    environment = os.environ | {"LD_PRELOAD": str(shim), "LOG_PAGE": str(tmp_path / "page"), "LC_ALL": "C"}
+    for turn in range(20):
+        page = bytearray(512)
+        # nvme-cli prints a critical warning in hexadecimal, or not, by version; 0 is the same in both.
+        log = {"critical_warning": 0, "temperature": drawn.randrange(0, 99)}
+        struct.pack_into("<H", page, 1, log["temperature"] + 273)
+        for place, name in ((3, "available_spare"), (4, "available_spare_threshold"), (5, "percentage_used")):
+            log[name] = page[place] = drawn.randrange(0, 101)
+        for name, place in WIDE.items():
+            log[name] = drawn.randrange(0, 10 ** drawn.randrange(1, 18))
+            page[place : place + 16] = log[name].to_bytes(16, "little")
+        for name, place in TIMES.items():
+            log[name] = drawn.randrange(0, 10**6)
+            struct.pack_into("<I", page, place, log[name])
+        (tmp_path / "page").write_bytes(page)
+        for words in (["-o", "json"], []):
+            done = subprocess.run(
+                ["nvme", "smart-log", *words, "/dev/zero"], env=environment, capture_output=True, text=True, check=True
+            )
+            (found,) = read(tmp_path / f"log{turn}{len(words)}", done.stdout).health
+            # Of long numbers nvme-cli 2 prints all digits in JSON, and in text.
+            assert {name: found.get(name) for name in log} == log, words
+
+
+def test_two_health_logs_tell_what_changed(command, tmp_path):
+    for name, errors in (("before", 3), ("after", 5)):
+        log = {"critical_warning": 0, "percentage_used": 95, "media_errors": errors, "power_on_hours": 7,
+               "data_units_written": 10**9, "available_spare": 100}  # fmt: skip
+        (tmp_path / name).write_text(json.dumps({"nvme_smart_health_information_log": log}))
+    done = command("analyze", "before", "after")
+    assert done.returncode == 0, done.stderr
+    assert "media errors rose from 3 to 5" in done.stdout
+    assert "95 % of its life" in done.stdout
