@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 
 
 SHARED = ("test_attempts", "test_faults", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_real",
-          "test_swapped", "test_watch")  # fmt: skip
+          "test_replay_real", "test_swapped", "test_sysstat", "test_watch")  # fmt: skip
 """Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
 
 
@@ -86,3 +87,18 @@ def command(tmp_path: Path):
         )
 
     return run
+
+
+@pytest.fixture
+def tracefs() -> Iterator[Path]:
+    """The kernel's tracing, mounted where it was not."""
+    place = Path("/sys/kernel/tracing")
+    mounted = False
+    if not (place / "instances").is_dir():
+        done = subprocess.run(["mount", "-t", "tracefs", "none", place], capture_output=True, check=False)
+        mounted = done.returncode == 0
+    if not (place / "events/block").is_dir():
+        pytest.skip("this machine shows no block events")
+    yield place
+    if mounted:
+        subprocess.run(["umount", place], check=False)

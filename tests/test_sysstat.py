@@ -61,7 +61,8 @@ def test_what_the_program_prints_while_fio_writes_is_what_fio_wrote(program, wor
     (done,) = json.loads(fio.stdout)["jobs"]
     found = formats.read([tmp_path / "out.txt"], Hints(device=name))
     assert found.load is not None
-    assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.01)
+    # Intervals are told in whole seconds, and on a busy machine they are not.
+    assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.05)
     assert found.load.read_bytes.sum() == pytest.approx(done["read"]["io_bytes"], rel=0.05, abs=1 << 20)
     count = done["write"]["total_ios"] + done["read"]["total_ios"]
     assert found.load.writes.sum() + found.load.reads.sum() == pytest.approx(count, rel=0.3), "they may be merged"
@@ -188,7 +189,7 @@ def test_what_iostat_has_counted_is_judged_as_what_was_watched(command, tmp_path
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "Writes fell from 315 MB/s to 62.9 MB/s at 22:02:30 after 37.7 GB without a pause of 10 s" in said
-    assert "the SLC cache was full (likely); it was fast again after 5 min 0 s idle, at 22:08:30" in said
+    assert "the SLC cache was full (likely); it was fast again after 5 min idle, at 22:08:30" in said
     both = command("compare", "io.txt", "io.txt")
     assert both.returncode == 0, both.stderr
 

@@ -1,6 +1,7 @@
 """Traces: shown, converted, replayed on a simulated drive, and judged."""
 
 import json
+import lzma
 import random
 import shutil
 import struct
@@ -179,7 +180,7 @@ def test_the_command_shows_converts_and_replays(command, tmp_path):
     [
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "--bs=4k says nothing to a trace"),
         (["run", "fill", "--on", "sim:pm871b-128gb", "--pace", "asap"], "fill is no trace"),
-        (["run", "{trace}", "--on", "./x.bin", "--size", "1GB"], "is no simulated drive"),
+        (["run", "{trace}", "--on", "./x.bin", "--size", "1GB"], "but the drive has"),
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "when"], '--columns has "when"'),
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "time=never"], "there is no column never"),
@@ -304,3 +305,45 @@ def test_what_fio_wrote_down_is_replayed_as_fio_itself_does(tmp_path, small):
     assert counts == {kind: sum(row[1] == number for row in ours) for kind, number in
                       (("read", 0), ("write", 1), ("sync", 3))}  # fmt: skip
     assert recording.drive_time_s == pytest.approx(ours[-1][0] / 1e9, rel=0.05)
+
+
+MQSIM = ROOT / "tests" / "fixtures" / "mqsim"
+
+
+@pytest.mark.parametrize("name", ["tpcc-small", "wsrch-small"])
+def test_the_traces_that_mqsim_publishes_run(name, tmp_path):
+    """github.com/CMU-SAFARI/MQSim, `traces/`. What is in them is counted by its own description: arrival in ns, device,
+    start in sectors, size in sectors, 0 a write and 1 a read. Web search is nearly all reads, so the numbers of MQSim
+    are what they say."""
+    path = MQSIM / f"{name}.trace.xz"
+    assert trace_format(str(path)) == "mqsim"
+    rows = [tuple(map(int, line.split())) for line in lzma.decompress(path.read_bytes()).decode().splitlines()]
+    survey = traces.opened(path, Part()).survey()
+    assert sum(sum(of["count"].values()) for of in survey["devices"]) == len(rows)
+    assert survey["duration_ns"] == rows[-1][0] - rows[0][0]
+    for of in survey["devices"]:
+        mine = [row for row in rows if row[1] == int(of["device"])]
+        for kind, number in (("write", 0), ("read", 1)):
+            assert of["count"][kind] == sum(row[4] == number for row in mine)
+            assert of["bytes"][kind] == 512 * sum(row[3] for row in mine if row[4] == number)
+        assert of["end_bytes"] == 512 * max(row[2] + row[3] for row in mine)
+    if name == "wsrch-small":
+        assert sum(row[4] for row in rows) > 0.99 * len(rows)
+    device = max(survey["devices"], key=lambda of: sum(of["bytes"].values()))["device"]
+    how = Replay(Part(device=device), fit="wrap", prefill=True)
+    found = pslc.run(path, on="sim:pm871b-128gb", how=how).findings
+    assert found["requests"] == sum(row[1] == int(device) for row in rows)
+    assert not [doubt for doubt in found["doubts"] if doubt.code == "never-written"]
+
+
+def test_two_drives_under_one_trace_are_compared_side_by_side(command, tmp_path):
+    bursts(tmp_path / "work.csv", 3, 300 * MB, 5.0)
+    for name in ("pm871b-128gb", "sn550-1tb"):
+        done = command("run", "work.csv", "--on", f"sim:{name}", "--save", name, "--no-report")
+        assert done.returncode == 0, done.stderr
+    done = command("compare", "pm871b-128gb", "sn550-1tb", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row["values"] for row in json.loads(done.stdout)["figures"]}
+    for name in ("share_slc", "cache_most_bytes", "busy_dies", "life_years", "trace write 99.9 % latency"):
+        assert len(rows[name]) == 2, name
+    assert rows["trace write 99 % latency"][0] != rows["trace write 99 % latency"][1]

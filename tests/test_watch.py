@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import resource
 import shlex
@@ -16,11 +17,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pslc
 from pslc.analysis.falls import falls
 from pslc.analysis.load import Load
 from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.runner.watch import watch
+from pslc.traces import Replay
 from pslc.watch import asked as asking
 from pslc.watch import counters
 from pslc.watch.asked import Asked
@@ -205,11 +208,25 @@ def test_watching_writes_nothing_and_opens_nothing_for_writing(tmp_path, command
     with loop_over(image) as device:
         name = Path(device.path).name
         before = Path(f"/sys/block/{name}/stat").read_text().split()
-        pslc = str(Path(sys.executable).parent / "pslc")
+        executable = str(Path(sys.executable).parent / "pslc")
         log = tmp_path / "strace"
         calls = "trace=open,openat,openat2,creat,ioctl,mount,unlink,unlinkat,rename,renameat,renameat2,truncate"
         save = str(tmp_path / "run")
-        words = ["strace", "-f", "-y", "-o", str(log), "-e", calls, pslc, "watch", device.path, "--for", "3s", "--save"]
+        words = [
+            "strace",
+            "-f",
+            "-y",
+            "-o",
+            str(log),
+            "-e",
+            calls,
+            executable,
+            "watch",
+            device.path,
+            "--for",
+            "3s",
+            "--save",
+        ]
         done = subprocess.run([*words, save], capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
         after = Path(f"/sys/block/{name}/stat").read_text().split()
@@ -231,8 +248,8 @@ def test_what_fio_writes_is_counted_to_the_byte_and_ctrl_c_ends_it(tmp_path):
     image = tmp_path / "image"
     image.write_bytes(bytes(64 << 20))
     with loop_over(image) as device:
-        pslc = str(Path(sys.executable).parent / "pslc")
-        words = [pslc, "watch", device.path, "--json", "--for", "10min"]
+        executable = str(Path(sys.executable).parent / "pslc")
+        words = [executable, "watch", device.path, "--json", "--for", "10min"]
         watching = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         wait_for(lambda: looks(watching.pid))
         job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
@@ -318,9 +335,9 @@ def test_a_drive_whose_cache_only_the_test_knows_is_seen_through(tmp_path):
 def seen_through(device: str, folder: Path) -> Recording:
     """Watch while fio writes until the cache is full and on, rests, and writes again."""
     job = ["--rw=write", "--bs=512k", "--direct=1", "--ioengine=libaio", "--iodepth=4", "--time_based"]
-    pslc = str(Path(sys.executable).parent / "pslc")
+    executable = str(Path(sys.executable).parent / "pslc")
     watching = subprocess.Popen(
-        [pslc, "watch", device, "--no-report", "--save", folder / "run"], stdout=subprocess.DEVNULL
+        [executable, "watch", device, "--no-report", "--save", folder / "run"], stdout=subprocess.DEVNULL
     )
     wait_for(lambda: looks(watching.pid))
     time.sleep(13)
@@ -346,6 +363,60 @@ def wait_for(there) -> None:
         time.sleep(0.1)
 
 
+def simulated(seed: int, path: Path) -> tuple[Load, np.ndarray]:
+    """A random workload on a simulated drive of which the host sees only what a block layer counts, second by second;
+    and the share of each second's writes that went past the cache, which it does not see."""
+    drawn = random.Random(seed)
+    rows, at, us, total = ["time_us,op,offset,size"], 0, 0.0, 0.0
+    for _ in range(drawn.randrange(2, 5)):
+        speed, volume = drawn.choice([300e6, 450e6, 480e6]), drawn.uniform(1e9, 9e9)
+        if total + volume > 40e9:
+            break
+        total += volume
+        for _ in range(int(volume / (1 << 20))):
+            rows.append(f"{int(us)},write,{at},{1 << 20}")
+            at, us = at + (1 << 20), us + (1 << 20) / speed * 1e6
+        us += drawn.choice([3, 15, 60, 200, 400]) * 1e6
+    path.write_text("\n".join(rows) + "\n")
+    run = pslc.run(path, on="sim:pm871b-128gb", how=Replay(iodepth=8))
+    ends = np.concatenate([[0.0], (run.time["end_ns"].astype(float) - run.start_ns) / 1e9])
+    edges = np.arange(0.0, ends[-1] + 1)
+
+    def each_second(sums: np.ndarray) -> np.ndarray:
+        return np.diff(np.interp(edges, ends, np.concatenate([[0.0], sums])))
+
+    names = ("write_bytes", "writes", "lat_sum_ns")
+    written, count, waited = (each_second(np.cumsum(run.time[name], dtype=float)) for name in names)
+    past = each_second(run.time["host_to_native_bytes_total"].astype(float)) / np.maximum(written, 1.0)
+    waited, none = waited / 1e9, np.zeros(count.size)
+    load = Load(
+        seconds=none + 1, read_bytes=none, write_bytes=written, trim_bytes=none, reads=none, writes=count, flushes=none,
+        read_s=none, write_s=waited, busy_s=np.minimum(waited, 1.0), queue_s=waited, celsius=none * np.nan,
+    )  # fmt: skip
+    return load, np.where(written > 1e6, past, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_on_random_workloads_every_full_cache_is_found_to_the_second_and_nothing_else(seed, tmp_path):
+    load, past = simulated(seed, tmp_path / "work.csv")
+    slow = np.concatenate([[0], (past > 0.5).astype(np.int8), [0]])
+    begins, ends = np.flatnonzero(np.diff(slow) == 1), np.flatnonzero(np.diff(slow) == -1)
+    # Slow for 4 s or more, and busy and fast for as long before, since it was slow or rested.
+    fast = (load.write_bytes > 1e6) & (past <= 0.5)
+    sessions = [begin for begin, _ in load.sessions()]
+    wanted = []
+    for begin, end in zip(begins, ends, strict=True):
+        since = max(of for of in [*sessions, *ends] if of <= begin)
+        if end - begin >= 4 and (load.busy_s * fast)[since:begin].sum() >= 4:
+            wanted.append(int(begin))
+    found = falls(load)
+    assert [fall.at_s for fall in found] == pytest.approx(wanted, abs=2)
+    for fall in found:
+        # The cache of this drive has 3 GB.
+        assert fall.since_pause_bytes == pytest.approx(3.0e9, rel=0.1)
+        assert fall.after.bytes_per_s == pytest.approx(163e6, rel=0.15)
+
+
 def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, tmp_path):
     (tmp_path / "file").write_text("")
     done = command("watch", "file")
@@ -357,7 +428,7 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
 
 
 @loops
-def test_the_commands_of_the_document_run(command, tmp_path):
+def test_the_commands_of_the_document_run(command, tmp_path, tracefs):
     """With a loop device in the place of the drive, and 2 s in that of hours."""
     block, *_ = re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / "watch.md").read_text(), flags=re.S | re.M)
     image = tmp_path / "image"
@@ -367,5 +438,6 @@ def test_the_commands_of_the_document_run(command, tmp_path):
     with loop_over(image) as device:
         for line in lines:
             asked = re.sub(r"--for \w+", "", line.partition("#")[0]).replace("/dev/nvme0n1", device.path)
+            asked = asked.replace("/dev/shm/", "")
             done = command(*shlex.split(asked)[1:], "--for", "2s")
             assert done.returncode == 0, done.stderr

@@ -151,6 +151,16 @@ class RealDrive:
     ) -> dict[str, Any]:
         """As `SimDrive.run`."""
 
+    def replay(
+        self,
+        trace: TraceFile,
+        how: dict[str, Any],
+        seed: int,
+        progress: Callable[[dict[str, Any]], bool] | None = None,
+        keep: Callable[[dict[str, Any]], None] | None = None,
+    ) -> dict[str, Any]:
+        """As `SimDrive.replay`; data follow from `seed`. A request is late from 1 ms on, and whole blocks are moved."""
+
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
 
@@ -256,9 +266,10 @@ class SimDrive:
         keep: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
         """Replay a trace. `how`: `pace` (`original`, `asap`), `speed`, `iodepth` (the most under way), `fit` (`exact`,
-        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`. The result is that of `run`, and `replay`:
-        `format`, `devices`, `notes`, `skipped`, `empty`, `backwards_ns`, `requests`, `late`, `late_most_ns`,
-        `late_sum_ns`, `moved`, `unwritten_bytes`, `cache_most_bytes`, `cache_most_at_ns`, `prefilled_bytes`."""
+        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`, `largest_bytes` (of its reads and writes).
+        The result is that of `run`, and `replay`: `format`, `devices`, `notes`, `skipped`, `empty`, `backwards_ns`,
+        `requests`, `late`, `late_most_ns`, `late_sum_ns`, `moved`, `widened` (to whole blocks), `unwritten_bytes`,
+        `cache_most_bytes`, `cache_most_at_ns`, `prefilled_bytes`."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

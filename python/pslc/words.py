@@ -57,11 +57,13 @@ def span(seconds: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure of `pslc.findings.comparison`: bytes, bytes a second, a rate or seconds."""
+    """A figure of `pslc.findings.comparison`: bytes, bytes a second, a share, a rate or seconds."""
     if unit == "B":
         return size(value)
     if unit == "B/s":
         return speed(value)
+    if unit == "share":
+        return share(value)
     return span(value) if unit == "s" else f"{_three(value)} {unit}"
 
 

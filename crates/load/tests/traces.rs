@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use pslc_load::job::{self, Ground};
-use pslc_load::replay::{reads_first, replay, Fit, Pace, Place, Replay};
+use pslc_load::replay::{reads_first, replay, Fit, Footing, Pace, Place, Replay};
 use pslc_load::traces::{survey, Cut, Entry, IologWriter, Reading, Trace, TraceError};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::{Nanos, Op, Request};
@@ -116,6 +116,16 @@ const EXAMPLES: &[(&str, &str, [Row; 2])] = &[
         [(0, Op::Trim, 491_520, 4096), (96_000, Op::Flush, 0, 0)],
     ),
     (
+        "ftrace",
+        "# tracer: nop\n\
+         CPU:1 [LOST 7 EVENTS]\n\
+         \x20 fio-23826   [000] ..... 11589.325026: block_bio_queue: 7,0 WS 7904 + 8 [fio]\n\
+         \x20 fio-23826   [000] ..... 11589.325044: block_rq_issue: 7,0 WS 4096 () 7904 + 8 be,0,4 [fio]\n\
+         \x20 ksoftirqd/1-22 [001] ..s.. 11589.356727: block_rq_complete: 7,0 WS () 7904 + 8 be,0,4 [0]\n\
+         \x20 fstrim 12 [001] 11589.356744: block_rq_issue: 7,0 DS 1048576 () 1024 + 2048 [fstrim]\n",
+        [(0, Op::Write, 7904 * 512, 4096), (31_700_000, Op::Trim, 524_288, 1 << 20)],
+    ),
+    (
         "blkparse",
         "  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kworker/3:1]\n\
          \x20 8,0    3        2     0.009507758   697  D   W 223490 + 8 [kworker/3:1]\n\
@@ -147,7 +157,9 @@ fn the_lines_of_each_format_are_found_out_and_mean_what_its_description_says() {
 
 #[test]
 fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
-    for (name, text, expected) in EXAMPLES.iter().filter(|(name, _, _)| *name != "blkparse") {
+    for (name, text, expected) in
+        EXAMPLES.iter().filter(|(name, _, _)| !["blkparse", "ftrace"].contains(name))
+    {
         let good: Vec<&str> = text.lines().collect();
         let repeated = format!("{}\n", good[1..].join("\n")).repeat(6);
         let text = format!("{}\n{repeated}what is this, then\n{}\n", good[0], good[good.len() - 1]);
@@ -299,7 +311,14 @@ fn replayed(
     let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default())?;
     let mut target = target();
     let job = job(iodepth, target.capacity_bytes());
-    replay(&mut target, &job, &mut trace, &Replay { pace, fit }, None, &mut |_: &_| true)
+    replay(
+        &mut target,
+        &job,
+        &mut trace,
+        &Replay { pace, fit, footing: Footing::SIMULATED },
+        None,
+        &mut |_: &_| true,
+    )
 }
 
 #[test]
@@ -367,7 +386,7 @@ fn what_a_trace_reads_first_is_what_a_prefill_writes() {
     let capacity = target.capacity_bytes();
     let pages = reads_first(&mut open(), Fit::Exact, capacity).unwrap();
     assert_eq!(pages.runs().into_iter().flatten().collect::<Vec<_>>(), [1, 2, 3]);
-    let how = Replay { pace: Pace::Asap, fit: Fit::Exact };
+    let how = Replay { pace: Pace::Asap, fit: Fit::Exact, footing: Footing::SIMULATED };
     let job = job(1, capacity);
     let (_, bare) = replay(&mut target.clone(), &job, &mut open(), &how, None, &mut |_: &_| true).unwrap();
     assert_eq!(bare.unwritten_bytes, 16384);
@@ -471,4 +490,38 @@ fn blktrace_files_of_several_processors_are_merged_by_time() {
     assert_eq!(entries.len(), 100);
     assert!(entries.iter().enumerate().all(|(i, entry)| entry.at == Nanos(1000 * i as u64)));
     assert_eq!(entries.iter().filter(|entry| entry.request.op == Op::Write).count(), 50);
+}
+
+#[test]
+fn ftrace_tells_flushes_and_what_the_kernel_lost() {
+    let text = "a-1 [000] ..... 5.000001: block_rq_issue: 7,0 FF 0 () 18446744073709551615 + 0 [a]\n\
+                a-1 [000] ..... 5.000002: block_rq_issue: 7,0 FWFS 4096 () 8 + 8 be,0,4 [a]\n\
+                CPU:0 [LOST 12 EVENTS]\n\
+                a-1 [000] ..... 5.000003: block_rq_issue: 7,0 N 0 (12 00 00 00 60 00) 0 + 0 [a]\n";
+    let file = Temporary::new(text.as_bytes());
+    let (trace, entries) = read(&file.0, &Reading::default()).unwrap();
+    let found: Vec<(u64, Request)> = entries.iter().map(|entry| (entry.at.0, entry.request)).collect();
+    let written = Request { fua: true, ..Request::write(4096, 4096) };
+    assert_eq!(found, [(0, Request::flush()), (1000, Request::flush()), (1000, written)]);
+    assert_eq!(trace.notes(), ["the kernel lost 12 events: those requests are missing"]);
+}
+
+#[test]
+fn requests_on_a_real_drive_are_whole_blocks_and_late_only_after_a_while() {
+    let rows =
+        [(0, Op::Write, 512, 512), (1_000_000, Op::Write, 4096, 5000), (1_000_100, Op::Read, 8192, 4096)];
+    let mut log = String::from("time_ns,op,offset,size\n");
+    for (at, op, offset, size) in rows {
+        let op = if op == Op::Read { "read" } else { "write" };
+        log += &format!("{at},{op},{offset},{size}\n");
+    }
+    let file = Temporary::new(log.as_bytes());
+    let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
+    let mut target = target();
+    let job = job(1, target.capacity_bytes());
+    let footing = Footing::real(5000, 4096);
+    let how = Replay { pace: Pace::Original { speed: 1.0 }, fit: Fit::Exact, footing };
+    let (recording, found) = replay(&mut target, &job, &mut trace, &how, None, &mut |_: &_| true).unwrap();
+    assert_eq!((found.requests, found.widened, found.late), (3, 2, 0));
+    assert_eq!(recording.stats[0].kinds[Op::Write as usize].bytes, 4096 + 8192);
 }

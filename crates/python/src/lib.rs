@@ -243,7 +243,7 @@ impl SimDrive {
         progress: Option<Py<PyAny>>,
         keep: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        trace::replay(py, &mut self.target, trace, &how, progress, keep)
+        trace::replay(py, &mut self.target, Ground::Simulated, trace, &how, progress, keep)
     }
 }
 

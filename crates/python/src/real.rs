@@ -9,7 +9,7 @@ use pslc_load::{least, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::{errors, parse, run};
+use crate::{errors, parse, run, trace};
 
 #[pyclass]
 pub struct RealDrive {
@@ -77,6 +77,23 @@ impl RealDrive {
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
         run::run(py, &mut self.target, &jobs, seed, progress, keep, 1)
+    }
+
+    #[pyo3(signature = (trace, how, seed, progress=None, keep=None))]
+    fn replay<'py>(
+        &mut self,
+        py: Python<'py>,
+        trace: &trace::TraceFile,
+        how: trace::How,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let text = "[trace]\nrw=randrw\nbs=4k\ndirect=1\n";
+        let jobs = parse("trace", text, &[], Ground::Real, self.target.capacity_bytes())?;
+        self.target.check(&jobs).map_err(errors::unfit)?;
+        self.target.seed(seed);
+        trace::replay(py, &mut self.target, Ground::Real, trace, &how, progress, keep)
     }
 }
 

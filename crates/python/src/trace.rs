@@ -1,12 +1,12 @@
-//! Traces as Python sees them: what is in them, what they are written as, and their replay on a simulated drive.
+//! Traces as Python sees them: what is in them, what they are written as, and their replay on a drive.
 
 use std::fs::File;
 use std::path::PathBuf;
 
 use pslc_load::job::Ground;
-use pslc_load::replay::{reads_first, Fit, Pace, Replay, Replayed};
+use pslc_load::replay::{reads_first, Fit, Footing, Pace, Replay, Replayed};
 use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Survey, Trace, TraceError};
-use pslc_load::{SimTarget, Target};
+use pslc_load::Target;
 use pslc_ssd::{Nanos, Op, Request};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -274,20 +274,28 @@ pub struct How {
     /// For `scale`.
     span_bytes: u64,
     prefill: bool,
+    /// Of its requests, for a real drive's buffers.
+    largest_bytes: u32,
 }
 
-/// Replay a trace on a simulated drive.
-pub fn replay<'py>(
+/// Replay a trace on a drive.
+pub fn replay<'py, T: Target + Send>(
     py: Python<'py>,
-    target: &mut SimTarget,
+    target: &mut T,
+    ground: Ground,
     file: &TraceFile,
     how: &How,
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let text = format!("[trace]\nrw=randrw\nbs=4k\nioengine=io_uring\niodepth={}\ndirect=1\n", how.iodepth);
-    let mut jobs = parse("trace", &text, &[], Ground::Simulated, target.capacity_bytes())?;
-    jobs[0].options.retain(|(name, _)| name == "iodepth");
+    let mut jobs = parse("trace", &text, &[], ground, target.capacity_bytes())?;
+    let real = ground == Ground::Real;
+    jobs[0].options.retain(|(name, _)| name == "iodepth" || (real && name == "direct"));
+    let footing = match real {
+        true => Footing::real(how.largest_bytes, target.block_bytes()),
+        false => Footing::SIMULATED,
+    };
     jobs[0].options.push(("read_iolog".into(), file.path.display().to_string()));
     let fit = match how.fit.as_str() {
         "wrap" => Fit::Wrap,
@@ -311,7 +319,7 @@ pub fn replay<'py>(
     let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
     let (job, names) = (&jobs[0], target.columns());
     let out = run::observed(py, &jobs, names, progress, keep, 1, |observer| {
-        let how = Replay { pace, fit };
+        let how = Replay { pace, fit, footing };
         match pslc_load::replay::replay(target, job, &mut trace, &how, prefill.as_ref(), observer) {
             Ok((recording, replayed)) => {
                 outcome = Ok(replayed);
@@ -337,6 +345,7 @@ pub fn replay<'py>(
     of.set_item("late_most_ns", found.late_most.0)?;
     of.set_item("late_sum_ns", found.late_sum.0)?;
     of.set_item("moved", found.moved)?;
+    of.set_item("widened", found.widened)?;
     of.set_item("unwritten_bytes", found.unwritten_bytes)?;
     of.set_item("cache_most_bytes", found.cache_most_bytes)?;
     of.set_item("cache_most_at_ns", found.cache_most_at.0)?;

@@ -24,6 +24,7 @@ def command(
     device: Annotated[Path, typer.Argument(help="A block device.", metavar="DEVICE")],
     for_: Annotated[str | None, typer.Option("--for", help="So long; else until Ctrl-C.", metavar="8h")] = None,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Keep every request too, for a replay.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
@@ -31,14 +32,14 @@ def command(
 
     Nothing is written to it. Each second the block layer's counters are read; temperature, SMART and the link are asked
     for only while it works, so that it sleeps as it would. Ctrl-C ends it. The recording goes to a folder of its own
-    under runs/, or to --save; with --json only to --save.
+    under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
     """
     from pslc import units, view
     from pslc.errors import refusal
     from pslc.live import Live
     from pslc.opened import analysed
     from pslc.report import page, terminal
-    from pslc.runner.watch import watch
+    from pslc.runner.watch import device_of, lies_on, watch
 
     seconds = units.seconds(for_, "--for") if for_ else None
     folder = save
@@ -46,8 +47,21 @@ def command(
         folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-watch-{device.name}"
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise refusal(f"{folder} is not empty", "--save takes a new folder")
+    if trace and folder is None:
+        raise refusal("--trace with --json has no place for the trace", "--save DIR")
+    keep = _keeper(folder) if folder else None
+    if folder is not None and device.exists() and lies_on(folder, device_of(device)):
+        if trace:
+            raise refusal(
+                f"{folder} is on the drive that is traced", "--save DIR on another one, or in memory (/dev/shm)"
+            )
+        typer.echo(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
+        keep = None
+    if trace and folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    into = folder / "trace.txt" if trace and folder else None
     with Live(sys.stderr) as live:
-        found = watch(device, seconds, _shown(live, device, seconds), _keeper(folder) if folder else None, ENDS)
+        found = watch(device, seconds, _shown(live, device, seconds), keep, ENDS, into)
     recording = analysed(found)
     if folder is not None:
         recording.save(folder)

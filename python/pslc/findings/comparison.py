@@ -23,7 +23,9 @@ STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
 """Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
 STRETCHES: Final = 10
 """Parts of what all sides have in common, in which their speeds are compared."""
-UNITS: Final = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_s", "s"))
+UNITS: Final = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_s", "s"), ("_years", "years"))
+SHARES: Final = ("share_", "busy_")
+"""How names of shares begin."""
 """Units of findings, by the ends of their names."""
 OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean", "throttled_s": "throttled"}
 NOISE: Final = 0.02
@@ -245,7 +247,7 @@ def _figures(recording: Recording) -> Figures:
     found: Figures = {}
     findings = recording.findings
     for key, value in findings.items():
-        unit = next((unit for end, unit in UNITS if key.endswith(end)), None)
+        unit = next((unit for end, unit in UNITS if key.endswith(end)), "share" if key.startswith(SHARES) else None)
         if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
             low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
             figure = rate(value) if low is None or high is None else Figure(value, low, high)
@@ -259,8 +261,11 @@ def _figures(recording: Recording) -> Figures:
                 seconds = max(done["runtime_ns"], 1) / 1e9
                 found[f"{job['name']} {kind} IOPS"] = ("/s", rate(done["total_ios"] / seconds))
                 found[f"{job['name']} {kind} mean latency"] = ("s", rate(done["lat_ns"]["mean"] / 1e9))
-                at = done["lat_ns"]["percentile"]["99.000000"]
-                found[f"{job['name']} {kind} 99 % latency"] = ("s", rate(at / 1e9))
+                at = done["lat_ns"]["percentile"]
+                found[f"{job['name']} {kind} 99 % latency"] = ("s", rate(at["99.000000"] / 1e9))
+                if "trace" in recording.facts:
+                    # Somebody's own work is judged by its slowest.
+                    found[f"{job['name']} {kind} 99.9 % latency"] = ("s", rate(at["99.900000"] / 1e9))
     return found
 
 

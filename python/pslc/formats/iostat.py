@@ -98,7 +98,7 @@ def _json(path: Path, whole: str, reports: Reports) -> int:
                 columns = {name: amount(value) for name, value in row.items() if name != "disk_device"}
                 seconds = None if at is None or before is None else at - before
                 reports.add(row["disk_device"], at, seconds, columns)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         hint = "iostat -x -o JSON prints it; it ends well only where iostat was told how many reports, or Ctrl-C"
         raise RecordingError(f"{path} is damaged: {error}", hint) from None
     return 0

@@ -46,7 +46,7 @@ def _log(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(whole) if whole.lstrip().startswith("{") else _lines(whole)
         log = in_our_names(found.get(SMARTCTL, found), kelvin=SMARTCTL not in found)
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
     if "critical_warning" not in log:
         raise RecordingError(f"{path} has no health log in it", "nvme smart-log and smartctl -j -a print it, as root")

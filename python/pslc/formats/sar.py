@@ -99,6 +99,6 @@ def _json(path: Path, whole: str, reports: Reports) -> int:
             for row in report["disk"]:
                 columns = {name: amount(value) for name, value in row.items() if name != "disk-device"}
                 reports.add(row["disk-device"], at, amount(stamp["interval"]) or 1.0, columns)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "sadf -j FILE -- -d prints it") from None
     return 0

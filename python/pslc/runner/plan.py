@@ -142,11 +142,8 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     if not target.is_real:
         return Plan(long, "", found.write_bytes, takes_days=bool(long))
     written = found.write_bytes
-    said = [_where(target), *long]
-    if target.foreign is not None:
-        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
-    if target.kind == "file":
-        said += [f"doubt: {doubt}" for doubt in doubts.of_the_file_system(target.facts["file_system"])]
+    where, *more = places(target)
+    said = [where, *long, *more]
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
@@ -155,7 +152,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         )
         if drive:
             share = f", {100 * written / drive:.1f} % of the drive's capacity"
-        said.append(f"writes {about}{words.size(written)}{share}; {_of_its_life(target, written)}")
+        said.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
         said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
     if found.read_bytes:
         said.append(f"reads {about}{words.size(found.read_bytes)}")
@@ -167,6 +164,16 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     if len(steps) > 1:
         said.append(f"{len(steps)} steps, as expected; what is measured may change them")
     return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
+
+
+def places(target: Target) -> list[str]:
+    """What is written to, and what is lost."""
+    said = [_where(target)]
+    if target.foreign is not None:
+        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
+    if target.kind == "file":
+        said += [f"doubt: {doubt}" for doubt in doubts.of_the_file_system(target.facts["file_system"])]
+    return said
 
 
 def _lost(file: dict[str, Any]) -> str:
@@ -186,7 +193,7 @@ def _type(path: str) -> str | None:
     return found[:120] if done.returncode == 0 and found else None
 
 
-def _of_its_life(target: Target, written: int) -> str:
+def of_its_life(target: Target, written: int) -> str:
     device = target.facts["device"]
     life = probe.endurance_bytes(probe.smart(device["name"])) if device else None
     if life is None:

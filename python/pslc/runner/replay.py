@@ -1,20 +1,25 @@
-"""A trace replayed on a simulated drive, and again on others that differ in their cache."""
+"""A trace replayed on a drive; on a simulated one again with other caches."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
 from typing import Any
 
-from pslc import traces
-from pslc._native import SimDrive, TraceFile, version
+from pslc import traces, words
+from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling, version
 from pslc.errors import JobError, PslcError
 from pslc.recording import Recording
-from pslc.targets.target import Target, find_target
+from pslc.runner.plan import Plan, of_its_life, places
+from pslc.targets import probe
+from pslc.targets.target import RealOptions, Target, find_target
 from pslc.traces.verdict import SMALLEST, row
 
 Progress = Callable[[dict[str, Any]], bool]
+BUFFERS = 256 << 20
+"""Bytes of all requests under way on a real drive, at most."""
 
 
 def replay(
@@ -24,21 +29,33 @@ def replay(
     recorded: Callable[[dict[str, Any], dict[str, Any]], Recording],
     progress: Progress | None = None,
     keep: Callable[[Recording], None] | None = None,
-) -> Recording:
+    real: RealOptions | None = None,
+    confirm: Callable[[Plan], bool] | None = None,
+) -> Recording | None:
     """Replay the trace in a file on the drive `on`; `recorded` makes a recording of what is common to all and of what
-    the native part gives.
+    the native part gives. None: `confirm` did not want what was to be done to a real drive.
 
     Raises:
-        PslcError: the drive is real, or the trace cannot be read or does not fit on it.
+        PslcError: the trace cannot be read or does not fit on the drive, or the drive may not be written to.
     """
-    if not on.startswith("sim:"):
-        hint = "replay it on a simulated drive: --on sim:NAME; pslc trace convert makes an iolog that fio replays"
-        raise JobError(f"{on} is no simulated drive, on which traces are not replayed yet", hint)
-    target = find_target(on)
+    target = find_target(on, real)
+    if target.stays:
+        raise JobError(f"{on} is a drive that stays, on which no traces are replayed", "--on sim:NAME")
+    if target.is_real and how.what_if:
+        raise JobError("--what-if asks for other caches, and a real drive has the one it has", "--on sim:NAME")
     file = traces.opened(path, how.part)
     survey = file.survey()
     traces.one_device(path, how.part, survey)
-    span = max((of["end_bytes"] for of in survey["devices"]), default=0)
+    end = max((of["end_bytes"] for of in survey["devices"]), default=0)
+    if target.is_real and how.fit == "exact" and end > target.capacity_bytes:
+        hint = (
+            "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all alike"
+        )
+        raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
+    if target.is_real and confirm is not None:
+        if not confirm(plan_of_replay(target, path, survey, how)):
+            return None
+        target = target.agreed()
     common: dict[str, Any] = {
         "suite": str(path),
         "target": target.spec,
@@ -63,9 +80,16 @@ def replay(
         keep(made(so_far | {"wall_s": so_far["drive_time_ns"] / 1e9}))
 
     drive = target.open()
-    assert isinstance(drive, SimDrive)
     stepped = None if progress is None else (lambda state: progress(state | {"step": "replay"}))
-    asked = _asked(how, span)
+    asked = _asked(how, survey, target.is_real)
+    if isinstance(drive, RealDrive):
+        facts = target.facts
+        facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+        result = drive.replay(file, asked, 0, stepped, kept if keep else None)
+        facts["after"] = probe.moment(facts)
+        if drive.engine is not None:
+            facts["engine"] = drive.engine
+        return made(result)
     result = drive.replay(file, asked, stepped, kept if keep else None)
     if not how.what_if or result["interrupted"]:
         return made(result)
@@ -75,10 +99,34 @@ def replay(
     )
 
 
-def _asked(how: traces.Replay, span: int) -> dict[str, Any]:
+def _asked(how: traces.Replay, survey: dict[str, Any], real: bool) -> dict[str, Any]:
+    span = max((of["end_bytes"] for of in survey["devices"]), default=0)
+    largest = max((size for kind, size, _ in survey["sizes"] if kind in ("read", "write")), default=0)
     depth = how.iodepth or (traces.DEPTH if how.pace == "original" else 32)
+    if real and largest * depth > BUFFERS:
+        if how.iodepth:
+            hint = f"--iodepth={max(BUFFERS // largest, 1)} or less"
+            raise JobError(f"{depth} requests of up to {words.size(largest)} need too much memory", hint)
+        depth = max(BUFFERS // largest, 1)
     said = {"pace": how.pace, "speed": how.speed, "iodepth": depth, "fit": how.fit}
-    return said | {"span_bytes": span, "prefill": how.prefill}
+    return said | {"span_bytes": span, "prefill": how.prefill, "largest_bytes": largest}
+
+
+def plan_of_replay(target: Target, path: Path, survey: dict[str, Any], how: traces.Replay) -> Plan:
+    """What a replay does to a real drive."""
+    moved = {kind: sum(of["bytes"][kind] for of in survey["devices"]) for kind in ("read", "write", "trim")}
+    said = places(target)
+    if moved["write"]:
+        said.append(f"writes {words.size(moved['write'])} of the trace; {of_its_life(target, moved['write'])}")
+    said += [f"reads {words.size(moved['read'])}"] if moved["read"] else []
+    said += [f"discards {words.size(moved['trim'])}"] if moved["trim"] else []
+    if how.prefill:
+        said.append(f"writes what the trace reads before it begins, {words.size(survey['touched_bytes'])} at most")
+    if how.pace == "original":
+        said.append(f"takes {words.span(survey['duration_ns'] / 1e9 / how.speed)}, the trace's own time")
+    fio = f"pslc trace convert {shlex.quote(str(path))} -o work.iolog --replay-on {shlex.quote(target.spec)}; "
+    fio += "fio --name=trace --direct=1 --ioengine=libaio --read_iolog=work.iolog"
+    return Plan(said, fio, moved["write"], target.foreign)
 
 
 NEAR = 1.05

@@ -93,10 +93,10 @@ def run(
     if suite is None and is_trace(Path(what), (how or Replay()).part):
         if more or sections:
             raise JobError(f"{what} is a trace", "several files and --section are for job files")
-        return _replayed(Path(what), on, how or Replay(), options, progress, keep)
+        return _replayed(Path(what), on, how or Replay(), options, progress, keep, real, confirm)
     text = None if suite else job_file.read([what, *more], sections)
     if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:
-        return _replayed(trace[0], on, trace[1], (), progress, keep)
+        return _replayed(trace[0], on, trace[1], (), progress, keep, real, confirm)
     if how is not None and how != Replay():
         raise JobError(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
@@ -173,6 +173,8 @@ def _replayed(
     options: Sequence[tuple[str, str]],
     progress: Progress | None,
     keep: Keep | None,
+    real: RealOptions | None,
+    confirm: Confirm | None,
 ) -> Recording:
     """A trace, of fio's options with its depth alone."""
     from pslc.opened import analysed
@@ -183,7 +185,10 @@ def _replayed(
             hint = f"of fio's options a trace takes --iodepth=N, up to {MOST_DEPTH}; pslc run --help lists its own"
             raise JobError(f"--{name}={value} says nothing to a trace", hint)
         how = replace(how, iodepth=int(value))
-    return analysed(replay(path, on, how, _recording, progress, keep))
+    found = replay(path, on, how, _recording, progress, keep, real, confirm)
+    if found is None:
+        raise DeclinedError
+    return analysed(found)
 
 
 def _finished(done: Recording | None, target: Target, real: RealOptions | None) -> list[Recording]:

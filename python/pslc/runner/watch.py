@@ -10,11 +10,13 @@ from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
 from typing import Final
 
 from pslc.errors import TargetError
+from pslc.facts import Facts
 from pslc.recording import Recording
 from pslc.targets import probe
 from pslc.watch.asked import Asked, file_systems
 from pslc.watch.counters import FIELDS, Counters
 from pslc.watch.recorded import Samples, recorded
+from pslc.watch.traced import Traced
 
 EVERY_NS: Final = 1_000_000_000
 KEEP_EVERY_S: Final = 60.0
@@ -47,23 +49,32 @@ def device_of(path: Path) -> int:
     return path.stat().st_rdev
 
 
+def lies_on(folder: Path, number: int) -> bool:
+    """Whether a folder that may not be there yet is on a drive that the device `number` is on, too."""
+    drive = probe.stack(number)[-1:]
+    return bool(drive) and drive[0].name in probe.facts(folder)["stack"]
+
+
 def watch(
     path: Path,
     for_s: float | None = None,
     show: Show | None = None,
     keep: Callable[[Recording], None] | None = None,
     until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
+    trace: Path | None = None,
 ) -> Recording:
     """Watch the block device `path` for so long, or until one of the signals `until` comes; they are blocked meanwhile.
 
     Args:
         show: told of each second.
         keep: given the recording so far every now and then.
+        trace: a file that is made, for every request of the drive.
 
     Raises:
-        PslcError: it is no block device, or Linux counts nothing of it.
+        PslcError: it is no block device, or Linux counts nothing of it, or shows no requests of it.
     """
     counters = Counters(device_of(path))
+    traced = Traced(path.stat().st_rdev, trace) if trace else None
     facts = probe.facts(path)
     asked = Asked((facts["device"] or {}).get("name"))
     samples, began_unix_ns = Samples(), time_ns()
@@ -73,7 +84,7 @@ def watch(
 
     def recording() -> Recording:
         about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
-        return recorded(path, facts | {"watch": about}, samples, began_unix_ns, error)
+        return recorded(path, facts | Facts(watch=about), samples, began_unix_ns, error)
 
     try:
         # The clock that goes on while the machine sleeps.
@@ -105,6 +116,8 @@ def watch(
                 keep(recording())
                 kept_s, keeping_s = at_s, process_time() - began
     finally:
+        if traced is not None:
+            traced.close()
         counters.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return recording()

@@ -38,6 +38,10 @@ CAUSES = {
 """What a slow stretch is put down to, the first that is seen in it."""
 YEAR_S = 365.25 * 86400
 MANY_LATE = 0.01
+INSIDE = (
+    "cache_bytes", "cache_most_bytes", "cache_most_at_s", "full_s", "slow", "share_slc", "share_direct",
+    "share_while_folding", "enough", "busy_dies", "busy_link",
+)  # fmt: skip
 SMALLEST = "just enough cache"
 Floats = NDArray[np.float64]
 
@@ -54,7 +58,10 @@ def findings(recording: Recording) -> dict[str, Any]:
     - those of `pslc.findings.wear.of_wear`, and `life_years`: at the trace's own pace
     - `late`, `late_most_s`: requests that found too many under way
     - `enough`: whether the cache took every write and never had to make room under load
+    - `widened`: requests that were made larger, to whole blocks of a real drive
     - `what_if`: the same trace on other caches, by rows (`row`)
+
+    Of a real drive what is inside is null, and `slow` is empty.
     """
     about = recording.facts["trace"]
     replayed = about["replay"] or {}
@@ -64,23 +71,31 @@ def findings(recording: Recording) -> dict[str, Any]:
         "requests": replayed.get("requests", 0),
         "trace_s": trace_s,
         "drive_s": recording.drive_time_s,
-        "cache_bytes": recording.facts["cache_bytes"] or None,
-        "cache_most_bytes": replayed.get("cache_most_bytes"),
-        "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
-        "full_s": _full(recording),
         "latencies": _latencies(recording),
-        "slow": _slow(recording),
         "late": replayed.get("late", 0),
         "late_most_s": replayed.get("late_most_ns", 0) / 1e9,
         "what_if": about.get("what_if"),
     }
-    found |= _shares(recording) | _busy(recording)
+    found["widened"] = replayed.get("widened", 0)
+    found |= _inside(recording, replayed) if recording.is_simulated else dict.fromkeys(INSIDE) | {"slow": []}
     wear = of_wear(recording)
     written = sum(of["bytes"]["write"] for of in survey["devices"])
     years = None
     if wear["life_bytes"] and written and trace_s:
         years = wear["life_bytes"] / (written / trace_s) / YEAR_S
     return found | wear | {"life_years": years, "doubts": _doubts(recording, found)}
+
+
+def _inside(recording: Recording, replayed: dict[str, Any]) -> dict[str, Any]:
+    """What only a simulated drive tells: `INSIDE`."""
+    found = {
+        "cache_bytes": recording.facts["cache_bytes"] or None,
+        "cache_most_bytes": replayed.get("cache_most_bytes"),
+        "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
+        "full_s": _full(recording),
+        "slow": _slow(recording),
+    }
+    return found | _shares(recording) | _busy(recording)
 
 
 def _change(recording: Recording, name: str) -> int:
@@ -176,7 +191,8 @@ def _doubts(recording: Recording, found: dict[str, Any]) -> list[Doubt]:
     said = []
     read = sum(of["bytes"]["read"] for of in survey["devices"])
     unwritten = replayed.get("unwritten_bytes", 0)
-    if read and unwritten > 0.5 * read:
+    # Of a real drive it is not known what was written before; a new scratch file refuses such reads.
+    if recording.is_simulated and read and unwritten > 0.5 * read:
         said.append(
             Doubt(
                 "never-written",
@@ -190,6 +206,14 @@ def _doubts(recording: Recording, found: dict[str, Any]) -> list[Doubt]:
                 "late",
                 f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
                 f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth",
+            )
+        )
+    if found["widened"]:
+        said.append(
+            Doubt(
+                "widened",
+                f"{words.share(found['widened'] / max(found['requests'], 1))} of the requests were made larger, to the "
+                "drive's whole blocks: it moved more than the trace asks for",
             )
         )
     if survey["skipped"]:
@@ -234,8 +258,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if slow:
         causes = [f"{CAUSES[of['cause']]} ({words.share(of['share'])})" for of in slow[:3]]
         said.append(f"The slowest stretches were those with {', '.join(causes)}.")
-    busy = f"Its dies were busy for {words.share(findings['busy_dies'])} of the time"
-    said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
+    if findings["busy_dies"] is not None:
+        busy = f"Its dies were busy for {words.share(findings['busy_dies'])} of the time"
+        said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {_years(years)} of this"
@@ -295,6 +320,8 @@ def _what_if(rows: list[dict[str, Any]]) -> Table:
 
 def pictures(recording: Recording) -> list[Picture]:
     """How full the cache was over time, then what any run shows."""
+    if not recording.is_simulated:
+        return curves.of_any(recording)
     minutes = recording.time["end_ns"].astype(np.float64) / 6e10 - recording.start_ns / 6e10
     held, limit = (recording.time[name].astype(np.float64) / 1e9 for name in ("slc_valid_bytes", "cache_limit_bytes"))
     lines = [Line("in the cache", minutes, held, "filled"), Line("limit", minutes, limit, "dotted")]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pslc._native import version
 from pslc.analysis.load import Load
+from pslc.facts import Device, Facts
 from pslc.formats import Foreign
 from pslc.recording import Columns, Recording
 from pslc.watch.counters import FIELDS
@@ -98,7 +99,7 @@ def load_of(recording: Recording) -> Load:
 
 
 def recorded(
-    path: Path, facts: dict[str, Any], samples: Samples, began_unix_ns: int, error: str | None = None, name: str = ""
+    path: Path, facts: Facts, samples: Samples, began_unix_ns: int, error: str | None = None, name: str = ""
 ) -> Recording:
     """Samples as a recording. There is but one series, of bins of time.
 
@@ -108,7 +109,7 @@ def recorded(
     """
     series, before, totals = samples.columns()
     seconds = int(series["end_ns"][-1]) / 1e9 if len(samples) > 1 else 0.0
-    device = facts["device"] or {}
+    device = facts["device"] or Device()
     return Recording(
         suite="watch",
         target=str(path),
@@ -143,5 +144,5 @@ def of_foreign(foreign: Foreign, path: Path) -> Recording:
     ends = [0.0, float(load.seconds.sum())]
     smart = [(at, log) for at, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
     about = {"smart": smart, "changes": [], "file_systems": []}
-    facts = {"device": None, "notes": [*foreign.notes, *bad], "watch": about}
+    facts: Facts = {"device": None, "notes": [*foreign.notes, *bad], "watch": about}
     return recorded(path, facts, Samples.of(load), round(foreign.began_unix * 1e9), name=foreign.name)

@@ -28,6 +28,44 @@ pub enum Pace {
 pub struct Replay {
     pub pace: Pace,
     pub fit: Fit,
+    pub footing: Footing,
+}
+
+/// What the target asks of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footing {
+    /// The longest request, in bytes.
+    pub largest: u32,
+    /// Requests begin and end at multiples of so many bytes: they are made larger where they do not.
+    pub block: u32,
+    /// A request that is made so much after its time is not late.
+    pub slack: Nanos,
+    /// How long the drive is left alone after a prefill.
+    pub rest: Nanos,
+}
+
+impl Footing {
+    /// A simulated drive takes any request, at its time to the nanosecond.
+    pub const SIMULATED: Footing =
+        Footing { largest: LARGEST, block: 1, slack: Nanos::ZERO, rest: Nanos::from_secs(600) };
+
+    /// A real one takes whole blocks, and no clock of a machine is better than this. Its rest would be the user's.
+    pub fn real(largest: u32, block: u32) -> Footing {
+        let whole = largest.div_ceil(block).saturating_add(1).saturating_mul(block);
+        Footing { largest: whole.max(LARGEST), block, slack: Nanos::from_millis(1), rest: Nanos::ZERO }
+    }
+
+    /// A request of whole blocks, and whether it was another one.
+    fn whole(&self, request: &Request, capacity: u64) -> (Request, bool) {
+        if self.block == 1 || request.op == Op::Flush {
+            return (*request, false);
+        }
+        let block = self.block as u64;
+        let begin = request.offset / block * block;
+        let end = (request.offset + request.len as u64).next_multiple_of(block).min(capacity);
+        let found = Request { offset: begin, len: (end - begin) as u32, ..*request };
+        (found, found.offset != request.offset || found.len != request.len)
+    }
 }
 
 /// What a recording does not say of a replay.
@@ -41,6 +79,8 @@ pub struct Replayed {
     pub late_sum: Nanos,
     /// Requests whose address was changed.
     pub moved: u64,
+    /// Requests that were made larger, to whole blocks.
+    pub widened: u64,
     /// Bytes read where neither the trace nor a prefill had written; in whole pages.
     pub unwritten_bytes: u64,
     /// The largest value of `slc_valid_bytes`, looked at every 64 requests, and when it was first reached.
@@ -64,11 +104,11 @@ pub fn replay<T: Target>(
 ) -> Result<(Recording, Replayed), TraceError> {
     let slots = vec![job; job.iodepth as usize];
     let capacity = target.capacity_bytes();
-    let mut begun = target.begin(&slots, LARGEST);
+    let mut begun = target.begin(&slots, how.footing.largest);
     let mut found = Replayed::default();
     if let (Some(pages), Ok(())) = (prefill, &begun) {
         found.prefilled_bytes = pages.bytes();
-        begun = fill(target, pages);
+        begun = fill(target, pages, how.footing.rest);
     }
     let start = target.now();
     let mut stats = JobStats::new(job, 0);
@@ -131,10 +171,9 @@ fn at(trace: &Trace, error: TraceError) -> TraceError {
 const LARGEST: u32 = 128 << 10;
 /// A prefill writes so many bytes at once, and leaves the drive alone afterwards.
 const PIECE: u64 = 128 << 10;
-const REST: Nanos = Nanos::from_secs(600);
 
 /// Write some pages in the order of their addresses, wait until they are in the cells, and let the drive settle.
-fn fill<T: Target>(target: &mut T, pages: &Pages) -> Result<(), TargetError> {
+fn fill<T: Target>(target: &mut T, pages: &Pages, rest: Nanos) -> Result<(), TargetError> {
     let capacity = target.capacity_bytes();
     for run in pages.runs() {
         let (mut at, end) = (run.start * PAGE_BYTES, (run.end * PAGE_BYTES).min(capacity));
@@ -145,7 +184,7 @@ fn fill<T: Target>(target: &mut T, pages: &Pages) -> Result<(), TargetError> {
         }
     }
     one(target, &Request::flush())?;
-    let rested = target.now() + REST;
+    let rested = target.now() + rest;
     while target.now() < rested {
         target.next(rested)?;
     }
@@ -243,6 +282,8 @@ impl Run {
             self.await_time(target, due, observer)?;
             let mut late = Nanos::ZERO;
             while let Some(part) = parts.pop_front() {
+                let (part, widened) = how.footing.whole(&part, target.capacity_bytes());
+                self.found.widened += widened as u64;
                 while self.free.is_empty() {
                     self.step(target, Nanos::MAX, observer)?;
                 }
@@ -257,7 +298,7 @@ impl Run {
                 break;
             }
             self.found.requests += 1;
-            if due > Nanos::ZERO && late > Nanos::ZERO {
+            if due > Nanos::ZERO && late > how.footing.slack {
                 self.found.late += 1;
                 self.found.late_most = self.found.late_most.max(late);
                 self.found.late_sum = self.found.late_sum.saturating_add(late);
@@ -293,11 +334,13 @@ impl Run {
         until: Nanos,
         observer: &mut dyn Observer,
     ) -> Result<(), TargetError> {
-        let Some(Completion { slot, at }) = target.next(until)? else { return Ok(()) };
-        let (request, issued) = self.slots[slot as usize];
-        self.free.push(slot);
-        let submitted = target.submitted(slot);
-        self.recorder.record(target, 0, &request, Times { issued, submitted, now: at }, true);
+        if let Some(Completion { slot, at }) = target.next(until)? {
+            let (request, issued) = self.slots[slot as usize];
+            self.free.push(slot);
+            let submitted = target.submitted(slot);
+            self.recorder.record(target, 0, &request, Times { issued, submitted, now: at }, true);
+        }
+        // In a pause too: on a real drive it lasts.
         self.until_look -= 1;
         if self.until_look == 0 {
             self.until_look = T::LOOK_EVERY;

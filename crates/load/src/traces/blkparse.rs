@@ -97,8 +97,8 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// blkparse's letters: `[F] D|W|R|N [F] [A] [S] [M]`.
-    fn of(letters: &[u8]) -> Option<Kind> {
+    /// blkparse's letters: `[F] D|W|R|N [F] [A] [S] [M]`; a flush alone is `F`, `FF` or `FN`.
+    pub fn of(letters: &[u8]) -> Option<Kind> {
         let (flush, rest) = match letters {
             [b'F', rest @ ..] => (true, rest),
             rest => (false, rest),
@@ -108,6 +108,7 @@ impl Kind {
             [b'W', rest @ ..] => (Some(Op::Write), rest),
             [b'R', rest @ ..] => (Some(Op::Read), rest),
             [b'N', rest @ ..] => (None, rest),
+            [b'F', rest @ ..] if flush => (None, rest),
             [] if flush => (None, rest),
             _ => return None,
         };

@@ -16,6 +16,7 @@ mod disksim;
 mod fio_iolog;
 mod fio_iolog_v1;
 mod fiu;
+mod ftrace;
 mod iolog_writer;
 mod lines;
 mod mqsim;
@@ -157,6 +158,7 @@ pub const FORMATS: &[Format] = &[
     fio_iolog::FORMAT,
     fio_iolog_v1::FORMAT,
     blkparse::FORMAT,
+    ftrace::FORMAT,
     msr::FORMAT,
     alibaba::FORMAT,
     tencent::FORMAT,
