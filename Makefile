@@ -60,7 +60,7 @@ test: build
 	$(BIN)/pytest -n auto --dist loadgroup
 
 test-all: test
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n auto
 
 check: build
 	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check

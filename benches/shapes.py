@@ -22,6 +22,7 @@ class Verdict:
     Attributes:
         error: of the cache's end, as a share of the capacity; infinite where the answer is of another kind.
         false, missed: a cliff was stated where there is none, or none where there is one.
+        cells_alone: nothing but the cells made the curve.
         covered: whether the interval holds the truth; None where there is nothing to hold.
         causes: of each phase the true cause, the answer, and how sure it was.
     """
@@ -30,6 +31,7 @@ class Verdict:
     error: float
     false: bool
     missed: bool
+    cells_alone: bool
     covered: bool | None
     causes: tuple[tuple[str, str, float], ...]
 
@@ -54,7 +56,8 @@ def judged(log: Log, said: Found, seed: int = 0) -> Verdict:
         (log.cause(phase.from_bytes, phase.to_bytes), phase.cause, phase.confidence) for phase in said.phases
     )
     covered = end.low <= true <= end.high if end is not None and stated and true is not None else None
-    return Verdict(seed, error, stated and true is None, not stated and true is not None, covered, causes)
+    false, missed = stated and true is None, not stated and true is not None
+    return Verdict(seed, error, false, missed, log.cells_alone, covered, causes)
 
 
 def verdicts(shape: str, seeds: Iterable[int]) -> list[Verdict]:
@@ -75,6 +78,8 @@ def table(by_shape: dict[str, list[Verdict]]) -> str:
         "|---|---:|---:|---:|---:|---:|---|",
     ]
     rows += [_row(f"{len(found)} {shape}", found) for shape, found in by_shape.items()]
+    alone = [one for found in by_shape.values() for one in found if one.cells_alone]
+    rows.append(_row("of the cells alone (target 98 %)", alone, worst=False))
     rows.append(_row("all", [one for found in by_shape.values() for one in found], worst=False))
     return "\n".join(rows)
 

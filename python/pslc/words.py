@@ -1,5 +1,6 @@
 """Numbers as people read them, and the findings as sentences. GB is 10^9 bytes, MB/s 10^6 bytes a second."""
 
+from itertools import groupby
 from typing import Any
 
 CAUSE = {
@@ -32,7 +33,7 @@ def size(count: float) -> str:
     """`691 GB`, `3.02 GB`, `512 MB`."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         # Drives are sold by the GB: 2000 GB, not 2 TB.
-        if abs(count) >= (1e13 if unit == "TB" else scale):
+        if abs(count) >= (1e13 if unit == "TB" else 0.9995 * scale):
             return f"{_three(count / scale)} {unit}"
     return f"{count:.0f} B"
 
@@ -51,7 +52,7 @@ def span(seconds: float) -> str:
             rest = int(seconds % large // small)
             return f"{int(seconds // large)} {unit} {rest} {part}" if rest else f"{int(seconds // large)} {unit}"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:
             return f"{_three(seconds / scale)} {unit}"
     return f"{seconds * 1e9:.0f} ns" if seconds else "0 s"
 
@@ -81,7 +82,7 @@ def share(part: float) -> str:
 
 def _three(number: float) -> str:
     """Three digits at least, and all of those before the point."""
-    digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
+    digits = 0 if abs(number) >= 99.95 else 1 if abs(number) >= 9.995 else 2
     return f"{number:.{digits}f}"
 
 
@@ -89,10 +90,11 @@ def _why(phase: dict[str, Any]) -> str:
     return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
 
 
-def _step(phase: dict[str, Any]) -> str:
-    """`SLC cache 6632 MB/s`."""
-    cause = "" if phase["cause"] == "unknown" else f"{_probably(phase)}{CAUSE[phase['cause']]} "
-    return f"{cause}{speed(phase['bytes_per_s'])}"
+def _step(phases: list[dict[str, Any]]) -> str:
+    """`SLC cache 6632 MB/s, later 5573 MB/s`, of phases in a row of one cause."""
+    first = phases[0]
+    cause = "" if first["cause"] == "unknown" else f"{_probably(first)}{CAUSE[first['cause']]} "
+    return cause + ", later ".join(speed(phase["bytes_per_s"]) for phase in phases)
 
 
 def _probably(phase: dict[str, Any]) -> str:
@@ -112,7 +114,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     elif phases:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= IN_A_ROW:
-        steps = "; then ".join(_step(phase) for phase in phases)
+        steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
         slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))

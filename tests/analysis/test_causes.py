@@ -219,6 +219,6 @@ def test_nothing_written_has_no_cause() -> None:
 
 def test_confidence_falls_towards_the_threshold() -> None:
     sure = phase_cause(counters(native=1.0, fold=0.5), seconds=50.0, facts=FACTS)
-    barely = phase_cause(counters(native=1.0, fold=0.11), seconds=50.0, facts=FACTS)
+    barely = phase_cause(counters(native=1.0, fold=0.105), seconds=50.0, facts=FACTS)
     assert sure.cause == barely.cause == "fold"
     assert barely.confidence < 0.6 < sure.confidence

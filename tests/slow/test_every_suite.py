@@ -1,7 +1,11 @@
-"""Every suite on every profile of the library, scaled down, with and without --quick; what they say is printed."""
+"""Every suite on every profile of the library, scaled down, with and without --quick: some 20 minutes of a processor.
+
+What they say goes to target/said/, a file a run, to be read.
+"""
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from tests import scaled
 
 pytestmark = pytest.mark.slow
 
+SAID = Path("target/said")
 LINK_ROOM = 1.10
 """Over what the link carries: a short test may end while the last data are still in a buffer."""
 WRONG = re.compile(r"\bnan\b|\binf\b|\bNone\b|(?<![\d\w])-\d|\b0 mW\b|0\.00 MB/s")
@@ -51,9 +56,9 @@ def test_what_a_suite_says_can_be_true(suite, name, quick, capsys):
     shown = view.of_recording(recording)
     terminal.show(shown)
     said = capsys.readouterr().out
-    with capsys.disabled():
-        print(f"\n== {suite} {name} {'quick' if quick else ''}")
-        print("\n".join([*shown.sentences, *(f"doubt: {doubt}" for doubt in shown.doubts)]))
+    SAID.mkdir(parents=True, exist_ok=True)
+    lines = [*shown.sentences, *(f"doubt: {doubt}" for doubt in shown.doubts)]
+    (SAID / f"{suite}_{name}_{'quick' if quick else 'whole'}.txt").write_text("\n".join([*lines, ""]))
     assert recording.error is None
     assert suite in page.render(shown)
     assert shown.sentences or shown.doubts, "it says nothing"

@@ -62,7 +62,11 @@ def cache_end(
         known = causes is None or causes[index].cells
         if not known and capacity_bytes is not None and phase.to_bytes - start > most_cache(capacity_bytes):
             return None
-        if following.usual_bytes_per_s <= (1.0 - CLIFF) * phase.usual_bytes_per_s:
+        after = following.usual_bytes_per_s
+        if causes is not None and causes[index + 1].cells in BEHIND:
+            # Folding comes and goes: what it leaves on average is what counts.
+            after = min(after, following.bytes_per_s)
+        if after <= (1.0 - CLIFF) * phase.usual_bytes_per_s:
             border = locate(
                 curve, phase.to_bytes, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES
             )

@@ -311,8 +311,8 @@ def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Eviden
 
 
 def _sure(margin: float) -> float:
-    """Half sure at the threshold, sure at a full margin."""
-    return 0.5 + 0.5 * min(max(margin, 0.0), 1.0)
+    """Half sure at the threshold, sure at half of a full margin: counters are exact, only what they come to is not."""
+    return 0.5 + min(max(margin, 0.0), 0.5)
 
 
 def _rate(s: _Shares, seconds: float) -> str:

@@ -21,6 +21,8 @@ GAP = 4.0
 UNSTEADY = 0.25
 STALL, STALL_S, BESIDE = 10.0, 1.0, 8
 """A bin stalls when it takes so many times, and so many seconds, longer than so many bins on each side."""
+PARTS = 512
+"""Of a phase, whose speeds are compared."""
 DRIFTING = 0.15
 WIDE = 0.05
 FALLS, EARLY = 0.8, 0.9
@@ -73,7 +75,7 @@ def doubts(
         *_untold(phases, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
-        *_unsteady(phases),
+        *_unsteady(curve, phases),
     ]
 
 
@@ -166,16 +168,25 @@ def _stalls(curve: Curve) -> Floats:
     return stalled
 
 
-def _unsteady(phases: Sequence[Phase]) -> list[Doubt]:
+def _unsteady(curve: Curve, phases: Sequence[Phase]) -> list[Doubt]:
     found = []
     if len(phases) >= MAX_PHASES:
         found.append(Doubts.PATTERN.of(phases=MAX_PHASES - 1))
     for number, phase in enumerate(phases, 1):
-        if phase.spread > UNSTEADY:
-            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * phase.spread))
+        spread = min(phase.spread, _spread_of_parts(curve, phase))
+        if spread > UNSTEADY:
+            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * spread))
     if phases and abs(phases[-1].drift) > DRIFTING:
         found.append(Doubts.DRIFTING.of(drift=100 * phases[-1].drift))
     return found
+
+
+def _spread_of_parts(curve: Curve, phase: Phase) -> float:
+    """Half the range of the middle 68 % of the speeds of equal parts of a phase, over their median: bins that are finer
+    than the pages a drive programs at once jump from one to the next though nothing is unsteady."""
+    seconds = np.diff(curve.seconds_at(np.linspace(phase.from_bytes, phase.to_bytes, PARTS + 1)))
+    low, middle, high = np.quantile(1.0 / np.maximum(seconds, 1e-15 * seconds.sum()), (0.16, 0.5, 0.84))
+    return float((high - low) / (2.0 * middle))
 
 
 def _size(count: float) -> str:

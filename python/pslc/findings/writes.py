@@ -1,6 +1,7 @@
 """Findings of a recording: what the analysis says of its write curve."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,10 @@ from pslc.findings.evidence import (
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
+HANDED_OUT, AT_ITS_END = 4, 0.25
+"""Superblocks of work that a drive may hand out ahead, and the share of a phase that is left out for it at the most."""
+EARLY = 0.9
+"""A cache that was full by the counters before this share of where the speed fell was full without being seen."""
 PACED = ("thinktime", "startdelay", "pause", "rate", "rate_iops")
 """fio options by which the host, not the drive, decides when requests are made."""
 
@@ -44,8 +49,8 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
 
     def explain(phases: Sequence[Phase]) -> list[Evidence]:
-        if recording.is_simulated and not outside:
-            return [_evidence(recording, phase) for phase in phases]
+        if curve is not None and recording.is_simulated and not outside:
+            return [_evidence(recording, curve, phase) for phase in phases]
         return causes_from_outside(phases, seen(recording, phases))
 
     found = of_curve(
@@ -71,15 +76,19 @@ def _to_be_written(recording: Recording) -> int:
 def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, and it may
     have been full without the speed showing it."""
-    if found["cache_bytes"] is not None:
+    least = found["cache_bytes_low"]
+    if least is None:
+        return
+    left, facts = left_the_cache(recording), recording.facts
+    ahead = facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
+    sooner = least if found["cache_bytes"] is None else EARLY * least - ahead
+    if left is not None and left < sooner:
+        found |= dict.fromkeys(("cache_bytes", "cache_bytes_low", "cache_bytes_high"))
+        found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
+    elif found["cache_bytes"] is not None:
         held = held_in_memory(recording, found["cache_bytes"])
         for name in ("cache_bytes", "cache_bytes_low", "cache_bytes_high"):
             found[name] = round(found[name] - held)
-    elif found["cache_bytes_low"] is not None:
-        left = left_the_cache(recording)
-        if left is not None and left < found["cache_bytes_low"]:
-            found["cache_bytes_low"] = None
-            found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
 
 
 def of_curve(
@@ -178,8 +187,17 @@ def _paced(recording: Recording) -> bool:
     )
 
 
-def _evidence(recording: Recording, phase: Phase) -> Evidence:
-    seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
+def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
+    # Work is counted when it is handed out, and the curve feels it when the buffer is full again: what is counted at
+    # the end of a phase is the next one's.
+    written, facts = phase.to_bytes - phase.from_bytes, recording.facts
+    ahead = facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
+    # And what is under way at once is counted in the first bin, where a drive that slept wakes up.
+    first = float(recording.bytes["write_bytes"][0])
+    woke = changes_within(recording, 0.0, first).get("wake_ns_total", 0.0)
+    begin = phase.from_bytes if woke else max(phase.from_bytes, min(first, AT_ITS_END * phase.to_bytes))
+    phase = replace(phase, from_bytes=begin, to_bytes=phase.to_bytes - min(ahead, AT_ITS_END * written))
+    seconds = float(np.diff(curve.seconds_at(np.array([phase.from_bytes, phase.to_bytes])))[0])
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     changes |= inside(recording, phase)
     written = phase.to_bytes - phase.from_bytes

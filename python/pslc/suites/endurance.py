@@ -88,11 +88,13 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     first = "the static cache" if findings["wear_static"] > findings["wear_main"] else "the main area"
     years = findings["life_years"]
     lasts = f"{12 * years:.0f} months" if years < 2 else f"{years:.0f} years"
+    parts = (("slc", "as pSLC"), ("folded", "folded"), ("collected", "by garbage collection"))
+    shares = {word: findings[f"{name}_per_host"] for name, word in parts}
+    spent = ", ".join(f"{share:.2f} {word}" for word, share in shares.items() if share >= 0.005)
     return [
         f"Life under this load: {words.count(findings['life_bytes'] / 1e12)} TB, "
         f"{words.count(findings['life_fills'])} times the capacity, {lasts} at 50 GB a day; {first} wears out first.",
-        f"Write amplification {findings['waf']:.2f}: {findings['slc_per_host']:.2f} as pSLC, "
-        f"{findings['folded_per_host']:.2f} folded, {findings['collected_per_host']:.2f} by garbage collection.",
+        f"Write amplification {findings['waf']:.2f}{f': {spent}' if spent else ''}.",
     ]
 
 

@@ -83,7 +83,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     by = {row["state"]: row for row in findings["mixed"]}
     if findings["slower_folding"] is not None:
         idle, folding = words.span(by["idle"]["mean_s"]), words.span(by["folding"]["mean_s"])
-        said.append(f"A read takes {idle} on the idle drive, and {folding} while it writes past its cache.")
+        said.append(f"A read takes {idle} on the idle drive, and {folding} under a long write.")
     if findings["write_over_read"] is not None:
         times = findings["write_over_read"]
         said.append(f"Right after, 4 KiB writes are {times:.1f} times as fast as 4 KiB reads.")

@@ -181,9 +181,8 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
     if findings["hir"]:
         best = max(findings["hir"], key=lambda row: row["gain"])
-        said.append(
-            f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
-        )
+        faster = f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
+        said.append(faster if best["gain"] >= 1.05 else "Pauses between bursts of writes do not make them faster.")
     return said
 
 
