@@ -40,7 +40,7 @@ class Doubts(Kinds):
     STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: write on until it settles"
-    WIDE = "the end of the cache is only known within {width}: repeat the run and record finer bins"
+    WIDE = "the end of the cache is only known to lie in {width}: repeat the run and record finer bins"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
@@ -134,7 +134,7 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
     if stalls.size:
         found.append(Doubts.STALLS.of(longest=float(stalls.max()), count=stalls.size))
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
-        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} .. {_size(end.high)}"))
+        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}"))
     for number, phase in enumerate(phases, 1):
         bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
             np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")

@@ -79,9 +79,8 @@ def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
     least = found["cache_bytes_low"]
     if least is None:
         return
-    left, facts = left_the_cache(recording), recording.facts
-    ahead = facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
-    sooner = least if found["cache_bytes"] is None else EARLY * least - ahead
+    left = left_the_cache(recording)
+    sooner = least if found["cache_bytes"] is None else EARLY * least - _handed_out(recording)
     if left is not None and left < sooner:
         found |= dict.fromkeys(("cache_bytes", "cache_bytes_low", "cache_bytes_high"))
         found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
@@ -187,16 +186,22 @@ def _paced(recording: Recording) -> bool:
     )
 
 
+def _handed_out(recording: Recording) -> int:
+    """Bytes of work that a simulated drive counts before the curve feels it."""
+    facts = recording.facts
+    return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
+
+
 def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     # Work is counted when it is handed out, and the curve feels it when the buffer is full again: what is counted at
     # the end of a phase is the next one's.
-    written, facts = phase.to_bytes - phase.from_bytes, recording.facts
-    ahead = facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
+    written = phase.to_bytes - phase.from_bytes
     # And what is under way at once is counted in the first bin, where a drive that slept wakes up.
     first = float(recording.bytes["write_bytes"][0])
     woke = changes_within(recording, 0.0, first).get("wake_ns_total", 0.0)
     begin = phase.from_bytes if woke else max(phase.from_bytes, min(first, AT_ITS_END * phase.to_bytes))
-    phase = replace(phase, from_bytes=begin, to_bytes=phase.to_bytes - min(ahead, AT_ITS_END * written))
+    end = phase.to_bytes - min(_handed_out(recording), AT_ITS_END * written)
+    phase = replace(phase, from_bytes=begin, to_bytes=end)
     seconds = float(np.diff(curve.seconds_at(np.array([phase.from_bytes, phase.to_bytes])))[0])
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     changes |= inside(recording, phase)
