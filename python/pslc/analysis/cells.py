@@ -55,7 +55,7 @@ EVEN: Final = 1.1
 """The longest request over the mean one, below which none waited for more than the others."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-GUESSED, UNSURE, LIKELY, SURE = 0.7, 0.85, 0.95, 0.98
+GUESSED, UNSURE, LIKELY, SURE = 0.78, 0.83, 0.92, 0.97
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 

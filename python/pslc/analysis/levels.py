@@ -140,6 +140,8 @@ def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
 def _collected(phases: Sequence[Phase], found: list[Kind], capacity: float) -> None:
     """Slow moments of a drive that writes faster, all in all, than a cache and folding in those moments allow for."""
     usual = _usual(max(phases, key=_bytes))
+    if any(BACK * _usual(phase) > usual for phase in phases):
+        return  # what was faster was a cache
     fast = [index for index, phase in enumerate(phases) if BACK * usual <= _usual(phase) <= usual / BACK]
     between = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < BACK * usual]
     freed = FOLDED * usual * sum(_seconds(phases[index]) for index in between)
