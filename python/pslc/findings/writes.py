@@ -201,10 +201,13 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     woke = changes_within(recording, 0.0, first).get("wake_ns_total", 0.0)
     begin = phase.from_bytes if woke else max(phase.from_bytes, min(first, AT_ITS_END * phase.to_bytes))
     end = phase.to_bytes - min(_handed_out(recording), AT_ITS_END * written)
-    phase = replace(phase, from_bytes=begin, to_bytes=end)
+    whole, phase = phase, replace(phase, from_bytes=begin, to_bytes=end)
     seconds = float(np.diff(curve.seconds_at(np.array([phase.from_bytes, phase.to_bytes])))[0])
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     changes |= inside(recording, phase)
+    # The buffer takes in the first bytes, and is asked for its share of all of them.
+    if "buffer_rise_bytes" in changes:
+        changes["buffer_rise_bytes"] = inside(recording, whole)["buffer_rise_bytes"] * (end - begin) / written
     written = phase.to_bytes - phase.from_bytes
     facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
     facts["throttled_bytes_per_s"] = throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0))
