@@ -11,10 +11,10 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit bench-study identify accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit bench-study identify accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
-ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/simple/pip/", timeout=5)' 2>/dev/null
+ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
 
 # What a check needs and may be missing: without it the check is skipped with a sentence, or fails where PSLC_TOOLS says so.
 have = if ! { $(1); } >/dev/null; then \
@@ -48,6 +48,7 @@ help:
 	@echo "make fuzz     mutated job files, sizes and profiles [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
+	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -67,7 +68,7 @@ check: build
 	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
 	@$(call have,test -d $(ADVISORIES) && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
-	@$(call have,$(ONLINE),a network that reaches pypi.org) $(MAKE) --silent audit
+	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
 	$(BIN)/mypy
@@ -79,7 +80,18 @@ wheel: $(DEPS)
 audit: $(DEPS)
 	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; x = p["optional-dependencies"]; \
 	  print("\n".join(p["dependencies"] + [line for name in x if name != "dev" for line in x[name]]))' > $(VENV)/installed.txt
-	$(BIN)/pip-audit --progress-spinner off --requirement $(VENV)/installed.txt
+	$(BIN)/pip-audit --strict --progress-spinner off --requirement $(VENV)/installed.txt
+
+# One page a drive, from a fill of each.
+target/gallery/index.md: $(BUILT) docs/site/gallery.py $(wildcard python/pslc/drives/*.toml)
+	$(BIN)/python docs/site/gallery.py target/gallery
+
+docs: target/gallery/index.md
+	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print("\n".join(p["optional-dependencies"]["docs"]))' > $(VENV)/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/docs.txt
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "target/site/index.html"
 
 bench: build
 	$(BIN)/python benches/table.py
