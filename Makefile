@@ -138,9 +138,10 @@ suites: build
 picture: build
 	$(BIN)/python docs/pictures/draw.py
 
-# The native part, and an editable install: Python files need no rebuild.
-$(BUILT): $(SOURCES) $(DEPS) pyproject.toml
+# The native part, nbdkit's plugin, and an editable install: Python files need no rebuild.
+$(BUILT): $(SOURCES) $(DEPS) pyproject.toml build_backend.py
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	$(BIN)/python build_backend.py
 	@touch $@
 
 $(DEPS): pyproject.toml | tools
@@ -151,7 +152,7 @@ $(DEPS): pyproject.toml | tools
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
-TOOLS := fio chromium dmsetup libblkid1 blktrace strace libnbd-bin fuse3 sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+TOOLS := fio chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)

@@ -12,6 +12,13 @@ def version() -> str: ...
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 
+def served_recording(path: str) -> dict[str, Any]:
+    """What the plugin of nbdkit recorded while it served a drive, as `SimDrive.run` gives it, without `wall_s`.
+
+    Raises:
+        RecordingError: there is no such file, or it is of another version.
+    """
+
 def last_panic() -> str | None:
     """What the first panic of the native part said, and where; such a bug raises `PanicException`, no `Exception`."""
 

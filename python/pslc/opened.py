@@ -79,6 +79,7 @@ def analysed(recording: Recording) -> Recording:
     recording.findings = Findings(found)
     recording.findings["doubts"] = [
         *doubts.of_its_end(recording),
+        *doubts.of_its_host(recording),
         *doubts.of_its_scale(
             recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
         ),

@@ -65,6 +65,11 @@ impl KeptDrive {
         Ok(KeptDrive { path: path.to_path_buf(), file })
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Put the drive in the place of what the file held.
     pub fn save(&mut self, about: &About, now: Nanos, machine: &Machine) -> Result<(), OpenError> {
         let (part, file) = written(&self.path, about, now, machine)?;

@@ -5,6 +5,7 @@
 
 pub mod job;
 mod layout;
+pub mod live;
 mod plan;
 pub mod record;
 pub mod replay;

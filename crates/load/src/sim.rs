@@ -69,6 +69,32 @@ impl SimTarget {
     pub fn drive(&self) -> &Drive {
         self.machine.drive()
     }
+
+    /// When the first of what is under way completes.
+    pub fn next_at(&mut self) -> Option<Nanos> {
+        if std::mem::take(&mut self.taken) {
+            PeekMut::pop(self.pending.peek_mut().expect("the one that was taken"));
+        }
+        self.pending.peek().map(|Reverse(first)| first.at())
+    }
+
+    /// As `submit`; returns when the request completes.
+    #[inline]
+    pub fn submit_told(&mut self, slot: u32, request: &Request) -> Nanos {
+        let at = self.machine.submit(
+            self.now,
+            request,
+            self.direct.get(slot as usize).is_none_or(|direct| *direct),
+        );
+        self.submitted += 1;
+        let pending = Reverse(Pending::new(at, self.submitted, slot));
+        if std::mem::take(&mut self.taken) {
+            *self.pending.peek_mut().expect("the one that was taken") = pending;
+        } else {
+            self.pending.push(pending);
+        }
+        at
+    }
 }
 
 impl Target for SimTarget {
@@ -98,14 +124,7 @@ impl Target for SimTarget {
 
     #[inline]
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError> {
-        let at = self.machine.submit(self.now, request, self.direct[slot as usize]);
-        self.submitted += 1;
-        let pending = Reverse(Pending::new(at, self.submitted, slot));
-        if std::mem::take(&mut self.taken) {
-            *self.pending.peek_mut().expect("the one that was taken") = pending;
-        } else {
-            self.pending.push(pending);
-        }
+        self.submit_told(slot, request);
         Ok(())
     }
 

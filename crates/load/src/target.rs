@@ -13,7 +13,7 @@ pub struct Completion {
 }
 
 /// What a run took of the machine, since whenever.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     pub user: Nanos,
     pub system: Nanos,

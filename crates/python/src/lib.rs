@@ -5,6 +5,7 @@ mod fault;
 mod real;
 mod recording;
 mod run;
+mod serve;
 mod trace;
 
 use std::collections::HashMap;
@@ -296,6 +297,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profile_words, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
+    module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_function(wrap_pyfunction!(fio_words, module)?)?;
     module.add_function(wrap_pyfunction!(waits, module)?)?;

@@ -273,6 +273,15 @@ impl Drive {
         self.ftl.prefetch(Lpn((request.offset / PAGE_BYTES) as u32));
     }
 
+    /// Whether the page at a byte offset holds data, and how many bytes from there on, at most so many, do as it does; there
+    /// may be more.
+    pub fn mapped(&self, offset: u64, most: u64) -> (bool, u64) {
+        let page = offset / PAGE_BYTES;
+        let end = (offset + most).min(self.capacity_bytes).div_ceil(PAGE_BYTES);
+        let (at, run) = self.ftl.find(Lpn(page as u32), (end - page) as u32);
+        (at != Ppn::NONE, ((page + run as u64) * PAGE_BYTES - offset).min(most))
+    }
+
     /// The superblocks, for tools that look inside.
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.ftl.superblocks()

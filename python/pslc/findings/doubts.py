@@ -17,6 +17,7 @@ class Doubts(Kinds):
     """Every doubt there is; the braces hold what was seen."""
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
+    LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
@@ -68,6 +69,12 @@ def of_run(recording: Recording) -> list[Doubt]:
 def of_its_end(recording: Recording) -> list[Doubt]:
     """Whether all of it was run."""
     return [Doubts.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
+
+
+def of_its_host(recording: Recording) -> list[Doubt]:
+    """Whether the host that served the drive kept up with it."""
+    how = recording.facts.get("served", {}).get("too_slow")
+    return [Doubts.LATE.of(how=how)] if how else []
 
 
 def of_its_scale(recording: Recording, why: str | None) -> list[Doubt]:

@@ -185,7 +185,7 @@ def _replayed(
             hint = f"of fio's options a trace takes --iodepth=N, up to {MOST_DEPTH}; pslc run --help lists its own"
             raise JobError(f"--{name}={value} says nothing to a trace", hint)
         how = replace(how, iodepth=int(value))
-    found = replay(path, on, how, _recording, progress, keep, real, confirm)
+    found = replay(path, on, how, of_result, progress, keep, real, confirm)
     if found is None:
         raise DeclinedError
     return analysed(found)
@@ -291,7 +291,7 @@ class _Bench:
             self.keep(join([*self.done, recorded(so_far | {"wall_s": so_far["drive_time_ns"] / 1e9})]))
 
         def recorded(result: dict[str, Any]) -> Recording:
-            part = _recording(common, result)
+            part = of_result(common, result)
             return part if self.thermometer is None else self.thermometer.on(part)
 
         found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
@@ -306,7 +306,8 @@ class _Bench:
         return recording
 
 
-def _recording(common: dict[str, Any], result: dict[str, Any]) -> Recording:
+def of_result(common: dict[str, Any], result: dict[str, Any]) -> Recording:
+    """A recording of what is common to all, and of what the native part gives."""
     return Recording(
         **common,
         wall_s=result["wall_s"],

@@ -12,7 +12,7 @@ pub const PERCENTILES: [f64; 17] =
 const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 /// Completion latencies of one kind of request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Latency {
     pub count: u64,
     pub bytes: u64,
@@ -20,10 +20,38 @@ pub struct Latency {
     pub max_ns: u64,
     sum_ns: u128,
     /// Made with the first request: three digits, up to 2^40 ns (18 min), beyond that counted as that.
+    #[serde(with = "steps")]
     histogram: Option<Histogram<u64>>,
 }
 
+/// A histogram as what it holds: value and count.
+mod steps {
+    use super::{made, Histogram};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(of: &Option<Histogram<u64>>, out: S) -> Result<S::Ok, S::Error> {
+        let steps = of.as_ref().map(|histogram| {
+            let steps = histogram.iter_recorded();
+            steps.map(|step| (step.value_iterated_to(), step.count_at_value())).collect::<Vec<_>>()
+        });
+        steps.serialize(out)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Histogram<u64>>, D::Error> {
+        let steps = Option::<Vec<(u64, u64)>>::deserialize(from)?;
+        Ok(steps.map(|steps| {
+            let mut histogram = made();
+            steps.iter().for_each(|&(value, count)| histogram.saturating_record_n(value, count));
+            histogram
+        }))
+    }
+}
+
 const HIGHEST: u64 = 1 << 40;
+
+fn made() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, HIGHEST, 3).expect("bounds of a histogram")
+}
 
 impl Latency {
     /// Of one that has counted something: 2^11 counters, and 2^10 for each doubling after them.
@@ -40,10 +68,7 @@ impl Latency {
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += ns as u128;
-        let histogram = self
-            .histogram
-            .get_or_insert_with(|| Histogram::new_with_bounds(1, HIGHEST, 3).expect("bounds of a histogram"));
-        histogram.saturating_record(ns);
+        self.histogram.get_or_insert_with(made).saturating_record(ns);
     }
 
     pub fn mean_ns(&self) -> f64 {

@@ -10,6 +10,7 @@ pub use latency::{buckets, Latency};
 pub use log::{Entry, Log};
 pub use samples::{Sampler, Spread};
 pub use series::{Series, Sums};
+pub use spectrum::{bucket, Spectrum, Tally};
 
 use pslc_ssd::{Nanos, Op, Request};
 
@@ -17,7 +18,7 @@ use crate::job::Job;
 use crate::target::{Target, TargetError, Usage};
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JobStats {
     pub name: String,
     pub group: u32,
@@ -46,16 +47,27 @@ impl JobStats {
     /// Nothing yet, of job `number` of those parsed.
     pub(crate) fn new(job: &Job, number: usize) -> JobStats {
         JobStats {
-            name: job.name.clone(),
             group: job.group,
             job: number,
+            bytes_rate: Sampler::new(job.bwavgtime),
+            requests_rate: Sampler::new(job.iopsavgtime),
+            ..JobStats::named(&job.name)
+        }
+    }
+
+    /// Nothing yet, of what is no job of a file.
+    pub(crate) fn named(name: &str) -> JobStats {
+        JobStats {
+            name: name.into(),
+            group: 0,
+            job: 0,
             kinds: std::array::from_fn(|_| Latency::new()),
             submission: std::array::from_fn(|_| Latency::new()),
             completion: std::array::from_fn(|_| Latency::new()),
             usage: Usage::default(),
             depths: [0; 7],
-            bytes_rate: Sampler::new(job.bwavgtime),
-            requests_rate: Sampler::new(job.iopsavgtime),
+            bytes_rate: Sampler::new(SAMPLED),
+            requests_rate: Sampler::new(SAMPLED),
             start: Nanos::MAX,
             end: Nanos::ZERO,
             worked: Nanos::ZERO,
@@ -80,8 +92,9 @@ impl JobStats {
     }
 }
 
-/// Everything that was recorded. A run that was stopped, or whose target failed, has what came before.
-#[derive(Debug)]
+/// Everything that was recorded. A run that was stopped, or whose target failed, has what came before. It can be handed to
+/// another process, without its error.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Recording {
     pub stats: Vec<JobStats>,
     /// Bins of equal time.
@@ -89,6 +102,7 @@ pub struct Recording {
     /// Bins of equal bytes.
     pub bytes: Series,
     /// Of the jobs that asked for one.
+    #[serde(skip)]
     pub logs: Vec<Log>,
     pub start: Nanos,
     pub end: Nanos,
@@ -96,6 +110,7 @@ pub struct Recording {
     pub before: Vec<u64>,
     pub totals: Vec<u64>,
     pub interrupted: bool,
+    #[serde(skip)]
     pub error: Option<TargetError>,
 }
 
@@ -105,6 +120,9 @@ const FIRST_BIN: Nanos = Nanos::from_millis(1);
 const BYTE_BINS: u64 = 2048;
 /// The narrowest bin of bytes.
 const FINEST: u64 = 4096;
+
+/// fio's default of `bwavgtime` and `iopsavgtime`.
+const SAMPLED: Nanos = Nanos::from_millis(500);
 
 /// Of one request.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +135,7 @@ pub(crate) struct Times {
 }
 
 /// Takes completions in the order of time.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     pub stats: Vec<JobStats>,
     pub logs: Vec<Log>,
@@ -159,6 +177,18 @@ impl Recorder {
         self.sums.bytes.iter().sum()
     }
 
+    pub fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    /// Nothing more completes before `now`: bins of time that have ended are closed with what the target says now.
+    pub fn pass<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        if self.time.is_due(now.0) {
+            target.sample(&mut self.row);
+            self.time.close(now.0, self.sums, &self.row, Nanos);
+        }
+    }
+
     /// A request that counts in `stats` has come back. `counts` is false during a ramp,
     /// which only the series show.
     #[inline]
@@ -173,10 +203,7 @@ impl Recorder {
         let Times { issued, submitted, now } = times;
         let latency = now.0 - issued.0;
         let kind = request.op as usize;
-        if self.time.is_due(now.0) {
-            target.sample(&mut self.row);
-            self.time.close(now.0, self.sums, &self.row, Nanos);
-        }
+        self.pass(target, now);
         if counts {
             let stats = &mut self.stats[stats];
             stats.kinds[kind].record(latency, request.len as u64);

@@ -3,7 +3,7 @@
 use pslc_ssd::Nanos;
 
 /// How a rate was spread over the samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Spread {
     pub count: u64,
     pub min: f64,
@@ -36,7 +36,7 @@ impl Spread {
 }
 
 /// Samples a running total of each kind with the first completion after each span.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Sampler {
     every: Nanos,
     last: Nanos,

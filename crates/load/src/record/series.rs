@@ -8,7 +8,7 @@ use super::spectrum::{Spectrum, Tally};
 const MOST: usize = 4096;
 
 /// Running totals of completed requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Sums {
     /// By kind: reads, writes, trims.
     pub bytes: [u64; 3],
@@ -16,7 +16,7 @@ pub struct Sums {
     pub latency_ns: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Snapshot {
     end: Nanos,
     sums: Sums,
@@ -26,7 +26,7 @@ struct Snapshot {
 }
 
 /// Bins along one axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Series {
     /// Width of a bin, in nanoseconds or bytes.
     pub width: u64,
@@ -37,6 +37,8 @@ pub struct Series {
     rows: Vec<Snapshot>,
     /// Latencies of the present bin.
     latency_max: u64,
+    /// Empty once the last bin is closed.
+    #[serde(skip)]
     latencies: Tally,
 }
 

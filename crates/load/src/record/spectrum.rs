@@ -33,6 +33,12 @@ pub struct Tally {
     any: bool,
 }
 
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally::new()
+    }
+}
+
 impl Tally {
     pub fn new() -> Tally {
         Tally { counts: Box::new([0; BUCKETS]), any: false }
@@ -65,7 +71,7 @@ impl Tally {
 }
 
 /// The latencies of a bin: counts from bucket `from` on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Spectrum {
     from: usize,
     counts: Box<[u32]>,

@@ -1,0 +1,146 @@
+//! When things are due on the wall's clock, and waiting for it.
+//!
+//! ```text
+//!   request arrives       drive completes it      reply must have arrived
+//!   |--------------------------------------------|
+//!                    sleep | woken late | the way |      sleep ends earlier by what the other two take
+//! ```
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pslc_load::record::Latency;
+use pslc_ssd::Nanos;
+use rustix::thread::{clock_nanosleep_absolute, ClockId};
+use rustix::time::{clock_gettime, Timespec};
+
+/// Round trips from which the way is taken, and the most it is taken for.
+const TRIPS: usize = 400;
+const LONGEST_WAY: u64 = 100_000;
+/// How the estimate of how late one is woken follows, and the most that it comes to.
+const STEP: i64 = 200;
+const MOST_LEAD: i64 = 100_000;
+/// Longer sleeps end early when nbdkit does.
+const LONG: u64 = 200_000_000;
+
+extern "C" {
+    fn nbdkit_nanosleep(sec: libc::c_uint, nsec: libc::c_uint) -> libc::c_int;
+}
+
+#[derive(Debug)]
+pub struct Pace {
+    /// The wall's clock and the drive's at the beginning.
+    wall: u64,
+    drive: Nanos,
+    /// Times as fast as the wall's clock, in millionths.
+    speed: u64,
+    /// What the way of a request here and of its reply back takes on this host, in nanoseconds.
+    pub way: u64,
+    /// How late a sleep ends, typically.
+    lead: AtomicI64,
+    late: Mutex<Late>,
+}
+
+/// How late replies were, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Late {
+    /// Beyond the time they should have left.
+    pub by: Latency,
+    /// What the drive took for these requests, on the wall's clock.
+    pub of: u128,
+}
+
+/// The wall's clock, in nanoseconds.
+pub fn wall() -> u64 {
+    let now = clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// When a request is due, and when it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    pub came: u64,
+    pub at: u64,
+}
+
+impl Pace {
+    pub fn new(drive: Nanos, speed: u64) -> Pace {
+        // 50 us is the kernel's habit; threads inherit it.
+        // SAFETY: a number for this thread.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        let way = measured_way().unwrap_or(0).min(LONGEST_WAY);
+        Pace { wall: wall(), drive, speed, way, lead: AtomicI64::new(0), late: Mutex::default() }
+    }
+
+    /// The drive's clock at a time of the wall's.
+    pub fn drive_at(&self, wall: u64) -> Nanos {
+        let passed = wall.saturating_sub(self.wall) as u128 * self.speed as u128 / 1_000_000;
+        self.drive.saturating_add(Nanos(passed as u64))
+    }
+
+    /// The wall's clock at a time of the drive's.
+    pub fn wall_at(&self, drive: Nanos) -> u64 {
+        let passed = drive.saturating_sub(self.drive).0 as u128 * 1_000_000 / self.speed as u128;
+        self.wall + passed as u64
+    }
+
+    /// Sleep until a reply has to leave to be there in time.
+    pub fn wait_until(&self, due: Due) {
+        let leave = due.at.saturating_sub(self.way).max(due.came);
+        let lead = self.lead.load(Relaxed);
+        let end = leave.saturating_sub(lead as u64);
+        let slept = end > wall();
+        while let Some(rest) = end.checked_sub(wall()).filter(|rest| *rest > 0) {
+            if rest > LONG {
+                // SAFETY: numbers; it is nbdkit that calls us.
+                let ended = unsafe { nbdkit_nanosleep(0, (rest - LONG / 2).min(999_999_999) as u32) };
+                if ended != 0 {
+                    break;
+                }
+            } else {
+                let at =
+                    Timespec { tv_sec: (end / 1_000_000_000) as i64, tv_nsec: (end % 1_000_000_000) as _ };
+                if clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {
+                    continue;
+                }
+            }
+        }
+        let now = wall();
+        if slept {
+            let later = if now > leave { lead + STEP } else { lead - STEP };
+            self.lead.store(later.clamp(0, MOST_LEAD), Relaxed);
+        }
+        let mut late = self.late.lock().expect("nobody panics with it");
+        late.by.record(now.saturating_sub(leave), 0);
+        late.of += (due.at - due.came.min(due.at)) as u128;
+    }
+
+    pub fn late(&self) -> Late {
+        self.late.lock().expect("nobody panics with it").clone()
+    }
+}
+
+/// What it takes two threads to say something to each other and back, through a socket: the median of many times.
+fn measured_way() -> std::io::Result<u64> {
+    let (mut here, mut there) = UnixStream::pair()?;
+    here.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let echo = std::thread::spawn(move || {
+        let mut byte = [0];
+        while there.read_exact(&mut byte).and_then(|()| there.write_all(&byte)).is_ok() {}
+    });
+    let mut byte = [0];
+    let mut took = Vec::with_capacity(TRIPS);
+    for _ in 0..TRIPS {
+        let begin = wall();
+        here.write_all(&byte)?;
+        here.read_exact(&mut byte)?;
+        took.push(wall() - begin);
+    }
+    drop(here);
+    let _ = echo.join();
+    took.sort_unstable();
+    Ok(took[TRIPS / 2])
+}

@@ -1,0 +1,171 @@
+//! The drive that is served: one of them, whoever asks. A thread of its own lets time pass while nobody does, tells what
+//! happens, and keeps what was recorded.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pslc_drive::KeptDrive;
+use pslc_load::live::Live;
+use pslc_load::record::Recording;
+use pslc_load::{SimTarget, Target};
+use pslc_ssd::state::About;
+use pslc_ssd::{Nanos, Request};
+
+use crate::pace::{wall, Due, Pace};
+use crate::settings::Settings;
+use crate::store::Store;
+use crate::tell::Teller;
+
+const TICK: Duration = Duration::from_millis(50);
+/// Ticks between two lines, and between two times the recording is kept.
+const TELL: u32 = 5;
+const KEEP: u32 = 100;
+
+pub struct Served {
+    pub capacity: u64,
+    pub store: Store,
+    pub pace: Pace,
+    /// `None` once it is over.
+    drive: Mutex<Option<Drive>>,
+    recording: Option<PathBuf>,
+    tell: Option<i32>,
+    over: AtomicBool,
+    ticker: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Drive {
+    live: Live,
+    file: KeptDrive,
+    about: About,
+}
+
+impl Served {
+    /// Take the drive in its file.
+    pub fn open(settings: &Settings) -> Result<Served, String> {
+        let path = settings.drive.as_ref().expect("it was looked at");
+        let (file, kept) = KeptDrive::open(path).map_err(|error| error.to_string())?;
+        let drive = kept.machine.drive();
+        let capacity = drive.capacity_bytes();
+        let store = Store::open(settings.data, file.path(), capacity)
+            .and_then(|store| store.agree(capacity, |at, most| drive.mapped(at, most)).map(|()| store))
+            .map_err(|error| format!("the data of {}: {error}", path.display()))?;
+        let target = SimTarget::new(kept.now, kept.machine);
+        let drive = Drive { live: Live::new(target, "serve"), file, about: kept.about };
+        Ok(Served {
+            capacity,
+            store,
+            pace: Pace::new(kept.now, settings.speed),
+            drive: Mutex::new(Some(drive)),
+            recording: settings.recording.clone(),
+            tell: settings.tell,
+            over: AtomicBool::new(false),
+            ticker: Mutex::new(None),
+        })
+    }
+
+    /// Ask the drive now; returns when it is done.
+    pub fn submit(&self, request: &Request) -> Due {
+        let came = wall();
+        let mut drive = self.drive.lock().expect("nobody panics with it");
+        let drive = drive.as_mut().expect("nobody is connected when it is over");
+        let done = drive.live.submit(self.pace.drive_at(came), request);
+        Due { came, at: self.pace.wall_at(done) }
+    }
+
+    /// Parts of the drive from `offset` on, so many bytes and at most so many parts: whether each holds data, and its length.
+    pub fn extents(&self, offset: u64, bytes: u64, most: usize) -> Vec<(bool, u64)> {
+        let mut drive = self.drive.lock().expect("nobody panics with it");
+        let target = drive.as_mut().expect("nobody is connected when it is over").live.target();
+        let (mut at, end) = (offset, offset + bytes);
+        let mut found: Vec<(bool, u64)> = Vec::new();
+        for _ in 0..most {
+            if at >= end {
+                break;
+            }
+            let (mapped, run) = target.drive().mapped(at, end - at);
+            match found.last_mut() {
+                Some(last) if last.0 == mapped => last.1 += run,
+                _ => found.push((mapped, run)),
+            }
+            at += run;
+        }
+        found
+    }
+
+    /// Time begins to pass.
+    pub fn begin(&'static self) -> std::io::Result<()> {
+        let ticker = std::thread::Builder::new().name("ticker".into()).spawn(|| self.tick())?;
+        *self.ticker.lock().expect("nobody panics with it") = Some(ticker);
+        Ok(())
+    }
+
+    fn tick(&self) {
+        let mut teller = self.tell.and_then(Teller::new);
+        for tick in 0u32.. {
+            let now = self.pace.drive_at(wall());
+            let mut kept = None;
+            {
+                let mut drive = self.drive.lock().expect("nobody panics with it");
+                let Some(drive) = drive.as_mut() else { return };
+                drive.live.pass(now);
+                if let Some(teller) = teller.as_mut().filter(|_| tick % TELL == 0) {
+                    teller.look(&mut drive.live);
+                }
+                if tick % KEEP == KEEP - 1 {
+                    kept = Some(drive.live.so_far());
+                }
+            }
+            if let Some(teller) = teller.as_mut().filter(|_| tick % TELL == 0) {
+                teller.tell(&self.pace, false);
+            }
+            if let Some(recording) = kept {
+                self.keep(&recording);
+            }
+            if self.over.load(Relaxed) {
+                return;
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// What is under way completes, the drive goes back into its file.
+    pub fn end(&self) {
+        self.over.store(true, Relaxed);
+        if let Some(ticker) = self.ticker.lock().expect("nobody panics with it").take() {
+            let _ = ticker.join();
+        }
+        let Some(Drive { mut live, mut file, about }) =
+            self.drive.lock().expect("nobody panics with it").take()
+        else {
+            return;
+        };
+        live.pass(self.pace.drive_at(wall()));
+        let mut teller = self.tell.and_then(Teller::new);
+        if let Some(teller) = &mut teller {
+            teller.look(&mut live);
+        }
+        let (mut target, recording) = live.end();
+        self.keep(&recording);
+        let now: Nanos = target.now();
+        if let Err(error) = file.save(&about, now, target.machine()) {
+            eprintln!("pslc: {error}");
+            std::process::exit(1);
+        }
+        if let Some(teller) = &mut teller {
+            teller.tell(&self.pace, true);
+        }
+    }
+
+    fn keep(&self, recording: &Recording) {
+        let Some(path) = &self.recording else { return };
+        let part = path.with_extension("part");
+        let bytes = postcard::to_stdvec(recording).expect("memory takes it");
+        let kept = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+        if let Err(error) = kept {
+            eprintln!("pslc: {}: {error}", path.display());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What happens, as lines of JSON on a pipe. A reader that is slow misses some.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use pslc_load::live::Live;
+use pslc_load::record::Sums;
+use pslc_load::{SimTarget, Target};
+use pslc_ssd::Nanos;
+use rustix::fs::{fcntl_setfl, OFlags};
+
+use crate::pace::Pace;
+
+pub struct Teller {
+    to: File,
+    now: Nanos,
+    sums: Sums,
+    under_way: usize,
+    p50: u64,
+    p99: u64,
+    columns: Vec<u64>,
+}
+
+impl Teller {
+    /// On an open descriptor, which stays open.
+    pub fn new(to: i32) -> Option<Teller> {
+        // SAFETY: who started nbdkit left it open for us, and nobody closes it.
+        let to = unsafe { BorrowedFd::borrow_raw(to) }.try_clone_to_owned().ok()?;
+        fcntl_setfl(to.as_fd(), OFlags::NONBLOCK | OFlags::WRONLY).ok()?;
+        let to = File::from(to);
+        let (now, sums) = (Nanos::ZERO, Sums::default());
+        Some(Teller { to, now, sums, under_way: 0, p50: 0, p99: 0, columns: Vec::new() })
+    }
+
+    /// See how the drive is now.
+    pub fn look(&mut self, live: &mut Live) {
+        self.sums = live.sums();
+        self.under_way = live.under_way();
+        let recent = live.recent();
+        (self.p50, self.p99) = (recent.percentile(500), recent.percentile(990));
+        let target: &mut SimTarget = live.target();
+        self.now = target.now();
+        self.columns.resize(target.columns().len(), 0);
+        target.sample(&mut self.columns);
+    }
+
+    /// Say it.
+    pub fn tell(&mut self, pace: &Pace, last: bool) {
+        let late = pace.late();
+        let percentile = |of: f64| {
+            let found = late.by.percentiles().into_iter().find(|(name, _)| name.parse() == Ok(of));
+            found.map_or(0, |(_, ns)| ns)
+        };
+        let mean = |sum: f64| if late.by.count > 0 { sum / late.by.count as f64 } else { 0.0 };
+        let mut line = format!(
+            "{{\"last\":{last},\"clock_ns\":{},\"bytes\":{:?},\"count\":{:?},\"latency_sum_ns\":{},\"p50_ns\":{},\
+             \"p99_ns\":{},\"under_way\":{},\"way_ns\":{},\"late\":{{\"count\":{},\"mean_ns\":{:.0},\"p50_ns\":{},\
+             \"p99_ns\":{},\"of_ns\":{:.0}}},\"columns\":{{",
+            self.now.0,
+            self.sums.bytes,
+            self.sums.count,
+            self.sums.latency_ns,
+            self.p50,
+            self.p99,
+            self.under_way,
+            pace.way,
+            late.by.count,
+            late.by.mean_ns(),
+            percentile(50.0),
+            percentile(99.0),
+            mean(late.of as f64),
+        );
+        for (at, (name, value)) in pslc_ssd::Machine::COLUMNS.iter().zip(&self.columns).enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            line += &format!("{comma}\"{name}\":{value}");
+        }
+        line += "}}\n";
+        // Shorter than what a pipe takes whole, or not at all.
+        let _ = self.to.write(line.as_bytes());
+    }
+}

@@ -1,0 +1,125 @@
+"""`pslc serve`: a simulated drive for any program, in real time."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc.live import Live
+    from pslc.recording import Recording
+    from pslc.serving.state import State
+
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+SETTINGS = {"allow_extra_args": True}
+
+
+class Data(StrEnum):
+    """What becomes of what is written."""
+
+    KEEP = "keep"
+    MEMORY = "memory"
+    NONE = "none"
+
+
+def command(
+    context: typer.Context,
+    drive: Annotated[str, typer.Argument(help="A drive that stays (disk.pslc), or sim:NAME[,key=value...].")],
+    unix: Annotated[
+        Path | None, typer.Option(help="The socket; DRIVE.sock without it. Only its owner may use it.", metavar="PATH")
+    ] = None,
+    tcp: Annotated[int | None, typer.Option(help="A TCP port instead.", metavar="PORT", min=1, max=65535)] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="With --tcp: the address; this machine alone without it.", metavar="ADDRESS")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="Of the drive's clock.", min=1e-3, max=1e6)] = 1.0,
+    data: Annotated[
+        Data | None,
+        typer.Option(
+            help="keep: in DRIVE.data, from one time to the next. memory: gone at the end, as those of sim:NAME. "
+            "none: zeros are read."
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Draw what happens.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The recording as JSON on stdout at the end.")] = False,
+) -> None:
+    """Serve a simulated drive as a network block device (NBD) until Ctrl-C: fio, qemu, a file system or a database use
+    it, and each request takes as long as the drive takes.
+
+    Needs nbdkit. What follows -- goes to it: -- --tls=require --tls-psk=keys.psk. What was served is a recording.
+    """
+    from pslc.errors import TargetError
+    from pslc.live import Live
+    from pslc.serving.server import Address, Server
+
+    if unix is not None and tcp is not None:
+        raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
+    if listen is not None and tcp is None:
+        raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
+    name = Path(drive.partition(":")[2].partition(",")[0] if drive.startswith("sim:") else drive).stem
+    at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
+    folder = save or (None if as_json else Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-serve-{name}")
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
+    with Server(drive, at, data.value if data else None, speed, context.args) as server:
+        for heard in ENDS:
+            signal.signal(heard, lambda *_: server.stop())
+        # The address is data: scripts wait for it.
+        if not as_json:
+            print(at.uri, flush=True)
+        typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+        with Live(sys.stderr) as live:
+            recording = server.run(_shown(live, server.target.name) if watch and live.shown else _warning())
+    _end(recording, folder, report=not no_report, as_json=as_json)
+
+
+def _shown(live: "Live", title: str) -> "Callable[[State], None]":
+    """Draws what happens."""
+    from pslc.serving.picture import Picture
+
+    picture = Picture(title)
+    return lambda state: live.draw(picture.lines(state))
+
+
+def _warning() -> "Callable[[State], None]":
+    """Says once when the host is too slow."""
+    told = False
+
+    def look(state: "State") -> None:
+        nonlocal told
+        if state.too_slow and not told:
+            told = True
+            typer.echo(f"warning: the host is too slow for this drive: {state.too_slow}; --speed 0.1 for one", err=True)
+
+    return look
+
+
+def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: bool) -> None:
+    from pslc import view
+    from pslc.errors import TargetError
+    from pslc.opened import analysed
+    from pslc.report import page, terminal
+
+    recording = analysed(recording)
+    shown = view.of_recording(recording)
+    if folder is not None:
+        recording.save(folder)
+        if report:
+            page.write(shown, folder / "report.html")
+    if as_json:
+        print(json.dumps(recording.document(), indent=1))
+    else:
+        terminal.show(shown)
+    if folder is not None:
+        typer.echo(f"recording: {folder}", err=True)
+    if recording.error:
+        raise TargetError(recording.error, "the drive is as it was when it was saved last, or at the last flush")
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""A simulated drive that any program can use, in real time."""

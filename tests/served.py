@@ -1,0 +1,92 @@
+"""A drive that is served for a test, by the command as users run it."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where Debian's programs, and Debian's Python with its libnbd, are."""
+
+
+def has(*programs: str) -> bool:
+    """Whether Debian's programs are all there."""
+    return all(shutil.which(program, path=PATH) for program in programs)
+
+
+@dataclass
+class Served:
+    """What a test sees of it."""
+
+    process: subprocess.Popen[str]
+    uri: str
+    folder: Path
+
+    @property
+    def socket(self) -> str:
+        return unquote(self.uri.partition("socket=")[2])
+
+    @property
+    def nbdkit(self) -> int:
+        """The number of nbdkit's process."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return next(int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text().strip() == "nbdkit")
+
+    def tool(self, *command: str, ok: bool = True) -> str:
+        """Run a program of Debian's on it; its output."""
+        done = subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH, "HOME": "/root"},
+                              timeout=120, cwd=self.folder, check=False)  # fmt: skip
+        assert not ok or done.returncode == 0, f"{command}: {done.stderr}"
+        return done.stdout + done.stderr
+
+    def nbdsh(self, *lines: str) -> str:
+        """Run lines in nbdsh, connected as `h`."""
+        return self.tool("nbdsh", "-u", self.uri, *(word for line in lines for word in ("-c", line)))
+
+    def end(self, sent: signal.Signals = signal.SIGINT) -> tuple[str, str]:
+        """End it; what it said."""
+        self.process.send_signal(sent)
+        return self.process.communicate(timeout=60)
+
+    def recording(self) -> dict[str, Any]:
+        """The document of what was served."""
+        document: dict[str, Any] = json.loads((self.folder / "run" / "run.json").read_text())
+        return document
+
+
+@contextmanager
+def served(folder: Path, drive: str, *options: str) -> Iterator[Served]:
+    """`pslc serve drive`, until the end of the block; the recording goes to `run`."""
+    command = [Path(sys.executable).parent / "pslc", "serve", drive, "--save", "run", "--no-report", *options]
+    shutil.rmtree(folder / "run", ignore_errors=True)
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        uri = process.stdout.readline().strip()
+        if not uri:
+            raise AssertionError(process.communicate()[1])
+        yield Served(process, uri, folder)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+
+
+def eventually(true, within_s: float = 10.0) -> None:  # type: ignore[no-untyped-def]
+    """Wait until something is true."""
+    end = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.02)
