@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 
 
 SHARED = ("test_attempts", "test_faults", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_real",
-          "test_replay_real", "test_swapped", "test_sysstat", "test_watch")  # fmt: skip
+          "test_replay_real", "test_serve", "test_swapped", "test_sysstat", "test_watch")  # fmt: skip
 """Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
 
 
