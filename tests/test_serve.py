@@ -205,6 +205,90 @@ def test_nbdkit_ends_when_pslc_is_killed_and_saves_the_drive(tmp_path: Path, dis
     assert drive.counters()["mapped_bytes"] == 4096
 
 
+@pytest.mark.parametrize("plp", ["off", "on"])
+def test_a_kill_is_a_loss_of_power_that_leaves_what_was_flushed(tmp_path: Path, plp: str, command) -> None:  # type: ignore[no-untyped-def]
+    rng = random.Random(plp)
+    text = PROFILE.replace('write_buffer = "4MiB"', f'write_buffer = "4MiB"\nplp = "{plp}"')
+    drive = SimDrive("small.toml", text, {}, [])
+    drive.save(str(tmp_path / "disk.pslc"))
+    drive.close()
+    script = tmp_path / "write.py"
+    # Page by page, each with its number and its round, and now and then a flush; what was done is said.
+    script.write_text(
+        """
+import random, sys
+rng = random.Random(int(sys.argv[1]))
+pages = list(range(4000))
+for step in range(10**9):
+    page = rng.choice(pages)
+    print("write", page, step, flush=True)
+    h.pwrite((page * 2**32 + step).to_bytes(8, "little") * 512, page * 4096)
+    print("done", page, step, flush=True)
+    if rng.random() < 0.02:
+        h.flush()
+        print("flushed", flush=True)
+"""
+    )
+    flushed: dict[int, int] = {}
+    lost_before = 0
+    for kill in range(4):
+        with served(tmp_path, "disk.pslc") as on:
+            code = f"import sys; sys.argv = ['x', '{kill}']; exec(open('write.py').read(), {{'h': h}})"
+            client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", code], stdout=subprocess.PIPE, text=True,
+                                      stderr=subprocess.DEVNULL, env={"PATH": PATH}, cwd=tmp_path)  # fmt: skip
+            time.sleep(rng.uniform(0.5, 1.5))
+            os.kill(on.nbdkit, signal.SIGKILL)
+            said = client.communicate(timeout=30)[0].splitlines()
+            _, errors = on.process.communicate(timeout=60)
+            assert on.process.returncode == 2
+            assert "it was killed (SIGKILL)" in errors
+        newer: dict[int, set[int]] = {}
+        for line in said:
+            kind, *numbers = line.split()
+            if kind == "write":
+                newer.setdefault(int(numbers[0]), set()).add(int(numbers[1]))
+            elif kind == "flushed":
+                flushed |= {page: max(steps) for page, steps in newer.items()}
+                newer = {}
+        told = json.loads(command("probe", "disk.pslc", "--json").stdout)
+        assert told["nvme_smart_health_information_log"]["unsafe_shutdowns"] == kill + 1
+        lost = told["inside"]["lost_bytes"]
+        # What was not flushed is less than the buffer, and with capacitors nothing is lost.
+        assert (lost - lost_before <= 4 << 20) if plp == "off" else lost == 0
+        lost_before = lost
+        with served(tmp_path, "disk.pslc") as on:
+            on.nbdsh("open('seen', 'wb').write(h.pread(4000 * 4096, 0))")
+            extents = json.loads(on.tool("nbdinfo", "--map", "--json", on.uri))
+            on.end()
+        mapped = {page for part in extents if part["type"] == 0
+                  for page in range(part["offset"] // 4096, (part["offset"] + part["length"]) // 4096)}  # fmt: skip
+        seen = (tmp_path / "seen").read_bytes()
+        assert flushed
+        assert set(flushed) <= mapped
+        for page in range(4000):
+            content = seen[page * 4096 : page * 4096 + 4096]
+            number = int.from_bytes(content[:8], "little")
+            if page not in mapped:
+                assert not any(content), "what is not mapped is zeros"
+            elif page in flushed or page in newer:
+                may_be = newer.get(page, set()) | ({flushed[page]} if page in flushed else {0})
+                assert number % 2**32 in may_be or (number == 0 and page not in flushed)
+                if number:
+                    assert number >> 32 == page
+                    flushed[page] = number % 2**32
+    if plp == "off":
+        assert lost_before > 0
+
+
+def test_what_it_was_asked_since_it_was_saved_is_beside_it_until_it_is_saved_again(tmp_path: Path, disk: str) -> None:
+    journal = tmp_path / "disk.pslc.journal"
+    with served(tmp_path, disk) as on:
+        on.nbdsh("h.pwrite(bytes(4096), 0)")
+        assert journal.stat().st_size >= 48
+        on.end()
+    assert not journal.exists()
+
+
 def test_wall_time_is_the_drives_time_and_it_folds_while_nobody_asks(tmp_path: Path, disk: str) -> None:
     with served(tmp_path, disk, "--data", "none", "--speed", "10") as on:
         begin = time.monotonic()
@@ -290,6 +374,124 @@ def test_what_was_served_can_be_reported_analyzed_and_compared(tmp_path: Path, d
     assert "serve on small" in command("analyze", "one").stdout
     compared = command("compare", "one", "two")
     assert compared.returncode == 0, compared.stderr
+
+
+@pytest.mark.skipif(not has("qemu-img", "qemu-io"), reason="qemu-utils")
+def test_qemu_copies_compares_and_checks(tmp_path: Path, disk: str) -> None:
+    content = random.Random(2).randbytes(8 << 20)
+    (tmp_path / "there.raw").write_bytes(content)
+    with served(tmp_path, disk) as on:
+        info = json.loads(on.tool("qemu-img", "info", "--output=json", on.uri))
+        assert info["virtual-size"] == 8_000_000_000
+        on.tool("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", "there.raw", on.uri)
+        on.tool("qemu-img", "convert", "-f", "raw", "-O", "qcow2", on.uri, "back.qcow2")
+        on.tool("qemu-img", "compare", "-f", "raw", "-F", "qcow2", on.uri, "back.qcow2")
+        io = on.tool("qemu-io", "-f", "raw", "-c", "write -P 0xab 64M 1M", "-c", "read -P 0xab 64M 1M", "-c", "flush",
+                     "-c", "discard 64M 1M", "-c", "read -P 0 64M 1M", "-c", "write -z -u 16M 4M",
+                     "-c", "read -P 0 16M 4M", "-c", "write -f -P 7 1M 64k", "-c", "read -P 7 1M 64k",
+                     on.uri)  # fmt: skip
+        assert "Pattern verification failed" not in io
+        assert "wrote 1048576/1048576" in io
+
+
+def _fio_speaks_nbd() -> bool:
+    return has("fio") and "nbd" in subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False,
+                                                  env={"PATH": PATH}).stdout  # fmt: skip
+
+
+def _fio(on, *options: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
+    said = on.tool("fio", "--ioengine=nbd", "--output-format=json", f"--uri={on.uri}", *options)
+    return json.loads(said[said.index("{") :])["jobs"][0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with its nbd engine")
+def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, disk: str) -> None:
+    with served(tmp_path, disk) as on:
+        done = _fio(on, "--name=verify", "--rw=randwrite", "--bs=4k", "--iodepth=32", "--size=32m",
+                    "--verify=crc32c", "--do_verify=1")  # fmt: skip
+        assert done["error"] == 0
+        assert done["write"]["io_bytes"] == done["read"]["io_bytes"] == 32 << 20
+    with served(tmp_path, disk, "--data", "none", "--speed", "0.05") as on:
+        single = _fio(
+            on, "--name=a", "--rw=randread", "--bs=4k", "--iodepth=1", "--size=1g", "--runtime=2", "--time_based"
+        )
+        deep = _fio(
+            on, "--name=b", "--rw=randread", "--bs=4k", "--iodepth=16", "--size=1g", "--runtime=2", "--time_based"
+        )
+    # Sixteen at once are faster than one, and each of them is not faster.
+    assert deep["read"]["iops"] > 3 * single["read"]["iops"]
+    assert deep["read"]["clat_ns"]["mean"] > 0.9 * single["read"]["clat_ns"]["mean"]
+
+
+@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with its nbd engine")
+def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
+    # Cells so slow that a hundred times as fast is little for the host.
+    changes = {
+        'capacity = "8GB"': 'capacity = "125MB"', "pages_per_block = 96": "pages_per_block = 24",
+        "blocks_per_plane = 780": "blocks_per_plane = 60", "reserve_superblocks = 6": "reserve_superblocks = 4",
+        'program = "100us"': 'program = "300ms"', 'program = "900us"': 'program = "2250ms"',
+        'dynamic = "800MB"': 'dynamic = "25MB"', 'write_buffer = "4MiB"': 'write_buffer = "2MiB"',
+        'threshold = "500ms"': 'threshold = "1h"',
+    }  # fmt: skip
+    text = PROFILE
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "slow.toml").write_text(text, encoding="utf-8")
+    drive = SimDrive("slow.toml", text, {}, [])
+    job = "[a]\nrw=write\nbs=128k\niodepth=16\nioengine=libaio\ndirect=1\nsize=75m\n"
+    asked = _two_speeds(drive.run(job, "a.fio", [], 0)["series"]["bytes"])
+    with served(tmp_path, "sim:./slow.toml", "--data", "none", "--speed", "100") as on:
+        _fio(on, "--name=a", "--rw=write", "--bs=128k", "--iodepth=16", "--size=75m")
+        on.end()
+    recording = Recording.load(tmp_path / "run")
+    found = _two_speeds({name: values.tobytes() for name, values in recording.bytes.items()})
+    assert asked[0] / asked[1] > 2
+    assert found[0] / found[1] == pytest.approx(asked[0] / asked[1], rel=0.05)
+
+
+def _two_speeds(columns: dict[str, bytes]) -> tuple[float, float]:
+    """Mean speeds of the first 20 MB, what fills the buffer excepted, and from 37 to 72 MB."""
+    import numpy as np
+
+    end, wrote = (np.frombuffer(columns[name], dtype="<u8").astype(float) for name in ("end_ns", "write_bytes"))
+    total = np.cumsum(wrote)
+
+    def speed(low: float, high: float) -> float:
+        first, last = np.searchsorted(total, [low, high])
+        return float((total[last] - total[first]) / (end[last] - end[first]))
+
+    return speed(3e6, 20e6), speed(37e6, 72e6)
+
+
+@pytest.mark.skipif(not (has("nbdfuse", "mkfs.ext4", "e2fsck", "losetup", "mount") and os.geteuid() == 0
+                         and Path("/dev/fuse").exists()), reason="root, FUSE, loop devices and e2fsprogs")  # fmt: skip
+def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
+    (tmp_path / "at").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    with served(tmp_path, disk, "--speed", "10") as on:
+        fuse = subprocess.Popen(["nbdfuse", str(tmp_path / "file"), on.uri], env={"PATH": PATH})
+        loop = ""
+        try:
+            eventually(lambda: (tmp_path / "file").stat().st_size == 8_000_000_000)
+            on.tool("mkfs.ext4", "-q", "-F", "file")
+            loop = on.tool("losetup", "--find", "--show", "file").strip()
+            on.tool("mount", loop, "at")
+            try:
+                tree = Path(serving.__file__).parent
+                on.tool("cp", "-a", str(tree), "at/tree")
+                on.tool("sync", "-f", "at")
+                on.tool("diff", "-r", str(tree), "at/tree")
+            finally:
+                on.tool("umount", "at")
+        finally:
+            if loop:
+                on.tool("losetup", "-d", loop)
+            on.tool("fusermount3", "-u", "file", ok=False)
+            fuse.wait(timeout=30)
+        on.end()
+    # And what is in the file of data afterwards is the same file system.
+    subprocess.run(["e2fsck", "-fn", "disk.pslc.data"], cwd=tmp_path, env={"PATH": PATH}, check=True)
 
 
 def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]

@@ -198,7 +198,8 @@ class SimDrive:
         the clock and the counters stay."""
 
     def counters(self) -> dict[str, int]:
-        """The columns as they are now, by name, and `power_cycles`."""
+        """The columns as they are now, by name, and `power_cycles`, `unsafe_shutdowns` and `lost_bytes` (what the write
+        buffer held at these, and nothing protected)."""
 
     def facts(self) -> Facts:
         """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,

@@ -1,8 +1,9 @@
 //! Files that hold a simulated drive: one command at a time has such a file, and changes it whole or not at all.
 //!
 //! ```text
-//!   disk.pslc        locked (flock) while a command has it
-//!   disk.pslc.part   written, synced, locked; then it takes the name, and the folder is synced
+//!   disk.pslc           locked (flock) while a command has it
+//!   disk.pslc.part      written, synced, locked; then it takes the name, and the folder is synced
+//!   disk.pslc.journal   what it was asked since, while it is served; whoever opens it next brings it up to that
 //! ```
 
 use std::fs::{self, File, OpenOptions};
@@ -17,6 +18,7 @@ use rustix::fs::{flock, renameat_with, FlockOperation, RenameFlags, CWD};
 
 use crate::error::OpenError;
 use crate::scratch::failed;
+use crate::{holders, journal};
 
 /// Between two writes to the file.
 const BUFFER: usize = 1 << 20;
@@ -27,24 +29,29 @@ pub struct KeptDrive {
     path: PathBuf,
     /// Locked.
     file: File,
+    recovered: bool,
 }
 
 impl KeptDrive {
-    /// Take the file of a drive and read it.
+    /// Take the file of a drive and read it. If whoever served it was killed, that was a loss of power.
     pub fn open(path: &Path) -> Result<(KeptDrive, Kept), OpenError> {
         // Where a link leads to is what is replaced, not the link.
         let path = path.canonicalize().map_err(|error| failed("open the drive", path, error))?;
         let file = locked(&path, OpenOptions::new().read(true), &path)?;
         // SAFETY: whoever else writes to it, against the lock, makes what is read something else, which the checksums find.
         let bytes = unsafe { Mmap::map(&file) };
-        let kept = match bytes {
-            Ok(bytes) => state::read(&bytes).map_err(|error| refused(&path, error))?,
+        let (kept, recovered) = match bytes {
+            Ok(bytes) => {
+                let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
+                let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
+                (kept, recovered.map_err(|error| failed("recover the drive", &path, error))?)
+            }
             Err(_) if file.metadata().is_ok_and(|about| about.len() == 0) => {
                 return Err(refused(&path, StateError::Foreign));
             }
             Err(error) => return Err(failed("read the drive", &path, error)),
         };
-        Ok((KeptDrive { path, file }, kept))
+        Ok((KeptDrive { path, file, recovered }, kept))
     }
 
     /// Make the file of a new drive, where there is none.
@@ -62,7 +69,8 @@ impl KeptDrive {
             });
         }
         synced(path)?;
-        Ok(KeptDrive { path: path.to_path_buf(), file })
+        journal::remove(path);
+        Ok(KeptDrive { path: path.to_path_buf(), file, recovered: false })
     }
 
     /// Where it is.
@@ -70,8 +78,26 @@ impl KeptDrive {
         &self.path
     }
 
-    /// Put the drive in the place of what the file held.
+    /// Whether it is not in its file as it was opened: it lost its power.
+    pub fn recovered(&self) -> bool {
+        self.recovered
+    }
+
+    /// Put the drive in the place of what the file held; there is no journal afterwards.
     pub fn save(&mut self, about: &About, now: Nanos, machine: &Machine) -> Result<(), OpenError> {
+        self.save_beside_journal(about, now, machine)?;
+        journal::remove(&self.path);
+        self.recovered = false;
+        Ok(())
+    }
+
+    /// The same, where the journal goes on.
+    pub fn save_beside_journal(
+        &mut self,
+        about: &About,
+        now: Nanos,
+        machine: &Machine,
+    ) -> Result<(), OpenError> {
         let (part, file) = written(&self.path, about, now, machine)?;
         let mode = self.file.metadata().and_then(|before| file.set_permissions(before.permissions()));
         let taken = mode.and_then(|()| fs::rename(&part, &self.path));

@@ -18,6 +18,7 @@ mod engine;
 mod error;
 mod folder;
 mod found;
+pub mod journal;
 mod kept;
 mod null;
 mod scratch;

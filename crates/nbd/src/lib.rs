@@ -49,7 +49,7 @@ impl Drive {
         if request.offset % BLOCK != 0 || request.len as u64 % BLOCK != 0 {
             return Err(Error::new(libc::EINVAL, format!("offset and length are multiples of {BLOCK}")));
         }
-        let due = self.0.submit(request);
+        let due = self.0.submit(request)?;
         let done = data();
         self.0.pace.wait_until(due);
         done.map_err(Error::from)

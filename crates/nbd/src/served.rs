@@ -1,18 +1,20 @@
 //! The drive that is served: one of them, whoever asks. A thread of its own lets time pass while nobody does, tells what
 //! happens, and keeps what was recorded.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use pslc_drive::journal::{Call, Entry, Journal};
 use pslc_drive::KeptDrive;
 use pslc_load::live::Live;
 use pslc_load::record::Recording;
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::state::About;
-use pslc_ssd::{Nanos, Request};
+use pslc_ssd::{Nanos, Op, Request};
 
 use crate::pace::{wall, Due, Pace};
 use crate::settings::Settings;
@@ -30,6 +32,7 @@ pub struct Served {
     pub pace: Pace,
     /// `None` once it is over.
     drive: Mutex<Option<Drive>>,
+    file: Mutex<KeptDrive>,
     recording: Option<PathBuf>,
     tell: Option<i32>,
     over: AtomicBool,
@@ -38,27 +41,49 @@ pub struct Served {
 
 struct Drive {
     live: Live,
-    file: KeptDrive,
+    journal: Journal,
     about: About,
+}
+
+/// From so many bytes on the drive is saved and the journal begins anew.
+const JOURNAL: u64 = 64 << 20;
+
+impl Drive {
+    /// Put down what has just been done. Whoever asked learns where that cannot be: what he writes would not be kept.
+    fn note(&mut self, call: Call) -> io::Result<()> {
+        let at = self.live.target().now();
+        self.journal.add(Entry { at, call })?;
+        // What reads change can be lost; what is written is in the journal before it is in the data.
+        match call {
+            Call::Submit(Request { op: Op::Read, .. }) => Ok(()),
+            _ => self.journal.write(),
+        }
+    }
 }
 
 impl Served {
     /// Take the drive in its file.
     pub fn open(settings: &Settings) -> Result<Served, String> {
         let path = settings.drive.as_ref().expect("it was looked at");
-        let (file, kept) = KeptDrive::open(path).map_err(|error| error.to_string())?;
+        let (mut file, kept) = KeptDrive::open(path).map_err(|error| error.to_string())?;
+        if file.recovered() {
+            file.save(&kept.about, kept.now, &kept.machine).map_err(|error| error.to_string())?;
+        }
         let drive = kept.machine.drive();
         let capacity = drive.capacity_bytes();
         let store = Store::open(settings.data, file.path(), capacity)
             .and_then(|store| store.agree(capacity, |at, most| drive.mapped(at, most)).map(|()| store))
             .map_err(|error| format!("the data of {}: {error}", path.display()))?;
+        let journal = Journal::begin(file.path(), kept.now)
+            .map_err(|error| format!("the journal of {}: {error}", path.display()))?;
         let target = SimTarget::new(kept.now, kept.machine);
-        let drive = Drive { live: Live::new(target, "serve"), file, about: kept.about };
+        let drive = Drive { live: Live::new(target, "serve"), journal, about: kept.about };
         Ok(Served {
             capacity,
             store,
             pace: Pace::new(kept.now, settings.speed),
             drive: Mutex::new(Some(drive)),
+            file: Mutex::new(file),
             recording: settings.recording.clone(),
             tell: settings.tell,
             over: AtomicBool::new(false),
@@ -67,12 +92,13 @@ impl Served {
     }
 
     /// Ask the drive now; returns when it is done.
-    pub fn submit(&self, request: &Request) -> Due {
+    pub fn submit(&self, request: &Request) -> io::Result<Due> {
         let came = wall();
         let mut drive = self.drive.lock().expect("nobody panics with it");
         let drive = drive.as_mut().expect("nobody is connected when it is over");
         let done = drive.live.submit(self.pace.drive_at(came), request);
-        Due { came, at: self.pace.wall_at(done) }
+        drive.note(Call::Submit(*request))?;
+        Ok(Due { came, at: self.pace.wall_at(done) })
     }
 
     /// Parts of the drive from `offset` on, so many bytes and at most so many parts: whether each holds data, and its length.
@@ -111,6 +137,9 @@ impl Served {
                 let mut drive = self.drive.lock().expect("nobody panics with it");
                 let Some(drive) = drive.as_mut() else { return };
                 drive.live.pass(now);
+                if let Err(error) = drive.note(Call::Advance) {
+                    eprintln!("pslc: the journal: {error}");
+                }
                 if let Some(teller) = teller.as_mut().filter(|_| tick % TELL == 0) {
                     teller.look(&mut drive.live);
                 }
@@ -123,11 +152,35 @@ impl Served {
             }
             if let Some(recording) = kept {
                 self.keep(&recording);
+                self.shorten_journal();
             }
             if self.over.load(Relaxed) {
                 return;
             }
             std::thread::sleep(TICK);
+        }
+    }
+
+    /// Save the drive as it is, while it is in use, where much has happened since that was done last.
+    fn shorten_journal(&self) {
+        let shorten = || -> Result<(), String> {
+            let words = |error: io::Error| error.to_string();
+            let (now, machine, about, at) = {
+                let mut drive = self.drive.lock().expect("nobody panics with it");
+                let Some(drive) = drive.as_mut().filter(|drive| drive.journal.bytes() > JOURNAL) else {
+                    return Ok(());
+                };
+                drive.note(Call::Saved).map_err(words)?;
+                let target = drive.live.target();
+                (target.now(), target.machine().clone(), drive.about.clone(), drive.journal.bytes())
+            };
+            let mut file = self.file.lock().expect("nobody panics with it");
+            file.save_beside_journal(&about, now, &machine).map_err(|error| error.to_string())?;
+            let mut drive = self.drive.lock().expect("nobody panics with it");
+            drive.as_mut().map_or(Ok(()), |drive| drive.journal.begin_after(at, now)).map_err(words)
+        };
+        if let Err(error) = shorten() {
+            eprintln!("pslc: the drive is not saved in between: {error}");
         }
     }
 
@@ -137,8 +190,7 @@ impl Served {
         if let Some(ticker) = self.ticker.lock().expect("nobody panics with it").take() {
             let _ = ticker.join();
         }
-        let Some(Drive { mut live, mut file, about }) =
-            self.drive.lock().expect("nobody panics with it").take()
+        let Some(Drive { mut live, about, .. }) = self.drive.lock().expect("nobody panics with it").take()
         else {
             return;
         };
@@ -150,6 +202,7 @@ impl Served {
         let (mut target, recording) = live.end();
         self.keep(&recording);
         let now: Nanos = target.now();
+        let mut file = self.file.lock().expect("nobody panics with it");
         if let Err(error) = file.save(&about, now, target.machine()) {
             eprintln!("pslc: {error}");
             std::process::exit(1);

@@ -108,7 +108,10 @@ impl SimDrive {
         for (name, value) in self.target.columns().iter().zip(values) {
             counters.set_item(name, value)?;
         }
-        counters.set_item("power_cycles", self.target.drive().power_cycles())?;
+        let drive = self.target.drive();
+        counters.set_item("power_cycles", drive.power_cycles())?;
+        counters.set_item("unsafe_shutdowns", drive.unsafe_shutdowns())?;
+        counters.set_item("lost_bytes", drive.lost_bytes())?;
         Ok(counters)
     }
 

@@ -48,6 +48,9 @@ pub struct Drive {
     /// Time requests have waited for what they wrote to be in the NAND.
     flush_waited: Nanos,
     power_cycles: u64,
+    /// Times the power went without a word, and pages that the write buffer lost then.
+    unsafe_shutdowns: u64,
+    lost_pages: u64,
 }
 
 /// The pages that a byte range touches.
@@ -111,6 +114,8 @@ impl Drive {
             unflushed: false,
             flush_waited: Nanos::ZERO,
             power_cycles: 1,
+            unsafe_shutdowns: 0,
+            lost_pages: 0,
         }
     }
 
@@ -127,6 +132,39 @@ impl Drive {
         self.unflushed = false;
         self.ftl.format(config);
         self.power_cycles += 1;
+    }
+
+    /// Whether what the write buffer holds is in the NAND when the power goes.
+    pub fn survives_power_loss(&self) -> bool {
+        self.controller.power_loss_protection
+    }
+
+    /// Pages that were acknowledged and are not in the NAND.
+    pub fn buffered_pages(&self) -> u32 {
+        self.buffer.held(&self.nand, self.now)
+    }
+
+    /// The power has gone and come back. What the controller held of the map and had read ahead is gone; so are `lost` pages
+    /// of the write buffer, which the caller has not let it write.
+    pub fn lose_power(&mut self, lost: u32) {
+        let controller = &self.controller;
+        self.map_cache = controller.map.map(|map| MapCache::new(&map, self.capacity_bytes));
+        self.read_ahead = (controller.read_ahead_bytes > 0)
+            .then(|| ReadAhead::new((controller.read_ahead_bytes / PAGE_BYTES) as u32));
+        self.map_pages_to_write = 0;
+        self.power_cycles += 1;
+        self.unsafe_shutdowns += 1;
+        self.lost_pages += lost as u64;
+    }
+
+    /// Times the power went without a word.
+    pub fn unsafe_shutdowns(&self) -> u64 {
+        self.unsafe_shutdowns
+    }
+
+    /// What the write buffer held when the power went, and nothing protected.
+    pub fn lost_bytes(&self) -> u64 {
+        bytes(self.lost_pages)
     }
 
     /// Times it was switched on.

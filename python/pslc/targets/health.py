@@ -10,9 +10,9 @@ from pslc.targets.probe import NVME_DATA_UNIT
 def health(drive: SimDrive) -> dict[str, Any]:
     """The log of a drive as it is now. What its profile does not give is None.
 
-    `percentage_used` is the mean of all blocks: erases in either mode over the cycles that a block stands in it. No
-    block fails and no power cut is simulated: `available_spare` stays at 100, `media_errors` and `unsafe_shutdowns` are
-    0.
+    `percentage_used` is the mean of all blocks: erases in either mode over the cycles that a block stands in it.
+    `unsafe_shutdowns` counts how often whoever served it was killed. No block fails: `available_spare` stays at 100,
+    `media_errors` are 0.
     """
     counters = drive.counters()
     used = wear(drive)
@@ -26,7 +26,7 @@ def health(drive: SimDrive) -> dict[str, Any]:
         "data_units_written": -(-counters["host_write_bytes_total"] // NVME_DATA_UNIT),
         "power_cycles": counters["power_cycles"],
         "power_on_hours": int(drive.now_ns / 3.6e12),
-        "unsafe_shutdowns": 0,
+        "unsafe_shutdowns": counters["unsafe_shutdowns"],
         "media_errors": 0,
     }
 
@@ -55,6 +55,7 @@ def inside(drive: SimDrive) -> dict[str, Any]:
         "cache_bytes": counters["cache_limit_bytes"],
         "cache_used_bytes": counters["slc_valid_bytes"],
         "buffer_bytes": counters["buffer_bytes"],
+        "lost_bytes": counters["lost_bytes"],
         "waf": programmed / host if host else None,
         "slc_per_host": per("host_to_slc_bytes_total", host),
         "folded_per_slc": per("folded_bytes_total", slc),

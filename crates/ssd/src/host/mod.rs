@@ -69,6 +69,11 @@ impl Machine {
         self.drive.format(config);
     }
 
+    /// See [`Drive::lose_power`]; the computer around it goes on.
+    pub fn lose_power(&mut self, lost: u32) {
+        self.drive.lose_power(lost);
+    }
+
     pub fn drive(&self) -> &Drive {
         &self.drive
     }

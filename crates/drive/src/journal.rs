@@ -1,0 +1,426 @@
+//! What a drive was asked since its file was saved, beside it: whoever is killed in between loses none of it. The
+//! simulation gives the same for the same, so the drive is what its file holds, and then all of this once more.
+//!
+//! ```text
+//!   disk.pslc.journal   the clock of the drive in the file, then entries of 24 bytes; the last may be cut
+//! ```
+//!
+//! That somebody was killed is a loss of power. Of what the write buffer held then, the drive has nothing unless capacitors
+//! protect it (`controller.plp`); what a flush had waited for is in the cells.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use pslc_ssd::state::Kept;
+use pslc_ssd::{Machine, Nanos, Op, Request, PAGE_BYTES};
+
+/// Of the form of all of it.
+const MAGIC: [u8; 12] = *b"pslc journal";
+const SIZE: usize = 24;
+/// Bytes that are held back at most.
+const HELD: usize = 64 << 10;
+
+/// A call that changes a drive, at a time of its clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub at: Nanos,
+    pub call: Call,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Submit(Request),
+    /// Time passed.
+    Advance,
+    /// The file has been saved, or soon will be, as the drive was here.
+    Saved,
+}
+
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    held: Vec<u8>,
+    written: u64,
+}
+
+/// The journal of the drive in a file.
+fn path(drive: &Path) -> PathBuf {
+    let mut name = drive.as_os_str().to_os_string();
+    name.push(".journal");
+    PathBuf::from(name)
+}
+
+impl Journal {
+    /// Begin one for the drive in a file, as it is there; what was in an older one is lost.
+    pub fn begin(drive: &Path, now: Nanos) -> io::Result<Journal> {
+        let path = path(drive);
+        let mut part = path.as_os_str().to_os_string();
+        part.push(".part");
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part)?;
+        file.write_all_at(&header(now), 0)?;
+        fs::rename(&part, &path)?;
+        Ok(Journal { path, file, held: Vec::with_capacity(HELD), written: SIZE as u64 })
+    }
+
+    pub fn add(&mut self, entry: Entry) -> io::Result<()> {
+        self.held.extend(encoded(&entry));
+        match self.held.len() >= HELD - SIZE {
+            true => self.write(),
+            false => Ok(()),
+        }
+    }
+
+    /// What was added is the kernel's: it survives this process.
+    pub fn write(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.held, self.written)?;
+        self.written += self.held.len() as u64;
+        self.held.clear();
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.written
+    }
+
+    /// The drive was saved as it was when the journal had so many bytes and its clock stood at `now`: begin anew there.
+    pub fn begin_after(&mut self, bytes: u64, now: Nanos) -> io::Result<()> {
+        self.write()?;
+        let mut rest = vec![0; (self.written - bytes) as usize];
+        self.file.read_exact_at(&mut rest, bytes)?;
+        let drive = self.path.with_extension("");
+        let mut new = Journal::begin(&drive, now)?;
+        new.held.append(&mut rest);
+        new.write()?;
+        *self = new;
+        Ok(())
+    }
+}
+
+/// The drive is in its file as it is.
+pub fn remove(drive: &Path) {
+    let _ = fs::remove_file(path(drive));
+}
+
+/// What became of a drive after it was saved, if anything did. `again` reads its file once more.
+pub fn recovered(
+    drive: &Path,
+    kept: &mut Kept,
+    again: impl FnOnce() -> Result<Kept, pslc_ssd::state::StateError>,
+) -> io::Result<bool> {
+    let bytes = match fs::read(path(drive)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let mut entries = since(&bytes, kept.now);
+    if entries.is_empty() {
+        return Ok(false);
+    }
+    replay(kept, &entries);
+    let lost = match kept.machine.drive().survives_power_loss() {
+        true => 0,
+        false => drop_newest(&mut entries, kept.machine.drive().buffered_pages()),
+    };
+    if lost > 0 {
+        *kept = again().map_err(io::Error::other)?;
+        replay(kept, &entries);
+    }
+    kept.machine.lose_power(lost);
+    Ok(true)
+}
+
+fn replay(kept: &mut Kept, entries: &[Entry]) {
+    for entry in entries {
+        run(&mut kept.machine, entry);
+        kept.now = entry.at;
+    }
+}
+
+/// As it was done the first time.
+pub fn run(machine: &mut Machine, entry: &Entry) {
+    match &entry.call {
+        Call::Submit(request) => {
+            machine.advance(entry.at);
+            machine.submit(entry.at, request, true);
+        }
+        Call::Advance => machine.advance(entry.at),
+        Call::Saved => {}
+    }
+}
+
+/// Take the newest so many pages out of the writes; returns how many there were.
+fn drop_newest(entries: &mut [Entry], pages: u32) -> u32 {
+    let mut left = pages;
+    for entry in entries.iter_mut().rev() {
+        let Call::Submit(request) = &mut entry.call else { continue };
+        if request.op != Op::Write || left == 0 {
+            continue;
+        }
+        let first = request.offset / PAGE_BYTES;
+        let count = ((request.offset + request.len as u64).div_ceil(PAGE_BYTES) - first) as u32;
+        if count <= left {
+            left -= count;
+            entry.call = Call::Advance;
+        } else {
+            request.len = ((first + (count - left) as u64) * PAGE_BYTES - request.offset) as u32;
+            left = 0;
+        }
+    }
+    pages - left
+}
+
+fn header(now: Nanos) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes[..12].copy_from_slice(&MAGIC);
+    bytes[12..20].copy_from_slice(&now.0.to_le_bytes());
+    let check = crc32fast::hash(&bytes[..20]).to_le_bytes();
+    bytes[20..].copy_from_slice(&check);
+    bytes
+}
+
+fn encoded(entry: &Entry) -> [u8; SIZE] {
+    let (kind, offset, len) = match &entry.call {
+        Call::Submit(request) => {
+            let kind = match (request.op, request.fua) {
+                (Op::Read, _) => 0,
+                (Op::Write, false) => 1,
+                (Op::Write, true) => 2,
+                (Op::Trim, _) => 3,
+                (Op::Flush, _) => 4,
+            };
+            (kind, request.offset, request.len)
+        }
+        Call::Advance => (5, 0, 0),
+        Call::Saved => (6, 0, 0),
+    };
+    let mut bytes = [0; SIZE];
+    bytes[..8].copy_from_slice(&entry.at.0.to_le_bytes());
+    bytes[8..16].copy_from_slice(&offset.to_le_bytes());
+    bytes[16..20].copy_from_slice(&len.to_le_bytes());
+    bytes[20] = kind;
+    let check = crc32fast::hash(&bytes[..21]).to_le_bytes();
+    bytes[21..].copy_from_slice(&check[..3]);
+    bytes
+}
+
+fn decoded(bytes: &[u8; SIZE]) -> Option<Entry> {
+    if crc32fast::hash(&bytes[..21]).to_le_bytes()[..3] != bytes[21..] {
+        return None;
+    }
+    let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    let (offset, len) = (long(8), u32::from_le_bytes(bytes[16..20].try_into().expect("four bytes")));
+    let call = match bytes[20] {
+        0 => Call::Submit(Request::read(offset, len)),
+        1 => Call::Submit(Request::write(offset, len)),
+        2 => Call::Submit(Request { fua: true, ..Request::write(offset, len) }),
+        3 => Call::Submit(Request::trim(offset, len)),
+        4 => Call::Submit(Request::flush()),
+        5 => Call::Advance,
+        6 => Call::Saved,
+        _ => return None,
+    };
+    Some(Entry { at: Nanos(long(0)), call })
+}
+
+/// The entries after the moment at which the drive was saved with its clock at `now`; none where the journal is not of
+/// that drive. The first that is damaged ends it.
+fn since(bytes: &[u8], now: Nanos) -> Vec<Entry> {
+    let mut pieces =
+        bytes.chunks_exact(SIZE).map(|piece| <&[u8; SIZE]>::try_from(piece).expect("of that size"));
+    let Some(first) = pieces.next() else { return Vec::new() };
+    let mut found = (*first == header(now)).then(Vec::new);
+    for entry in pieces.map_while(decoded) {
+        if entry == (Entry { at: now, call: Call::Saved }) {
+            found = Some(Vec::new());
+        } else if let Some(found) = &mut found {
+            found.push(entry);
+        }
+    }
+    found.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pslc_ssd::profile;
+    use pslc_ssd::state::{self, About};
+
+    /// A drive with little space, so that it folds and collects soon.
+    fn small(plp: &str) -> Kept {
+        let text = include_str!("../../../python/pslc/drives/pm871b-128gb.toml");
+        let keys = [("controller.plp", plp)].map(|(key, value)| (key.to_string(), value.to_string()));
+        let profile = profile::load("small.toml", text, &|_| None, &keys).unwrap();
+        let about = About { made: text.into(), profile: text.into() };
+        Kept { about, now: Nanos::ZERO, machine: Machine::new(&profile.config) }
+    }
+
+    fn bytes(kept: &Kept) -> Vec<u8> {
+        let mut out = io::Cursor::new(Vec::new());
+        state::write(&mut out, &kept.about, kept.now, &kept.machine).unwrap();
+        out.into_inner()
+    }
+
+    fn random(seed: &mut u64) -> u64 {
+        *seed = pslc_load::splitmix64(*seed);
+        *seed
+    }
+
+    /// So many drawn calls, each a little later.
+    fn drawn(seed: u64, count: usize, from: Nanos) -> Vec<Entry> {
+        let (mut seed, mut at) = (seed, from);
+        let mut next = move |below: u64| random(&mut seed) % below;
+        (0..count)
+            .map(|_| {
+                at += Nanos(next(200_000) + if next(50) == 0 { 2_000_000_000 } else { 0 });
+                let (offset, len) = (next(1 << 18) * 512, (1 + next(256)) as u32 * 512);
+                let call = match next(20) {
+                    0..=9 => Call::Submit(Request::write(offset, len)),
+                    10 => Call::Submit(Request { fua: true, ..Request::write(offset, len) }),
+                    11..=14 => Call::Submit(Request::read(offset, len)),
+                    15..=16 => Call::Submit(Request::trim(offset, len)),
+                    17 => Call::Submit(Request::flush()),
+                    _ => Call::Advance,
+                };
+                Entry { at, call }
+            })
+            .collect()
+    }
+
+    /// Both hold the same and go on alike. What they remember of the past, which no request sees, may differ.
+    fn alike(mut one: Kept, mut other: Kept) {
+        assert_eq!(one.now, other.now);
+        for entry in drawn(99, 300, one.now) {
+            let mut ends = [Nanos::ZERO; 2];
+            let mut counters = [[0; Machine::COLUMNS.len()]; 2];
+            for (at, kept) in [&mut one, &mut other].into_iter().enumerate() {
+                if let Call::Submit(request) = entry.call {
+                    ends[at] = kept.machine.submit(entry.at, &request, true);
+                }
+                kept.machine.sample(&mut counters[at]);
+            }
+            assert_eq!(ends[0], ends[1]);
+            assert_eq!(counters[0], counters[1]);
+        }
+        for page in 0..(1 << 18) / 8 {
+            let mapped = |kept: &Kept| kept.machine.drive().mapped(page * PAGE_BYTES, PAGE_BYTES).0;
+            assert_eq!(mapped(&one), mapped(&other));
+        }
+    }
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("pslc-journal-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_drive_is_recovered_to_the_byte_wherever_the_journal_is_cut() {
+        let folder = folder("cut");
+        let drive = folder.join("disk.pslc");
+        for seed in 0..8 {
+            let mut live = small("on");
+            let mut journal = Journal::begin(&drive, live.now).unwrap();
+            let entries = drawn(seed, 1000, live.now);
+            for entry in &entries {
+                run(&mut live.machine, entry);
+                live.now = entry.at;
+                journal.add(*entry).unwrap();
+            }
+            journal.write().unwrap();
+            let whole = fs::read(path(&drive)).unwrap();
+            assert_eq!(whole.len(), SIZE * 1001);
+            for cut in [whole.len(), whole.len() - 1, SIZE * 500 + 7, SIZE * 2, SIZE + 3, SIZE, 5, 0] {
+                fs::write(path(&drive), &whole[..cut]).unwrap();
+                let mut found = small("on");
+                let some = recovered(&drive, &mut found, || unreachable!()).unwrap();
+                let held = (cut / SIZE).saturating_sub(1);
+                assert_eq!(some, held > 0);
+                let mut expected = small("on");
+                replay(&mut expected, &entries[..held]);
+                if some {
+                    expected.machine.lose_power(0);
+                }
+                assert!(bytes(&found) == bytes(&expected), "cut at {cut}");
+            }
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_journal_goes_on_where_the_drive_was_saved_and_one_of_another_drive_is_left_alone() {
+        let folder = folder("saved");
+        let drive = folder.join("disk.pslc");
+        let mut live = small("on");
+        let mut journal = Journal::begin(&drive, live.now).unwrap();
+        let entries = drawn(5, 600, live.now);
+        let mut saved = None;
+        for (number, entry) in entries.iter().enumerate() {
+            run(&mut live.machine, entry);
+            live.now = entry.at;
+            journal.add(*entry).unwrap();
+            if number == 300 {
+                journal.add(Entry { at: live.now, call: Call::Saved }).unwrap();
+                journal.write().unwrap();
+                saved = Some((live.clone(), journal.bytes()));
+            }
+        }
+        journal.write().unwrap();
+        let (saved, at) = saved.unwrap();
+        live.machine.lose_power(0);
+        for anew in [false, true] {
+            if anew {
+                journal.begin_after(at, saved.now).unwrap();
+            }
+            let mut found = saved.clone();
+            assert!(recovered(&drive, &mut found, || unreachable!()).unwrap());
+            alike(found, live.clone());
+        }
+        let mut other = small("on");
+        other.now = Nanos(12345);
+        assert!(!recovered(&drive, &mut other, || unreachable!()).unwrap());
+        remove(&drive);
+        assert!(!recovered(&drive, &mut saved.clone(), || unreachable!()).unwrap());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn without_capacitors_what_the_buffer_held_is_lost_and_nothing_that_was_flushed() {
+        let folder = folder("lost");
+        let drive = folder.join("disk.pslc");
+        let mapped = |kept: &Kept, page: u64| kept.machine.drive().mapped(page * PAGE_BYTES, PAGE_BYTES).0;
+        let mut lost = 0;
+        for flushed in 0..60u64 {
+            let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+            let mut live = small("off");
+            for step in 0..60 {
+                // Each of them is given time enough if it is flushed, and hardly any else.
+                let request = match step {
+                    step if step == flushed => Request::flush(),
+                    _ => Request::write(step * 16 * PAGE_BYTES, 16 * PAGE_BYTES as u32),
+                };
+                let at = live.now + Nanos::from_micros(5);
+                let entry = Entry { at, call: Call::Submit(request) };
+                let done = live.machine.submit(at, &request, true);
+                live.now = if step == flushed { done } else { at };
+                journal.add(entry).unwrap();
+                journal.add(Entry { at: live.now, call: Call::Advance }).unwrap();
+            }
+            journal.write().unwrap();
+            let mut found = small("off");
+            assert!(recovered(&drive, &mut found, || Ok(small("off"))).unwrap());
+            let (held, gone): (Vec<u64>, Vec<u64>) =
+                (0..60 * 16).filter(|page| page / 16 != flushed).partition(|&page| mapped(&found, page));
+            assert!((0..flushed * 16).all(|page| mapped(&found, page)), "flushed after {flushed}");
+            // The newest are lost, in order.
+            assert!(held.iter().max() < gone.iter().min() || gone.is_empty());
+            assert_eq!(found.machine.drive().lost_bytes(), gone.len() as u64 * PAGE_BYTES);
+            assert_eq!(found.machine.drive().unsafe_shutdowns(), 1);
+            lost += gone.len();
+        }
+        assert!(lost > 1000, "{lost}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
