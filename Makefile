@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-analysis bench-fit bench-study identify accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-analysis bench-fit bench-study identify accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
@@ -31,6 +31,7 @@ help:
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
+	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and 20 logs of each shape [N=60]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
@@ -74,6 +75,7 @@ check: build
 	$(BIN)/mypy
 
 wheel: $(DEPS)
+	$(BIN)/python build_backend.py
 	$(BIN)/maturin build --release --quiet --out target/wheels
 
 # Known vulnerabilities of what an install brings along, extras but `dev` included.
@@ -99,6 +101,9 @@ bench: build
 
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
+
+bench-serve: build
+	$(BIN)/python -m benches.serve
 
 bench-analysis: build
 	$(BIN)/python -m benches.analysis $(N) | tee docs/accuracy/analysis.md.part

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import stat
@@ -11,17 +12,19 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pslc import serving
 from pslc._native import SimDrive
 from pslc.recording import Recording
+from pslc.serving import server
+from tests.conftest import ROOT
 from tests.served import PATH, eventually, has, served
 from tests.small import PROFILE
 
 pytestmark = pytest.mark.skipif(
-    not serving.PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
+    not server.PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
     reason="nbdkit, libnbd-bin and python3-libnbd are needed (make test-tools), and the plugin (make build)",
 )
 
@@ -478,7 +481,7 @@ def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
             loop = on.tool("losetup", "--find", "--show", "file").strip()
             on.tool("mount", loop, "at")
             try:
-                tree = Path(serving.__file__).parent
+                tree = Path(server.__file__).parent.parent
                 on.tool("cp", "-a", str(tree), "at/tree")
                 on.tool("sync", "-f", "at")
                 on.tool("diff", "-r", str(tree), "at/tree")
@@ -492,6 +495,37 @@ def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
         on.end()
     # And what is in the file of data afterwards is the same file system.
     subprocess.run(["e2fsck", "-fn", "disk.pslc.data"], cwd=tmp_path, env={"PATH": PATH}, check=True)
+
+
+@pytest.mark.skipif(
+    not (
+        has("nbdfuse", "mkfs.ext4", "mount", "qemu-img") and _fio_speaks_nbd() and os.geteuid() == 0
+        and Path("/dev/fuse").exists()
+    ),
+    reason="root, FUSE, e2fsprogs, qemu-utils, and fio with its nbd engine",
+)  # fmt: skip
+@pytest.mark.parametrize("document", ["README.md", "docs/how-to.md"])
+def test_the_commands_that_the_documents_show_run(tmp_path: Path, document: str) -> None:
+    text = (ROOT / document).read_text()
+    lines = [
+        line for block in re.findall(r"^```bash\n(.*?)^```", text, flags=re.S | re.M) for line in block.splitlines()
+    ]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pslc").symlink_to(Path(sys.executable).parent / "pslc")
+    at = next(number for number, line in enumerate(lines) if line.startswith("pslc serve"))
+    how: dict[str, Any] = {"cwd": tmp_path, "env": {"PATH": f"{tmp_path / 'bin'}:{PATH}", "HOME": str(tmp_path)}}
+    subprocess.run(["bash", "-ec", "\n".join(lines[:at])], check=True, timeout=60, **how)
+    server = subprocess.Popen(["bash", "-c", f"exec {lines[at]}"], stdout=subprocess.PIPE, text=True, **how)
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("nbd+unix:")
+        # Line by line: what runs in the background stays.
+        subprocess.run(["bash", "-exc", "\n".join(lines[at + 1 :])], check=True, timeout=120, **how)
+    finally:
+        server.send_signal(signal.SIGINT)
+        out = server.communicate(timeout=60)[0]
+    assert server.returncode == 0
+    assert "written" in out
 
 
 def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]

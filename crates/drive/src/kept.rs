@@ -11,14 +11,14 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
 use rustix::fs::{flock, renameat_with, FlockOperation, RenameFlags, CWD};
 
 use crate::error::OpenError;
+use crate::journal;
 use crate::scratch::failed;
-use crate::{holders, journal};
 
 /// Between two writes to the file.
 const BUFFER: usize = 1 << 20;
@@ -42,6 +42,8 @@ impl KeptDrive {
         let bytes = unsafe { Mmap::map(&file) };
         let (kept, recovered) = match bytes {
             Ok(bytes) => {
+                // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
+                let _ = bytes.advise(Advice::Sequential);
                 let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
                 (kept, recovered.map_err(|error| failed("recover the drive", &path, error))?)

@@ -75,7 +75,9 @@ class Server:
         _free(at)
         self._target = find_target(spec)
         if self._target.is_real:
-            raise TargetError(f"{spec} is a real drive", "qemu-nbd or nbdkit file serve these; pslc serves simulated ones")
+            raise TargetError(
+                f"{spec} is a real drive", "qemu-nbd or nbdkit file serve these; pslc serves simulated ones"
+            )
         self.data = data or ("keep" if self._target.stays else "memory")
         if self.data == "keep" and not self._target.stays:
             hint = f"pslc drives create disk.pslc --like {spec.partition(':')[2]} makes one that stays"
@@ -182,7 +184,9 @@ class Server:
         try:
             made = tempfile.TemporaryDirectory(prefix=".pslc-", dir=unix.absolute().parent)
         except OSError as error:
-            raise TargetError(f"{unix}: {error.strerror}", "give a socket in a folder that is there: --unix PATH") from None
+            raise TargetError(
+                f"{unix}: {error.strerror}", "give a socket in a folder that is there: --unix PATH"
+            ) from None
         self._private = Path(self._kept.enter_context(made))
         return [f"--unix={self._private / 'socket'}"]
 
@@ -241,7 +245,9 @@ def _program() -> str:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.split()
     numbers = tuple(int(part) for part in said[1].split(".")[:2] if part.isdigit()) if len(said) > 1 else ()
     if numbers < OLDEST:
-        raise TargetError(f"nbdkit is of version {said[1] if len(said) > 1 else 'unknown'}", f"1.30 or later: {install}")
+        raise TargetError(
+            f"nbdkit is of version {said[1] if len(said) > 1 else 'unknown'}", f"1.30 or later: {install}"
+        )
     if not PLUGIN.exists():
         raise TargetError(f"{PLUGIN.name} is not there", "make build makes it, on Linux")
     return program
