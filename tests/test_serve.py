@@ -25,7 +25,7 @@ from tests.small import PROFILE
 
 pytestmark = pytest.mark.skipif(
     not server.PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
-    reason="nbdkit, libnbd-bin and python3-libnbd are needed (make test-tools), and the plugin (make build)",
+    reason="nbdkit or libnbd is not installed, or the plugin is not built (make build)",
 )
 
 
@@ -379,7 +379,7 @@ def test_what_was_served_can_be_reported_analyzed_and_compared(tmp_path: Path, d
     assert compared.returncode == 0, compared.stderr
 
 
-@pytest.mark.skipif(not has("qemu-img", "qemu-io"), reason="qemu-utils")
+@pytest.mark.skipif(not has("qemu-img", "qemu-io"), reason="qemu-utils is not installed")
 def test_qemu_copies_compares_and_checks(tmp_path: Path, disk: str) -> None:
     content = random.Random(2).randbytes(8 << 20)
     (tmp_path / "there.raw").write_bytes(content)
@@ -407,7 +407,7 @@ def _fio(on, *options: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
     return json.loads(said[said.index("{") :])["jobs"][0]  # type: ignore[no-any-return]
 
 
-@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with its nbd engine")
+@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with an nbd engine is not installed")
 def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, disk: str) -> None:
     with served(tmp_path, disk) as on:
         done = _fio(on, "--name=verify", "--rw=randwrite", "--bs=4k", "--iodepth=32", "--size=32m",
@@ -426,7 +426,7 @@ def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, 
     assert deep["read"]["clat_ns"]["mean"] > 0.9 * single["read"]["clat_ns"]["mean"]
 
 
-@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with its nbd engine")
+@pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with an nbd engine is not installed")
 def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
     # Cells so slow that a hundred times as fast is little for the host.
     changes = {
@@ -468,7 +468,7 @@ def _two_speeds(columns: dict[str, bytes]) -> tuple[float, float]:
 
 
 @pytest.mark.skipif(not (has("nbdfuse", "mkfs.ext4", "e2fsck", "losetup", "mount") and os.geteuid() == 0
-                         and Path("/dev/fuse").exists()), reason="root, FUSE, loop devices and e2fsprogs")  # fmt: skip
+                         and Path("/dev/fuse").exists()), reason="needs root and FUSE")  # fmt: skip
 def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
     (tmp_path / "at").mkdir()
     (tmp_path / "file").write_bytes(b"")
@@ -502,7 +502,7 @@ def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
         has("nbdfuse", "mkfs.ext4", "mount", "qemu-img") and _fio_speaks_nbd() and os.geteuid() == 0
         and Path("/dev/fuse").exists()
     ),
-    reason="root, FUSE, e2fsprogs, qemu-utils, and fio with its nbd engine",
+    reason="needs root, FUSE, qemu-utils and fio with an nbd engine",
 )  # fmt: skip
 @pytest.mark.parametrize("document", ["README.md", "docs/how-to.md"])
 def test_the_commands_that_the_documents_show_run(tmp_path: Path, document: str) -> None:
