@@ -1,7 +1,9 @@
 """A simulated drive that any program uses, held against programs that we did not write."""
 
+import contextlib
 import json
 import os
+import pty
 import random
 import re
 import signal
@@ -135,6 +137,66 @@ def test_the_extents_are_what_is_mapped(tmp_path: Path, disk: str) -> None:
     assert sum(part["length"] for part in told) == 8_000_000_000
     holes = [part for part in told if part["type"] != 0]
     assert all(part["type"] == 3 for part in holes)
+
+
+def test_after_a_format_the_drive_is_smaller_and_its_data_are_gone(tmp_path: Path, command) -> None:  # type: ignore[no-untyped-def]
+    text = PROFILE + "\n".join(["", "[wear]", "slc_cycles = 30000", "native_cycles = 3000", ""])
+    drive = SimDrive("small.toml", text, {}, [])
+    drive.save(str(tmp_path / "disk.pslc"))
+    drive.close()
+    with served(tmp_path, "disk.pslc") as on:
+        on.nbdsh("h.pwrite(b'x' * 65536, 0)", "h.pwrite(b'x' * 65536, 7 << 30)")
+        on.end()
+    assert command("drives", "format", "disk.pslc", "--mode", "pure-slc", "--yes").returncode == 0
+    with served(tmp_path, "disk.pslc") as on:
+        assert on.nbdsh("print(h.get_size() < 4_000_000_000, h.pread(65536, 0) == bytes(65536))").strip() == "True True"
+        assert '"type": 0' not in on.tool("nbdinfo", "--map", "--json", on.uri)
+    assert (tmp_path / "disk.pslc.data").stat().st_blocks == 0
+
+
+def test_a_host_that_is_too_slow_is_said_with_how_much(tmp_path: Path, disk: str) -> None:
+    with served(tmp_path, disk, "--data", "memory", "--speed", "1000") as on:
+        # Each takes a thousandth of what the drive takes, for which no memory is fast enough.
+        on.nbdsh("exec('for i in range(400): h.pwrite(bytes(1 << 20), i << 20)', {'h': h})")
+        time.sleep(0.6)
+        _, said = on.end()
+    assert "warning: the host is too slow for this drive: replies leave" in said
+    assert "late on average" in said
+    document = on.recording()
+    assert [doubt["code"] for doubt in document["findings"]["doubts"]].count("late") == 1
+    assert document["facts"]["served"]["late_s"] > 0
+
+
+def test_what_happens_is_drawn_in_a_terminal(tmp_path: Path, disk: str) -> None:
+    program = str(Path(sys.executable).parent / "pslc")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execv(program, [program, "serve", disk, "--watch", "--save", "run", "--no-report"])
+    seen = bytearray()
+
+    def read() -> None:
+        with contextlib.suppress(OSError):
+            while part := os.read(terminal, 4096):
+                seen.extend(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    eventually(lambda: b"Ctrl-C ends it" in seen, 60)
+    write = "for i in range(60): h.pwrite(bytes(1 << 20), i << 20); time.sleep(0.02)"
+    subprocess.run(
+        ["nbdsh", "-u", f"nbd+unix:///?socket={tmp_path / 'disk.sock'}", "-c", "import time",
+         "-c", f"exec({write!r}, {{'h': h, 'time': time}})"],
+        env={"PATH": PATH}, check=True, timeout=60,
+    )  # fmt: skip
+    time.sleep(0.6)
+    os.kill(pid, signal.SIGINT)
+    reader.join(timeout=60)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    drawn = seen.decode(errors="replace")
+    for word in ("small, ", "read", "IOPS", "latency", "under way", "cache #", " of 8", "folding"):
+        assert word in drawn, drawn
+    assert max(float(speed) for speed in re.findall(r"write +([0-9.]+) MB/s", drawn)) > 1
 
 
 def test_only_the_owner_may_use_the_socket(tmp_path: Path, disk: str) -> None:

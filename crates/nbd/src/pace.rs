@@ -89,7 +89,8 @@ impl Pace {
 
     /// Sleep until a reply has to leave to be there in time.
     pub fn wait_until(&self, due: Due) {
-        let leave = due.at.saturating_sub(self.way).max(due.came);
+        // Before it came, where the drive is faster than the way: then it is late whatever is done.
+        let leave = due.at.saturating_sub(self.way);
         let lead = self.lead.load(Relaxed);
         let end = leave.saturating_sub(lead as u64);
         let slept = end > wall();

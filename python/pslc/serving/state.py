@@ -8,7 +8,7 @@ from typing import Any, Final
 from pslc import words
 
 LATE_SHARE: Final = 0.05
-LATE_S: Final = 20e-6
+LATE_S: Final = 10e-6
 """Replies that are later than both, on average, are told."""
 ENOUGH: Final = 200
 """Replies of which an average is taken."""
