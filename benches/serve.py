@@ -38,7 +38,14 @@ NEAR_US = 60.0
 def simulated(disk: Path, options: list[str], speed: float) -> tuple[float, float, list[float]]:
     """MB/s, IOPS, and latencies in microseconds of `pslc run`."""
     drive = SimDrive.open(str(disk))
-    lines = [*options, f"runtime={SECONDS * speed:g}s", "time_based", "ioengine=libaio", "direct=1", "size=4g"]
+    lines = [
+        *options,
+        f"runtime={SECONDS * speed * 1000:.0f}ms",
+        "time_based",
+        "ioengine=libaio",
+        "direct=1",
+        "size=4g",
+    ]
     job = drive.run("[a]\n" + "\n".join(lines) + "\n", "bench", [], 0)["jobs"][0]
     drive.close()
     kind = "write" if job["write"]["total_ios"] else "read"
@@ -79,7 +86,7 @@ def main() -> None:
         whole = disk.read_bytes()
         print(f"{DRIVE}: pslc run / fio on pslc serve; latencies at 50, 99 and 99.9 % in us\n")
         head = ("job", "speed", "MB/s", "IOPS", "50 %", "99 %", "99.9 %", "within", "the host")
-        rows = [head]
+        _row(head)
         for speed in SPEEDS:
             for name, words in JOBS.items():
                 options = words.split()
@@ -91,10 +98,14 @@ def main() -> None:
                 near = [abs(b - a) <= NEAR * a for a, b in pairs[:2]]
                 near += [abs(b - a) <= max(NEAR * a, NEAR_US * speed) for a, b in pairs[2:]]
                 shown = [f"{a:.0f} / {b:.0f}" for a, b in pairs]
-                rows.append((name, f"{speed:g}", *shown, f"{sum(near)} of {len(near)}", host))
-    width = [max(len(row[at]) for row in rows) for at in range(len(head))]
-    for row in rows:
-        print("  ".join(f"{cell:{width[at]}}" for at, cell in enumerate(row)).rstrip())
+                _row((name, f"{speed:g}", *shown, f"{sum(near)} of {len(near)}", host))
+
+
+WIDTHS = (17, 5, 13, 15, 15, 15, 15, 6)
+
+
+def _row(cells: tuple[str, ...]) -> None:
+    print("  ".join(f"{cell:{width}}" for cell, width in zip(cells, (*WIDTHS, 0), strict=True)).rstrip(), flush=True)
 
 
 if __name__ == "__main__":
