@@ -44,6 +44,9 @@ impl KeptDrive {
             Ok(bytes) => {
                 // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
                 let _ = bytes.advise(Advice::Sequential);
+                // All pages at once, rather than a fault for every few of them.
+                #[cfg(target_os = "linux")]
+                let _ = bytes.advise(Advice::PopulateRead);
                 let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
                 (kept, recovered.map_err(|error| failed("recover the drive", &path, error))?)
