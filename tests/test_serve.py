@@ -372,10 +372,11 @@ def test_wall_time_is_the_drives_time_and_it_folds_while_nobody_asks(tmp_path: P
 
 
 def test_many_requests_are_under_way_at_once_on_one_connection(tmp_path: Path, disk: str) -> None:
-    with served(tmp_path, disk, "--data", "none", "--speed", "0.01") as on:
+    # Each waits for its cells, for a tenth of a second and more.
+    with served(tmp_path, disk, "--data", "none", "--speed", "0.001") as on:
         on.nbdsh(
             "buffers = [nbd.Buffer.from_bytearray(bytearray(4096)) for _ in range(100)]",
-            "asked = [h.aio_pwrite(buffer, 4096 * at) for at, buffer in enumerate(buffers)]",
+            "asked = [h.aio_pwrite(buffer, 4096 * at, flags=nbd.CMD_FLAG_FUA) for at, buffer in enumerate(buffers)]",
             "exec('while h.aio_in_flight():\\n    h.poll(-1)', {'h': h})",
         )
     levels = on.recording()["jobs"][0]["iodepth_level"]
