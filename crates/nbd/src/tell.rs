@@ -49,7 +49,7 @@ impl Teller {
     pub fn tell(&mut self, pace: &Pace, last: bool) {
         let late = pace.late();
         let percentile = |of: f64| {
-            let found = late.by.percentiles().into_iter().find(|(name, _)| name.parse() == Ok(of));
+            let found = late.by.percentiles(&[]).into_iter().find(|(name, _)| name.parse() == Ok(of));
             found.map_or(0, |(_, ns)| ns)
         };
         let mean = |sum: f64| if late.by.count > 0 { sum / late.by.count as f64 } else { 0.0 };
