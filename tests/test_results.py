@@ -14,7 +14,7 @@ from pslc.findings import imported
 from pslc.formats import Hints, Row
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FILES = sorted(FIXTURES.iterdir())
+FILES = sorted(path for path in FIXTURES.iterdir() if path.is_file())
 RESULTS = [path for path in FILES if path.name not in ("blkparse.txt", "fill.csv", "fill_bw.1.log")]
 
 
