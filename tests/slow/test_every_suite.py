@@ -74,4 +74,5 @@ def test_what_a_suite_says_can_be_true(suite, name, quick, capsys):
     if link and suite not in ("as-ssd", "niobench", "copy"):  # They go through the page cache, too.
         for where, number in numbers(recording.findings):
             if where.endswith("bytes_per_s") and "watt" not in where:
-                assert number <= LINK_ROOM * link, (where, number, link)
+                ways = 2 if suite == "apps" or "mix" in where else 1  # PCIe reads and writes at once.
+                assert number <= LINK_ROOM * ways * link, (where, number, link)
