@@ -14,10 +14,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
+import pslc
 from pslc.cli import lab as command_of_lab
 from pslc.errors import PslcError
 from pslc.lab import knobs, server
+from pslc.targets.target import open_simulated
 from tests.conftest import needs_chromium
 from tests.small import PROFILE
 
@@ -385,3 +388,179 @@ def test_the_pointer_tells_cause_and_counters_and_the_drive_fills_and_folds(tab)
     page.get_by_role("button", name="Play").click()
     page.wait_for_function("Number(document.getElementById('moment').value) > 5")
     page.get_by_role("button", name="Pause").click()
+
+
+LOG = "".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n" for ms in range(100, 60_000, 100))
+
+
+def drop(page, *paths):
+    """Drop files onto the page."""
+    page.locator("#drop input[type=file]").set_input_files([str(path) for path in paths])
+    page.wait_for_function("document.getElementById('dropped').textContent.length > 5")
+    settle(page)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """One of each kind that can be dropped."""
+    folder = tmp_path_factory.mktemp("files")
+    recording = pslc.run("fill", on=f"sim:{_put(folder / 'mine.toml', PROFILE)}")
+    recording.save(folder / "run")
+    open_simulated(f"sim:{folder / 'mine.toml'}").save(str(folder / "disk.pslc"))
+    _put(folder / "fill_bw.1.log", LOG)
+    _put(folder / "fill.csv", "seconds,MB/s\n" + "".join(f"{s},{2000 if s < 30 else 500}\n" for s in range(1, 61)))
+    _put(folder / "work.iolog", "fio version 3 iolog\n" + "".join(
+         f"{ms} /dev/x write {ms * 4096} 4096\n" for ms in range(100)))  # fmt: skip
+    _put(folder / "bad.log", "what is this?\n")
+    (folder / "bad.toml").write_bytes(b"\xff\xfe\x00")
+    return folder
+
+
+def _put(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["fill_bw.1.log"], "The write cache ends after"),
+        (["fill.csv"], "The write cache ends after"),
+        (["work.iolog"], "100 requests"),
+        (["run/run.json", "run/series.parquet"], "The write cache ends after"),
+        (["mine.toml"], "mine.toml is on the bench"),
+        (["disk.pslc"], "disk.pslc is on the bench"),
+        (["bad.log"], "hint: known are"),
+        (["bad.toml"], "hint:"),
+    ],
+)
+def test_what_is_dropped_is_analysed_or_refused_in_words(names, said, tab, files):
+    page = tab()
+    drop(page, *(files / name for name in names))
+    assert said in page.locator("#dropped").inner_text()
+    lines = page.evaluate("document.getElementById('main').data.map(line => line.name)")
+    has_curve = names[0] in ("fill_bw.1.log", "fill.csv", "run/run.json")
+    assert any(name.startswith("measured") for name in lines) == has_curve
+    if names == ["disk.pslc"]:
+        before = (files / "disk.pslc").read_bytes()
+        assert findings(page)
+        assert (files / "disk.pslc").read_bytes() == before
+
+
+def test_figures_of_a_review_are_laid_over_the_curve(tab):
+    page = tab()
+    page.locator("#published").fill("cache=1GB speed1=800MB/s speed2=300MB/s")
+    page.locator("#published").press("Enter")
+    settle(page)
+    assert page.evaluate("document.getElementById('main').data.map(line => line.name)") == ["write", "published"]
+    page.reload()
+    settle(page)
+    assert page.evaluate("document.getElementById('main').data.map(line => line.name)") == ["write", "published"]
+    page.locator("#published").fill("cache=1GB quick")
+    page.locator("#published").press("Enter")
+    settle(page)
+    assert "quick" in page.locator("#findings").inner_text()
+    page.get_by_role("button", name="Nothing over it").click()
+    settle(page)
+    assert page.evaluate("document.getElementById('main').data.map(line => line.name)") == ["write"]
+
+
+def test_recordings_are_kept_sorted_filtered_compared_and_deleted_after_a_question(tab, served):
+    page = tab()
+    for key, word in (("cache.mode", "pure-xlc"), ("cache.mode", "dynamic-slc")):
+        choose(page, key, word)
+        page.get_by_role("button", name="Keep in runs/").click()
+        page.wait_for_function("document.getElementById('kept').textContent.includes('kept as')")
+        settle(page)
+    page.get_by_text("Recordings").click()
+    rows = page.locator("#recordings tbody tr")
+    rows.nth(1).wait_for()
+    assert rows.count() == len(list((served.folder / "runs").glob("*/run.json"))) == 2
+    page.locator("#recordings").get_by_role("button", name="target").click()
+    page.wait_for_function("document.querySelector('th[aria-sort=ascending], th[aria-sort=descending]')"
+                           ".textContent.startsWith('target')")  # fmt: skip
+    targets = rows.locator("td:nth-child(5)").all_inner_texts()
+    assert targets == sorted(targets)
+    page.locator("#filter").fill("pure-xlc")
+    page.wait_for_function("document.querySelectorAll('#recordings tbody tr').length === 1")
+    page.locator("#filter").fill("")
+    page.wait_for_function("document.querySelectorAll('#recordings tbody tr').length === 2")
+    for pick in page.locator("#recordings input[type=checkbox]").all():
+        pick.check()
+    page.wait_for_function("!document.getElementById('compare').hidden")
+    with urllib.request.urlopen(served.address + page.locator("#compare").get_attribute("href")) as compared:
+        assert b"Comparison of" in compared.read()
+    with urllib.request.urlopen(
+        served.address + page.get_by_role("link", name=re.compile("^Open ")).first.get_attribute("href")
+    ) as report:
+        assert b"How it was measured" in report.read()
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name=re.compile("^Delete ")).first.click()
+    page.wait_for_timeout(1500)
+    assert "It cannot be had back" in asked[0]
+    assert rows.count() == 2
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name=re.compile("^Delete ")).first.click()
+    page.wait_for_function("document.querySelectorAll('#recordings tbody tr').length === 1")
+    assert len(list((served.folder / "runs").glob("*/run.json"))) == 1
+    for name in ("..", "../..", "no-such"):
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{served.address}report/{name}")
+
+
+@pytest.mark.slow
+def test_a_twin_of_a_dropped_recording_is_fitted_and_put_on_the_bench(tab, served, files):
+    page = tab()
+    drop(page, files / "run/run.json", files / "run/series.parquet")
+    page.get_by_role("button", name="Fit a twin").click()
+    page.get_by_role("progressbar", name="Progress of the fit").wait_for()
+    page.get_by_text("The twin is on the bench").wait_for(timeout=600_000)
+    settle(page)
+    assert part(page, "knob", "cache.dynamic").input_value()
+    assert "twin.toml" in page.url
+    assert list(served.folder.glob("*twin.toml"))
+    names = page.evaluate("document.getElementById('main').data.map(line => line.name)")
+    assert any(name.startswith("measured") for name in names)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_has_no_serious_finding_and_nothing_is_cut_on_a_phone(colours, tab):
+    page = tab(f"?on={SMALL}&on={SMALL},cache.mode=pure-xlc", size=(400, 844), colours=colours)
+    page.evaluate("() => document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.wait_for_function("document.querySelectorAll('#more .plot .main-svg').length > 5")
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    found = Axe().run(page).response["violations"]
+    serious = [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found
+               if one["impact"] in ("serious", "critical")]  # fmt: skip
+    assert serious == []
+
+
+def test_the_keyboard_reaches_every_control(tab):
+    page = tab()
+    page.evaluate("() => document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    wanted = page.evaluate("""() => [...document.querySelectorAll('main input, main button, main summary')]
+      .filter(one => one.offsetParent !== null && !one.disabled && one.type !== 'file').length""")
+    reached = set()
+    page.locator("body").click(position={"x": 1, "y": 1})
+    for _ in range(3 * wanted):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("""() => { const one = document.activeElement;
+          one.dataset.reached = one.dataset.reached || Math.random(); return one.dataset.reached; }""")
+        )
+    # Of words that exclude each other one stop stands for all.
+    radios = page.evaluate("document.querySelectorAll('main input[type=radio]:not(:checked)').length")
+    assert len(reached) >= wanted - radios
+
+
+def test_another_suite_and_another_drive_are_chosen_from_lists(tab, served):
+    page = tab()
+    page.get_by_label("Suite", exact=True).select_option("second-pass")
+    settle(page)
+    assert "suite=second-pass" in page.locator("body").get_attribute("data-bench")
+    page.get_by_label("Suite", exact=True).select_option("fill")
+    page.get_by_label("Drive", exact=True).select_option("sim:pm871b-128gb")
+    settle(page)
+    assert findings(page) == run(served, "run", "fill", "--on", "sim:pm871b-128gb")

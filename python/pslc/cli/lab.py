@@ -25,8 +25,8 @@ def command(
 
     if not server.is_local(host):
         typer.echo(
-            f"warning: whoever can reach {host} over the network and has the address can run simulations here and read "
-            "the profiles in this folder; it is not encrypted",
+            f"warning: whoever can reach {host} over the network and has the address can run simulations here, read "
+            "the profiles in this folder, and read and delete the recordings in runs/; it is not encrypted",
             err=True,
         )
     # A kill ends it as Ctrl-C does: what it put into files is removed.

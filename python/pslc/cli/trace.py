@@ -2,12 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from pslc.figures.view import View
 
 
 def command(
@@ -60,8 +57,9 @@ def command(
         print(json.dumps(found, indent=1))
     else:
         from pslc.report import terminal
+        from pslc.traces import contents
 
-        terminal.show(_view(file, found))
+        terminal.show(contents.of_file(file, found))
 
 
 def _convert(file: Path, part: Any, output: Path | None, name: str) -> None:
@@ -77,21 +75,3 @@ def _convert(file: Path, part: Any, output: Path | None, name: str) -> None:
         traces.one_device(file, part, trace.survey())
         count = trace.write_iolog(str(output), name)
     print(f"{words.count(count)} requests written to {output}")
-
-
-def _view(file: Path, found: dict[str, Any]) -> "View":
-    from pslc import words
-    from pslc.figures.view import View
-    from pslc.traces import contents
-
-    return View(
-        title=f"{file.name}, {found['format']}",
-        drive=file.name,
-        conditions="a trace",
-        took=f"{words.count(contents.requests(found))} requests in {words.span(found['duration_ns'] / 1e9)}",
-        sentences=contents.sentences(found),
-        tables=contents.tables(found),
-        pictures=contents.pictures(found),
-        doubts=contents.doubts(found),
-        notes=found["notes"],
-    )

@@ -6,6 +6,10 @@ bench         what is on the page, and the address that says all of it
 runs          recordings by suite and target: live where they are quick, else as jobs that can be stopped
 answer        what recordings say, as the page draws it
 inside        what a simulated drive held at each moment of a write
+overlay       what is laid over the curve
+dropped, fits what somebody brings, and twins of it
+recordings    what is in runs/
 layout, app   the page, and what happens when something is turned
+sections, brought   the same below the bench
 server        who may see it
 """

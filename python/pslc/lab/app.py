@@ -13,9 +13,11 @@ from dash.exceptions import PreventUpdate
 
 from pslc import failure, suites
 from pslc.errors import PslcError
-from pslc.lab import answer, inside, knobs, layout, runs
+from pslc.figures.picture import Line
+from pslc.lab import answer, brought, inside, knobs, layout, overlay, runs, sections
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.runs import LongError, Runs, SupersededError
+from pslc.recording import Recording
 from pslc.report import page as pages
 
 HEAD: Final = """<!doctype html>
@@ -57,10 +59,11 @@ def make(held: Runs, prefix: str) -> Dash:
         return app.server.response_class(script, mimetype="text/javascript")
 
     app.server.add_url_rule(f"{prefix}shared.js", view_func=shared)
-    app.layout = layout.page
+    app.layout = lambda: layout.page([sections.brought(), sections.recordings()])
     _bench(app)
     _answers(app, held)
     _jobs(app, held)
+    brought.add(app, held, prefix)
     _in_the_browser(app)
     return app
 
@@ -77,7 +80,7 @@ def _bench(app: Dash) -> None:
 
     @app.callback(
         Output("bench", "data"),
-        Output("suite", "value"),
+        Output("suites", "children"),
         Output("cards", "children"),
         Output("trouble", "children"),
         Input("address", "search"),
@@ -88,7 +91,7 @@ def _bench(app: Dash) -> None:
             said: Any = []
         except PslcError as error:
             bench, said = Bench(), layout.trouble(error)
-        return bench.address, bench.suite, layout.cards(bench), said
+        return bench.address, layout.suite(bench.suite), layout.cards(bench), said
 
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
@@ -110,19 +113,20 @@ def _bench(app: Dash) -> None:
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
         Output("cards", "children", allow_duplicate=True),
-        Input("suite", "value"),
-        Input({"type": "source", "drive": ALL}, "value"),
+        Input("choice", "data"),
         Input({"type": "remove", "drive": ALL}, "n_clicks"),
         Input("add", "n_clicks"),
         Input("at", "value"),
         State("bench", "data"),
         prevent_initial_call=True,
     )
-    def arrange(suite: str, chosen: list[str], removed: list[int | None], _: Any, at: int | None, address: str) -> Any:
+    def arrange(choice: dict[str, str] | None, _: Any, __: Any, at: int | None, address: str) -> Any:
         bench = old = Bench.of_address(address)
         what = ctx.triggered_id
-        if what == "suite" and suite and suite != bench.suite:
-            bench = replace(bench, suite=suite, before=None, knob="")
+        if what == "choice" and choice and choice["kind"] == "suite":
+            bench = replace(bench, suite=choice["value"], before=None, knob="")
+        elif what == "choice" and choice:
+            bench = bench.with_drive(int(choice["drive"]), Drive(choice["value"]))
         elif what == "at" and at is not None and at < len(bench.drives):
             bench = replace(bench, at=at)
         elif what == "add" and layout.can_add(bench):
@@ -130,10 +134,6 @@ def _bench(app: Dash) -> None:
             bench = bench.with_drive(len(bench.drives), bench.drives[bench.at])
         elif isinstance(what, dict) and what["type"] == "remove" and ctx.triggered[0]["value"]:
             bench = bench.without(what["drive"])
-        elif isinstance(what, dict) and what["type"] == "source" and len(chosen) == len(bench.drives):
-            for number, source in enumerate(chosen):
-                if source and source != bench.drives[number].source:
-                    bench = bench.with_drive(number, Drive(source))
         if bench == old:
             raise PreventUpdate
         same = [drive.source for drive in bench.drives] == [drive.source for drive in old.drives]
@@ -216,7 +216,8 @@ def _answers(app: Dash, held: Runs) -> None:
             offer = layout.offer(bench)
             return (no_update,) * 7 + (offer,)
         shown = answer.named(found)
-        top = answer.pictures(shown, bench.at, before, [])[:1]
+        line, said = _over(held, bench, shown[bench.at].recording)
+        top = answer.pictures(shown, bench.at, before, [] if line is None else [line])[:1]
         figures = answer.figures(top, answer.about(shown))
         looked = inside.of(found[bench.at])
         return (
@@ -224,7 +225,7 @@ def _answers(app: Dash, held: Runs) -> None:
             looked,
             len(looked["gb"]) - 1 if looked else 0,
             figures[0]["title"] if figures else "",
-            layout.findings(shown, bench, before),
+            [*said, *layout.findings(shown, bench, before)],
             "\n".join(_command(bench, drive) for drive in bench.drives),
             bench.drives[bench.at].target().profile,
             [],
@@ -260,6 +261,14 @@ def _answers(app: Dash, held: Runs) -> None:
             "content": json.dumps(found.document()["findings"], indent=1),
             "filename": f"{bench.suite}-findings.json",
         }
+
+
+def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, list[Any]]:
+    """What is laid over the curve, or why it cannot be."""
+    try:
+        return overlay.line(bench.over, held.folder, recording.capacity_bytes), []
+    except PslcError as error:
+        return None, [*layout.trouble(error)]
 
 
 def _before(held: Runs, bench: Bench, tab: str, number: int) -> Any:

@@ -28,7 +28,7 @@ Children = Sequence[Component | str]
 _LIVE: Final[dict[str, Any]] = {"aria-live": "polite"}
 
 
-def _named(name: str) -> dict[str, Any]:
+def named(name: str) -> dict[str, Any]:
     """What a part is called where that is not written in it."""
     return {"aria-label": name}
 
@@ -38,8 +38,8 @@ def _data(**values: str) -> dict[str, Any]:
     return {f"data-{name}": value for name, value in values.items()}
 
 
-def page() -> Component:
-    """A new tab."""
+def page(more: Children) -> Component:
+    """A new tab; `more` is what is below curve and bench."""
     return html.Div(
         [
             dcc.Location(id="address", refresh=False),
@@ -54,7 +54,7 @@ def page() -> Component:
             dcc.Download(id="saved"),
             html.Header([html.H1("pslc lab"), html.P("Turn a knob, see the cliff move.", className="dim")]),
             html.Div(id="trouble", role="alert"),
-            html.Main([_curve(), _bench()], className="lab"),
+            html.Main([_curve(), _bench(), html.Div(more, className="below")], className="lab"),
         ],
         className="page",
     )
@@ -68,7 +68,7 @@ def _curve() -> Component:
                     html.Figcaption(
                         [html.H2("The curve", id="main-title"), _files("main", "the curve"), html.Span(id="state")]
                     ),
-                    html.Div(id="main", className="plot", role="img", **_named("No curve yet.")),
+                    html.Div(id="main", className="plot", role="group", **named("No curve yet.")),
                 ],
                 id="main-figure",
             ),
@@ -81,7 +81,7 @@ def _curve() -> Component:
                 className="row",
                 id="moments",
             ),
-            html.Canvas(id="strip", role="img", height="90", **_named("Superblocks of the drive")),
+            html.Canvas(id="strip", role="img", height="90", **named("Superblocks of the drive")),
             html.P(id="strip-said", className="legend"),
             html.P(id="said", className="dim"),
             html.Div(id="why", className="dim"),
@@ -91,7 +91,7 @@ def _curve() -> Component:
             html.Details([html.Summary("More pictures"), html.Div(id="more")], id="more-pictures"),
         ],
         className="curve",
-        **_named("Curve and findings"),
+        **named("Curve and findings"),
     )  # fmt: skip
 
 
@@ -107,7 +107,9 @@ def _carry() -> Component:
                     copied("profile", "as profile"),
                     html.Button("Copy address", id="copy-address", type="button", **_data(copy="address-bar")),
                     html.Button("Findings as JSON", id="save-findings", type="button"),
+                    html.Button("Keep in runs/", id="keep", type="button"),
                     html.Span(id="copied", role="status", className="dim"),
+                    html.Span(id="kept", role="status", className="dim"),
                 ],
                 className="row",
             ),
@@ -119,28 +121,39 @@ def _carry() -> Component:
 
 
 def _bench() -> Component:
-    names = [{"label": name, "value": name} for name in suites.catalogue()]
     return html.Section(
         [
             html.H2("Bench"),
-            html.Label("Suite", htmlFor="suite"),
-            dcc.Dropdown(id="suite", options=names, clearable=False, searchable=True),
+            html.Div(id="suites"),
+            dcc.Store(id="choice"),
             html.P(id="question", className="dim"),
             html.Div(dcc.RadioItems(id="at", options=[], inline=True), id="look", hidden=True),
             html.Div(id="cards"),
             html.Button("Add a drive", id="add", type="button"),
         ],
         className="bench",
-        **_named("Bench"),
+        **named("Bench"),
     )
 
 
-def sources(*more: str) -> list[dict[str, str]]:
+def suite(chosen: str) -> list[Component]:
+    """The suites to choose from."""
+    return [html.Label("Suite", htmlFor="suite"), _select("suite", [(of, of) for of in suites.catalogue()], chosen)]
+
+
+def _select(kind: str, options: Sequence[tuple[str, str]], chosen: str, number: int = 0) -> Component:
+    """A choice of one; assets/lab.js puts what is chosen into `choice`."""
+    name = kind if kind == "suite" else f"{kind}-{number}"
+    shown = [html.Option(label, value=value, selected=value == chosen) for label, value in options]
+    return html.Select(shown, id=name, key=f"{name} {chosen}", **_data(choice=kind, drive=str(number)))
+
+
+def sources(*more: str) -> list[tuple[str, str]]:
     """Drives to choose from: those that pslc brings along, and profiles and drives in files here."""
     here = [str(path) for path in sorted(Path().glob("*.pslc"))]
     here += [f"sim:./{path}" for path in sorted(Path().glob("*.toml")) if _is_profile(path)]
     known = [f"sim:{name}" for name in library()]
-    return [{"label": of.removeprefix("sim:"), "value": of} for of in dict.fromkeys([*known, *here, *more])]
+    return [(of.removeprefix("sim:"), of) for of in dict.fromkeys([*known, *here, *more])]
 
 
 def _is_profile(path: Path) -> bool:
@@ -164,19 +177,13 @@ def can_add(bench: Bench) -> bool:
 def _card(number: int, drive: Drive, count: int) -> Component:
     label = f"Drive {number + 1}" if count > 1 else "Drive"
     head: list[Any] = [
-        html.Label(label, htmlFor=_id("source", number)),
-        dcc.Dropdown(
-            id={"type": "source", "drive": number},
-            options=sources(drive.source),
-            value=drive.source,
-            clearable=False,
-            searchable=True,
-        ),
+        html.Label(label, htmlFor=f"source-{number}"),
+        _select("source", sources(drive.source), drive.source, number),
     ]
     if count > 1:
         head.append(
             html.Button("Remove", id={"type": "remove", "drive": number}, type="button",
-                        **_named(f"Remove drive {number + 1}"))
+                        **named(f"Remove drive {number + 1}"))
         )  # fmt: skip
     refused = html.P(id={"type": "refused", "drive": number}, className="refused", role="alert")
     return html.Div([html.Div(head, className="head"), refused, *_knobs(number, drive)], className="card")
@@ -244,7 +251,7 @@ def _id(kind: str, drive: int, key: str | None = None) -> str:
 
 def _files(name: str, title: str) -> Component:
     def button(kind: str) -> Component:
-        said = _named(f"Save {title} as {kind.upper()}")
+        said = named(f"Save {title} as {kind.upper()}")
         return html.Button(kind.upper(), type="button", **_data(format=kind, of=name), **said)
 
     return html.Span(
@@ -258,7 +265,7 @@ def shells(figures: Sequence[Figure]) -> list[Component]:
         html.Figure(
             [
                 html.Figcaption([html.H3(figure["title"]), _files(figure["id"], figure["title"])]),
-                html.Div(id=figure["id"], className="plot", role="img", **_named(figure["said"])),
+                html.Div(id=figure["id"], className="plot", role="group", **named(figure["said"])),
             ]
         )
         for figure in figures
@@ -279,7 +286,7 @@ def table(of: Table) -> Component:
         className="wide",
         tabIndex="0",
         role="region",
-        **_named(of.title),
+        **named(of.title),
     )
 
 
@@ -316,7 +323,7 @@ def progress(job: Job) -> list[Component]:
     """A run that takes its time."""
     part: dict[str, Any] = {} if job.part is None else {"value": f"{job.part:.3f}", "max": "1"}
     return [
-        html.Progress(**part, **_named("Progress of the run")),
+        html.Progress(**part, **named("Progress of the run")),
         html.Span(f"{job.said} {'' if job.part is None else f'{100 * job.part:.0f} %'}"),
         html.Button("Stop", id={"type": "stop", "of": "job"}, type="button"),
         dcc.Interval(id={"type": "tick", "of": "job"}, interval=300),

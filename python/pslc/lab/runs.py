@@ -19,13 +19,14 @@ import pslc
 from pslc.errors import PslcError
 from pslc.lab import bench
 from pslc.lab.bench import Bench, Drive
+from pslc.lab.fits import Fits
 from pslc.recording import Recording
 from pslc.targets import scaling
 from pslc.targets.target import Target
 
 LIVE_S: Final = 3.0
 """Seconds of the processor's time that a suite may take to be run while a slider moves."""
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 20.0
 """Seconds after which it is given up on a machine that has other work too."""
 MOST_KEPT: Final = 40
 """Recordings held; one of a fill takes some megabytes."""
@@ -71,6 +72,7 @@ class Job:
 class Runs:
     """All recordings that the page was ever asked for, the last `MOST_KEPT` of them."""
 
+    fits: Fits = field(default_factory=Fits)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pslc-lab-")))
     _kept: OrderedDict[Key, Recording] = field(default_factory=OrderedDict)
     _long: set[tuple[str, str]] = field(default_factory=set)
@@ -161,6 +163,7 @@ class Runs:
         """End everything, and remove what was put into files."""
         for tab in list(self._jobs):
             self.stop(tab)
+        self.fits.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _work(self, job: Job, bench: Bench) -> None:

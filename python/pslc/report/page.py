@@ -159,7 +159,12 @@ def plotly() -> str:
 
 
 def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Sequence[str] = ()) -> None:
-    """Write a page of several recordings to `path`: their figures in a table, and every curve in one picture.
+    """Write a page of several recordings to `path`: see `render_comparison`."""
+    path.write_text(render_comparison(sides, rows, suites), encoding="utf-8")
+
+
+def render_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = ()) -> str:
+    """A page of several recordings: their figures in a table, and every curve in one picture.
 
     Args:
         suites: those that are compared, where it is more than the one of `sides`.
@@ -167,10 +172,8 @@ def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Seq
     about = About.of_sides(sides)
     pictures = [] if len(suites) > 1 else curves.of_sides(sides)
     title = f"Comparison of {', '.join(side.name for side in sides[:-1])} and {sides[-1].name}"
-    text = with_pictures(
-        "comparison.html.jinja", [(p, about) for p in pictures], sides=sides, rows=rows, suites=suites, title=title
-    )
-    path.write_text(text, encoding="utf-8")
+    drawn = [(picture, about) for picture in pictures]
+    return with_pictures("comparison.html.jinja", drawn, sides=sides, rows=rows, suites=suites, title=title)
 
 
 def write_fit(found: "Answer", path: Path) -> None:

@@ -1,10 +1,12 @@
 """What is in a trace, in words, tables and pictures: of `TraceFile.survey`."""
 
+from pathlib import Path
 from typing import Any
 
 from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.view import View
 
 MOST_ROWS = 8
 Survey = dict[str, Any]
@@ -122,3 +124,18 @@ def doubts(found: Survey) -> list[Doubt]:
 def broken_lines(count: int) -> Doubt:
     """Lines that are no requests were left out."""
     return Doubt("broken-lines", f"{words.count(count)} lines could not be read and were left out (--skip-broken)")
+
+
+def of_file(file: Path, found: dict[str, Any]) -> View:
+    """A trace that was surveyed, as it is shown."""
+    return View(
+        title=f"{file.name}, {found['format']}",
+        drive=file.name,
+        conditions="a trace",
+        took=f"{words.count(requests(found))} requests in {words.span(found['duration_ns'] / 1e9)}",
+        sentences=sentences(found),
+        tables=tables(found),
+        pictures=pictures(found),
+        doubts=doubts(found),
+        notes=found["notes"],
+    )

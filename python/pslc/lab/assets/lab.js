@@ -32,6 +32,8 @@
   let later = null;
   function remember(bench) {
     address = document.body.dataset.bench = bench;
+    const files = document.querySelector("#drop input");
+    if (files) files.setAttribute("aria-label", "Files to analyse");
     clearTimeout(later);
     later = setTimeout(() => history.replaceState(history.state, "", location.pathname + address), 150);
     return window.dash_clientside.no_update;
@@ -189,10 +191,25 @@
     if (button) copy(button);
     if (event.target.id === "play") play();
   });
+  document.addEventListener("change", event => {
+    const { choice, drive } = event.target.dataset || {};
+    if (choice) set("choice", { data: { kind: choice, drive, value: event.target.value } });
+  });
   document.addEventListener("toggle", event => {
+    if (event.target.id === "recordings-part") set("recordings-open", { data: event.target.open });
     if (event.target.id === "more-pictures") set("more-open", { data: event.target.open });
     if (event.target.open) drawAll();
   }, true);
+  // Dash calls its radio buttons and check boxes options of a list; they are labels of native inputs.
+  function plain() {
+    for (const label of document.querySelectorAll("label[role], label[aria-selected]")) {
+      label.removeAttribute("role");
+      label.removeAttribute("aria-selected");
+    }
+    for (const list of document.querySelectorAll("[role=listbox]")) list.removeAttribute("role");
+  }
+  new MutationObserver(plain).observe(document.documentElement,
+    { subtree: true, childList: true, attributes: true, attributeFilter: ["role", "aria-selected"] });
   onSave(find);
   dark.addEventListener("change", drawAll);
   window.addEventListener("resize", () => { cue(); strip(); });

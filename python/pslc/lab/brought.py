@@ -1,0 +1,219 @@
+"""What happens with what somebody brings, and with the recordings in `runs/`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from pslc import failure, units
+from pslc.errors import PslcError
+from pslc.lab import dropped, layout, overlay, recordings, sections
+from pslc.lab.bench import Bench, Drive
+from pslc.lab.fits import Fits
+from pslc.lab.runs import Runs
+
+CODE: Final = 404
+
+
+def add(app: Dash, held: Runs, prefix: str) -> None:
+    """Put it on the page."""
+    _drop(app, held)
+    _fit(app, held, held.fits)
+    _recordings(app, held)
+    _pages(app, prefix)
+
+
+def _drop(app: Dash, held: Runs) -> None:
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output("cards", "children", allow_duplicate=True),
+        Output("dropped", "children"),
+        Input("drop", "contents"),
+        State("drop", "filename"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def drop(contents: list[str] | None, names: list[str], address: str) -> Any:
+        if not contents:
+            raise PreventUpdate
+        bench = Bench.of_address(address)
+        try:
+            name = dropped.keep(held.folder, names, contents)
+            found = dropped.read(held.folder / name)
+        except PslcError as error:
+            return no_update, no_update, layout.trouble(error)
+        if found.source:
+            bench = bench.with_drive(bench.at, Drive(found.source))
+            return bench.address, layout.cards(bench), sections.on_the_bench(found)
+        over = f"{overlay.DROP}{name}"
+        if found.curve is not None:
+            bench = replace(bench, over=over)
+        return bench.address, no_update, sections.dropped(found, over)
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Input("published", "value"),
+        Input("no-over", "n_clicks"),
+        Input({"type": "over", "run": ALL}, "n_clicks"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def over(said: str | None, _: Any, __: Any, address: str) -> Any:
+        what = ctx.triggered_id
+        if not ctx.triggered[0]["value"]:
+            raise PreventUpdate
+        chosen = f"{overlay.PUBLISHED}{said}" if what == "published" else ""
+        if isinstance(what, dict):
+            chosen = f"{overlay.RUN}{what['run']}"
+        return replace(Bench.of_address(address), over=chosen).address
+
+
+def _fit(app: Dash, held: Runs, fits: Fits) -> None:
+    @app.callback(
+        Output("fit", "children"),
+        Input({"type": "fit", "of": ALL}, "n_clicks"),
+        State({"type": "capacity", "of": ALL}, "value"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def start(clicks: list[int | None], capacity: list[str | None], tab: str) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        over = ctx.triggered_id["of"]
+        try:
+            found = dropped.read(held.folder / over.removeprefix(overlay.DROP))
+            said = (capacity[0] or "").strip() if capacity else ""
+            if said:
+                units.size(said, "the capacity")
+        except PslcError as error:
+            return layout.trouble(error)
+        return sections.fitting(fits.start(tab, over, found.name, found.paths, said))
+
+    @app.callback(
+        Output("fit", "children", allow_duplicate=True),
+        Output("bench", "data", allow_duplicate=True),
+        Output("cards", "children", allow_duplicate=True),
+        Input({"type": "fit-tick", "of": ALL}, "n_intervals"),
+        Input({"type": "fit-stop", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def look(_: Any, stops: list[int | None], address: str, tab: str) -> Any:
+        fit = fits.of(tab)
+        if fit is None or any(stops):
+            fits.stop(tab)
+            return [], no_update, no_update
+        if fit.code is None:
+            return sections.fitting(fit), no_update, no_update
+        fits.stop(tab)
+        if fit.code != 0:
+            return sections.failed(fit), no_update, no_update
+        bench = Bench.of_address(address)
+        bench = replace(bench.with_drive(bench.at, Drive(f"sim:./{fit.output}")), over=fit.over)
+        return sections.fitted(fit), bench.address, layout.cards(bench)
+
+
+def _recordings(app: Dash, held: Runs) -> None:
+    @app.callback(
+        Output("recordings", "children"),
+        Input("recordings-open", "data"),
+        Input("filter", "value"),
+        Input({"type": "sort", "by": ALL}, "n_clicks"),
+        Input("changed", "data"),
+        State("order", "data"),
+        prevent_initial_call=True,
+    )
+    def listed(wanted: bool, words: str | None, _: Any, __: Any, order: list[Any]) -> Any:
+        if not wanted:
+            raise PreventUpdate
+        by, falling = order
+        return sections.entries(recordings.entries(words or "", by, falling), by, falling)
+
+    @app.callback(
+        Output("order", "data"),
+        Output("changed", "data", allow_duplicate=True),
+        Input({"type": "sort", "by": ALL}, "n_clicks"),
+        State("order", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def sort(clicks: list[int | None], order: list[Any], changed: int) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        by = ctx.triggered_id["by"]
+        return [by, not order[1] if by == order[0] else by in ("began", "cache", "mean")], changed + 1
+
+    @app.callback(
+        Output("compare", "href"),
+        Output("compare", "hidden"),
+        Input({"type": "pick", "run": ALL}, "value"),
+        prevent_initial_call=True,
+    )
+    def pick(picked: list[list[str] | None]) -> Any:
+        names = [name for some in picked for name in some or []]
+        return sections.compare_href(names), len(names) < 2
+
+    @app.callback(
+        Output("delete", "displayed"),
+        Output("delete", "message"),
+        Output("doomed", "data"),
+        Input({"type": "delete", "run": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def ask(clicks: list[int | None]) -> Any:
+        if not any(clicks) or not ctx.triggered[0]["value"]:
+            raise PreventUpdate
+        name = ctx.triggered_id["run"]
+        return True, f"Delete {recordings.FOLDER / name} with its report? It cannot be had back.", name
+
+    @app.callback(
+        Output("changed", "data", allow_duplicate=True),
+        Input("delete", "submit_n_clicks"),
+        State("doomed", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def delete(clicks: int | None, name: str | None, changed: int) -> Any:
+        if not clicks or not name:
+            raise PreventUpdate
+        recordings.delete(name)
+        return changed + 1
+
+    @app.callback(
+        Output("kept", "children"),
+        Output("changed", "data", allow_duplicate=True),
+        Input("keep", "n_clicks"),
+        State("bench", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def keep(clicks: int | None, address: str, changed: int) -> Any:
+        bench = Bench.of_address(address)
+        found = held.known(bench.suite, bench.drives[bench.at])
+        if not clicks or found is None:
+            raise PreventUpdate
+        return f"kept as {recordings.FOLDER / recordings.save(found)}", changed + 1
+
+
+def _compared() -> str:
+    from flask import request
+
+    return recordings.compared(request.args.getlist("run"))
+
+
+def _pages(app: Dash, prefix: str) -> None:
+    """Reports and comparisons, as pages of their own."""
+
+    def answered(make: Any, *of: Any) -> Any:
+        try:
+            return make(*of)
+        except Exception as error:
+            said = failure.in_words(error)
+            return app.server.response_class(f"{said}\n", status=CODE, mimetype="text/plain")
+
+    app.server.add_url_rule(f"{prefix}report/<path:name>", "report", lambda name: answered(recordings.report, name))
+    app.server.add_url_rule(f"{prefix}compare", "compare", lambda: answered(_compared))

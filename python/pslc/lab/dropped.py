@@ -1,0 +1,93 @@
+"""What somebody brings: logs, tables and results of other programs, traces, recordings, profiles, drives in files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pslc import traces, view
+from pslc.analysis import Curve
+from pslc.errors import RecordingError
+from pslc.figures.view import View
+from pslc.findings import imported
+from pslc.findings.writes import write_curve
+from pslc.formats import Hints
+from pslc.lab import bench
+from pslc.opened import opened
+from pslc.targets.target import is_drive
+from pslc.traces import Part
+from pslc.traces.contents import of_file
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Files that belong together.
+
+    Attributes:
+        paths: of the files, or the folder of a recording.
+        view: what is said of them; None of a profile or a drive.
+        curve: time against bytes written; None where they do not tell.
+        source: of a profile or a drive, what a bench calls it.
+    """
+
+    name: str
+    paths: tuple[Path, ...]
+    view: View | None = None
+    curve: Curve | None = None
+    source: str = ""
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it is one of pslc's."""
+        return self.paths[0].is_dir()
+
+
+def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
+    """Put files, which came as data addresses, into a folder of their own; its name. The same files have the same.
+
+    Raises:
+        RecordingError: they cannot be read.
+    """
+    try:
+        data = [base64.b64decode(content.partition(",")[2], validate=True) for content in contents]
+    except (binascii.Error, ValueError):
+        raise RecordingError("what was dropped could not be read", "drop files, not text") from None
+    # A path would lead out of the folder.
+    bare = [Path(name.replace("\\", "/")).name for name in names]
+    if not bare or len(set(bare)) < len(bare) or not all(bare):
+        raise RecordingError(f"{len(bare)} files, not each with a name of its own", "drop those of one run")
+    digest = hashlib.sha256()
+    for name, content in zip(bare, data, strict=True):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    at = folder / digest.hexdigest()[:16]
+    at.mkdir(parents=True, exist_ok=True)
+    for name, content in zip(bare, data, strict=True):
+        (at / name).write_bytes(content)
+    return at.name
+
+
+def read(folder: Path) -> Dropped:
+    """What is in a folder that `keep` made.
+
+    Raises:
+        PslcError: it is nothing that is known, or not there any more.
+    """
+    if not folder.is_dir():
+        raise RecordingError("what was dropped is not here any more", "drop it again: it stays until pslc lab ends")
+    paths = sorted(folder.iterdir())
+    name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    if (folder / "run.json").exists():
+        recording = opened(folder)
+        return Dropped(recording.drive, (folder,), view.of_recording(recording), write_curve(recording))
+    if len(paths) == 1 and (paths[0].suffix == ".toml" or is_drive(paths[0])):
+        source = f"sim:{paths[0]}" if paths[0].suffix == ".toml" else str(paths[0])
+        bench.find(source)
+        return Dropped(name, tuple(paths), source=source)
+    if len(paths) == 1 and traces.is_trace(paths[0], Part()):
+        return Dropped(name, tuple(paths), of_file(paths[0], traces.opened(paths[0], Part()).survey()))
+    foreign, findings = imported.analyzed(paths, Hints())
+    return Dropped(name, tuple(paths), view.of_foreign(foreign, findings), foreign.curve)

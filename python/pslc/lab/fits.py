@@ -1,0 +1,91 @@
+"""Twins of what was dropped, fitted by `pslc fit` in a process of its own: it takes a minute, and can be stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+
+
+@dataclass
+class Fit:
+    """A fit under way.
+
+    Attributes:
+        over: what it is fitted to, as a bench lays it over its curves.
+        output: the profile, once it is done.
+        said: its last line.
+        code: its exit code; None while it runs.
+    """
+
+    over: str
+    output: Path
+    process: subprocess.Popen[str]
+    said: str = "beginning"
+    code: int | None = None
+    lines: list[str] = field(default_factory=list)
+
+    def stop(self) -> None:
+        """End it, and the processes that it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGTERM)
+
+
+@dataclass
+class Fits:
+    """The fit of each tab."""
+
+    _of: dict[str, Fit] = field(default_factory=dict)
+
+    def start(self, tab: str, over: str, name: str, paths: Sequence[Path], capacity: str) -> Fit:
+        """Fit a twin to files; its profile goes beside the profiles of this folder."""
+        self.stop(tab)
+        output = _free(f"{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower() or 'drive'}-twin")
+        words = [sys.executable, "-m", "pslc", "fit", *map(str, paths), "-o", str(output)]
+        words += [f"--capacity={capacity}"] if capacity else []
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        fit = self._of[tab] = Fit(over, output, process)
+        Thread(target=_listen, args=(fit,), daemon=True).start()
+        return fit
+
+    def of(self, tab: str) -> Fit | None:
+        """That of a tab."""
+        return self._of.get(tab)
+
+    def stop(self, tab: str) -> None:
+        """End it, or forget it."""
+        fit = self._of.pop(tab, None)
+        if fit is not None and fit.code is None:
+            fit.stop()
+
+    def close(self) -> None:
+        """End them all."""
+        for tab in list(self._of):
+            self.stop(tab)
+
+
+def _listen(fit: Fit) -> None:
+    assert fit.process.stderr is not None
+    for line in fit.process.stderr:
+        if line.strip():
+            fit.said = line.strip()
+            fit.lines.append(fit.said)
+    fit.code = fit.process.wait()
+
+
+def _free(stem: str) -> Path:
+    number, path = 1, Path(f"{stem}.toml")
+    while path.exists():
+        number += 1
+        path = Path(f"{stem}-{number}.toml")
+    return path

@@ -1,0 +1,44 @@
+"""What is laid over the curves of the bench: a recording in `runs/`, what was dropped, or the figures of a review."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from pslc.analysis import Curve
+from pslc.errors import RecordingError
+from pslc.figures.picture import Line
+from pslc.findings.writes import write_curve
+from pslc.lab import dropped, recordings
+from pslc.twin import published
+
+RUN, DROP, PUBLISHED = "run:", "drop:", "published:"
+"""How an address says it: with the recording's name, the folder's, the figures."""
+HINT: Final = "a fill, or a log of writes"
+
+
+def line(over: str, folder: Path, capacity_bytes: int) -> Line | None:
+    """The line of it; None where nothing is laid over.
+
+    Args:
+        folder: of what was dropped.
+        capacity_bytes: of the drive that figures are of.
+
+    Raises:
+        PslcError: it is not there, or tells of no curve.
+    """
+    if not over:
+        return None
+    if over.startswith(PUBLISHED):
+        return _drawn("published", published.curve(over.removeprefix(PUBLISHED), capacity_bytes))
+    if over.startswith(RUN):
+        recording = recordings.load(over.removeprefix(RUN))
+        return _drawn(f"recorded: {over.removeprefix(RUN)}", write_curve(recording))
+    found = dropped.read(folder / Path(over.removeprefix(DROP)).name)
+    return _drawn(f"measured: {found.name}", found.curve)
+
+
+def _drawn(name: str, curve: Curve | None) -> Line:
+    if curve is None:
+        raise RecordingError(f"{name} has no curve of writes", HINT)
+    return Line(name, curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6, "dotted")

@@ -1,0 +1,137 @@
+"""The recordings in `runs/`: what is in each, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from pslc import view
+from pslc.errors import RecordingError
+from pslc.findings import comparison
+from pslc.opened import opened, read_side
+from pslc.recording import Recording
+from pslc.report import page
+
+FOLDER: Final = Path("runs")
+COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A recording in a line.
+
+    Attributes:
+        name: of its folder under `FOLDER`, `a/b` in one of a catalogue.
+        began: `2026-05-04 12:30`, empty where it is not known.
+        cache_bytes, mean_bytes_per_s: None where it did not find them.
+    """
+
+    name: str
+    began: str
+    suite: str
+    drive: str
+    target: str
+    cache_bytes: float | None
+    mean_bytes_per_s: float | None
+
+
+def entries(wanted: str = "", by: str = "began", falling: bool = True) -> list[Entry]:
+    """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last."""
+    found = [entry for path in _paths() if (entry := _entry(path, path.stat().st_mtime_ns)) is not None]
+    words = wanted.lower().split()
+    found = [one for one in found if all(word in " ".join(map(str, vars(one).values())).lower() for word in words)]
+    name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by)
+    some = [one for one in found if getattr(one, name) not in (None, "")]
+    return sorted(some, key=lambda one: getattr(one, name), reverse=falling) + [one for one in found if one not in some]
+
+
+def _paths() -> list[Path]:
+    return [*FOLDER.glob("*/run.json"), *FOLDER.glob("*/*/run.json")]
+
+
+@lru_cache(maxsize=2000)
+def _entry(path: Path, changed_ns: int) -> Entry | None:
+    """None where it cannot be read."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        began, found = said["began_unix_ns"], said["findings"]
+        when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
+        return Entry(
+            path.parent.relative_to(FOLDER).as_posix(), when, said["suite"], said["drive"], said["target"],
+            found.get("cache_bytes"), found.get("fill_mean_bytes_per_s"),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def folder(name: str) -> Path:
+    """Where a recording is.
+
+    Raises:
+        RecordingError: there is none of that name.
+    """
+    if name not in {path.parent.relative_to(FOLDER).as_posix() for path in _paths()}:
+        raise RecordingError(f"there is no recording {name} in {FOLDER}", "it was removed, or never there")
+    return FOLDER / name
+
+
+def load(name: str) -> Recording:
+    """A recording with its findings.
+
+    Raises:
+        PslcError: there is none, or it is damaged.
+    """
+    return opened(folder(name))
+
+
+def delete(name: str) -> None:
+    """Remove a recording and its report.
+
+    Raises:
+        PslcError: there is none.
+        OSError: it cannot be removed.
+    """
+    at = folder(name)
+    if at.is_symlink():
+        raise RecordingError(f"{at} is a link", "remove what it leads to by hand")
+    shutil.rmtree(at)
+
+
+def save(recording: Recording) -> str:
+    """Put a recording where `pslc run` puts one; its name.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    source = recording.target.partition(":")[2].partition(",")[0] or recording.target
+    name = f"{datetime.now():%Y%m%d-%H%M%S}-{recording.suite}-{Path(source).stem}"
+    number = 1
+    while (FOLDER / name).exists():
+        number += 1
+        name = f"{name.rpartition('~')[0] or name}~{number}"
+    recording.save(FOLDER / name)
+    page.write(view.of_recording(recording), FOLDER / name / "report.html")
+    return name
+
+
+def report(name: str) -> str:
+    """The page of a recording."""
+    return page.render(view.of_recording(load(name)))
+
+
+def compared(names: Sequence[str]) -> str:
+    """The page of several beside each other.
+
+    Raises:
+        PslcError: one is not there, or there are fewer than two.
+    """
+    if len(names) < 2:
+        raise RecordingError("one recording alone", "choose two or more")
+    sides = comparison.named([read_side(folder(name)) for name in names])
+    return page.render_comparison(sides, comparison.compare(sides, {}))

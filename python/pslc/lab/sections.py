@@ -1,0 +1,171 @@
+"""The parts of the page below the bench: what somebody brings, and the recordings in `runs/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from pslc import words
+from pslc.lab.dropped import Dropped
+from pslc.lab.fits import Fit
+from pslc.lab.layout import named, table
+from pslc.lab.recordings import COLUMNS, Entry
+
+LAST: Final = 3
+"""Lines of a fit that failed: the error and its hint."""
+
+
+def brought() -> Component:
+    """Where files are dropped, and what is laid over the curve."""
+    formats = (
+        "fio's logs, JSON and iologs, CSV, texts of CrystalDiskMark, AS SSD, Iometer and NIOBench, blktrace and other "
+        "traces, run.json and series.parquet of a recording, profiles and drives"
+    )
+    return html.Section(
+        [
+            html.H2("Bring your own"),
+            dcc.Upload(
+                html.Button("Drop files here, or choose some", type="button"), id="drop", multiple=True
+            ),
+            html.P(f"Known are {formats}. They stay on this machine.", className="dim"),
+            html.Div(id="dropped", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+            html.Div(id="fit", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+            html.Div(
+                [
+                    html.Label("Figures of a review, laid over the curve", htmlFor="published"),
+                    dcc.Input(id="published", type="text", debounce=True,
+                              placeholder="cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"),
+                    html.Button("Nothing over it", id="no-over", type="button"),
+                ],
+                className="row review",
+            ),
+        ]
+    )  # fmt: skip
+
+
+def recordings() -> Component:
+    """The table of `runs/`, which is read once it is opened."""
+    return html.Section(
+        html.Details(
+            [
+                html.Summary(html.H2("Recordings")),
+                dcc.Store(id="recordings-open", data=False),
+                dcc.Store(id="changed", data=0),
+                dcc.Store(id="order", data=["began", True]),
+                dcc.Store(id="doomed"),
+                dcc.ConfirmDialog(id="delete"),
+                html.Div(
+                    [
+                        html.Label("Filter", htmlFor="filter"),
+                        dcc.Input(id="filter", type="text", placeholder="fill sn850"),
+                        html.A("Compare those chosen", id="compare", href="", target="_blank", hidden=True),
+                    ],
+                    className="row",
+                ),
+                html.Div(id="recordings"),
+            ],
+            id="recordings-part",
+        )
+    )
+
+
+def on_the_bench(found: Dropped) -> list[Component]:
+    """A profile or a drive."""
+    return [html.P(f"{found.name} is on the bench.")]
+
+
+def dropped(found: Dropped, over: str) -> list[Component]:
+    """What was found in files."""
+    view = found.view
+    assert view is not None, "a profile is on the bench"
+    parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
+    parts += [html.P(sentence, className="finding") for sentence in view.sentences]
+    parts += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in view.doubts]
+    parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
+    parts += [table(of) for of in view.tables]
+    if found.curve is not None:
+        capacity = [] if found.is_recording else [
+            html.Label("Capacity of the drive", htmlFor=f'{{"of":"{over}","type":"capacity"}}'),
+            dcc.Input(id={"type": "capacity", "of": over}, type="text", placeholder="1TB"),
+        ]  # fmt: skip
+        button = html.Button("Fit a twin", id={"type": "fit", "of": over}, type="button")
+        parts.append(html.Div([*capacity, button], className="row"))
+    return parts
+
+
+def fitting(fit: Fit) -> list[Component]:
+    """A fit under way."""
+    return [
+        html.Div(
+            [
+                html.Progress(**named("Progress of the fit")),
+                html.Span(f"Fitting: {fit.said}"),
+                html.Button("Stop the fit", id={"type": "fit-stop", "of": "fit"}, type="button"),
+                dcc.Interval(id={"type": "fit-tick", "of": "fit"}, interval=500),
+            ],
+            className="row",
+        )
+    ]
+
+
+def fitted(fit: Fit) -> list[Component]:
+    """A fit that is done."""
+    return [html.P(f"The twin is on the bench: {fit.output}, and all about it in {fit.output.with_suffix('.html')}.")]
+
+
+def failed(fit: Fit) -> list[Component]:
+    """A fit that ended otherwise, in its own words."""
+    return [html.P(line, className="doubt") for line in fit.lines[-LAST:]]
+
+
+def entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
+    """The recordings in a table."""
+    if not found:
+        return html.P(
+            "None. `pslc run` puts its recordings into runs/; Keep puts the one above there.", className="dim"
+        )
+    arrow = " ↓" if falling else " ↑"
+
+    def head(name: str) -> Component:
+        kind: dict[str, Any] = {"aria-sort": ("descending" if falling else "ascending") if name == by else "none"}
+        button = html.Button(f"{name}{arrow if name == by else ''}", id={"type": "sort", "by": name}, type="button")
+        return html.Th(button, scope="col", **kind)
+
+    heads = [html.Th("compare", scope="col"), *map(head, COLUMNS), html.Th("do", scope="col")]
+    rows = [_row(entry) for entry in found]
+    return html.Div(
+        html.Table([html.Caption(f"{len(found)} recordings"), html.Thead(html.Tr(heads)), html.Tbody(rows)]),
+        className="wide",
+        tabIndex="0",
+        role="region",
+        **named("Recordings"),
+    )
+
+
+def _row(entry: Entry) -> Component:
+    def button(kind: str, what: str) -> Component:
+        return html.Button(what, id={"type": kind, "run": entry.name}, type="button", **named(f"{what} {entry.name}"))
+
+    pick = dcc.Checklist(
+        [{"label": html.Span(f"Compare {entry.name}", className="hidden"), "value": entry.name}], [],
+        id={"type": "pick", "run": entry.name},
+    )  # fmt: skip
+    cache = "" if entry.cache_bytes is None else words.size(entry.cache_bytes)
+    mean = "" if entry.mean_bytes_per_s is None else words.speed(entry.mean_bytes_per_s)
+    link = html.A("Open", href=f"report/{quote(entry.name)}", target="_blank", **named(f"Open {entry.name}"))
+    cells: list[Any] = [pick, entry.began, entry.suite, entry.drive, entry.target, cache, mean]
+    return html.Tr(
+        [
+            *(html.Td(cell) for cell in cells),
+            html.Td([link, button("over", "Lay over"), button("delete", "Delete")], className="do"),
+        ]
+    )
+
+
+def compare_href(names: Sequence[str]) -> str:
+    """The page that compares recordings."""
+    return f"compare?{urlencode([('run', name) for name in names])}"
