@@ -1,12 +1,18 @@
 """Draw the pictures of the documents anew: `make picture`. Every curve is a run of the simulated drive it names."""
 
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from playwright.sync_api import sync_playwright
 
 import pslc
 from pslc.findings.writes import write_curve
+from pslc.report import export
 
 FOLDER = Path(__file__).parent
 WORDS = {"pslc": "pSLC cache", "direct": "straight to TLC", "fold": "folding", "native": "native TLC", "link": "link"}
@@ -68,8 +74,32 @@ def policies() -> None:
     save(figure, axes, "policies.svg")
 
 
+def lab() -> None:
+    """The lab page after its cache slider was turned: what a browser shows of `pslc lab`."""
+    environment = os.environ | {"BROWSER": "true"}
+    command = [Path(sys.executable).parent / "pslc", "lab", "--port", "0"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server,
+        sync_playwright() as playwright,
+    ):
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        browser = playwright.chromium.launch(executable_path=export.browser())
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{address}?on=sim:aldrin-pro-2tb,cache.dynamic=320GB&before=0:sim:aldrin-pro-2tb&knob=cache.dynamic")
+        drawn = "document.body.dataset.shown && document.querySelector('#main .scatterlayer .trace')"
+        page.wait_for_function(drawn, timeout=120_000)
+        page.locator("#moment").fill("200")
+        page.wait_for_function("document.getElementById('said').textContent.startsWith('After')")
+        page.screenshot(path=FOLDER / "lab.png")
+        browser.close()
+        server.terminate()
+
+
 if __name__ == "__main__":
     plt.rcParams["svg.hashsalt"] = "pslc"
     fill()
     modes()
     policies()
+    lab()
