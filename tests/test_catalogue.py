@@ -68,7 +68,7 @@ def test_fio_does_what_a_copy_is_printed_as(command, tmp_path):
         pytest.skip("fio is not installed")
     text = command("suites", "show", "copy", "--fio", "--quick", "--on", "./scratch.bin", "--size", "64MB").stdout
     assert text.count("flow=1") == 6
-    (tmp_path / "copy.fio").write_text(text.replace("pause=60000000us", "pause=0"))
+    (tmp_path / "copy.fio").write_text(text.replace("runtime=60000000us", "runtime=1000us"))
     arguments = ["fio", "copy.fio", "--output-format=json", "--ioengine=psync", "--iodepth=1"]
     done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

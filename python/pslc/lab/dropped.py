@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pslc import traces, view
+from pslc import formats, traces, view
 from pslc.analysis import Curve
 from pslc.errors import RecordingError
 from pslc.figures.view import View
@@ -17,10 +17,11 @@ from pslc.findings import imported
 from pslc.findings.writes import write_curve
 from pslc.formats import Hints
 from pslc.lab import bench
-from pslc.opened import opened
+from pslc.opened import analysed, opened
 from pslc.targets.target import is_drive
 from pslc.traces import Part
 from pslc.traces.contents import of_file
+from pslc.watch.recorded import of_foreign as of_a_drive_at_work
 
 
 @dataclass(frozen=True)
@@ -89,5 +90,7 @@ def read(folder: Path) -> Dropped:
         return Dropped(name, tuple(paths), source=source)
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
         return Dropped(name, tuple(paths), of_file(paths[0], traces.opened(paths[0], Part()).survey()))
-    foreign, findings = imported.analyzed(paths, Hints())
-    return Dropped(name, tuple(paths), view.of_foreign(foreign, findings), foreign.curve)
+    foreign = formats.read(paths, Hints())
+    if foreign.at_work:
+        return Dropped(name, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))
+    return Dropped(name, tuple(paths), view.of_foreign(foreign, imported.analyzed(foreign)), foreign.curve)

@@ -28,12 +28,16 @@
     return [at === Number(place) ? no : at, no];
   }
 
+  // Dash gives the field that takes files no name.
+  new MutationObserver(() => {
+    const files = document.querySelector("#drop input:not([aria-label])");
+    if (files) files.setAttribute("aria-label", "Files to analyse");
+  }).observe(document, { childList: true, subtree: true });
+
   // The address of the page says all that is on it. Not at once: browsers allow few changes a second.
   let later = null;
   function remember(bench) {
     address = document.body.dataset.bench = bench;
-    const files = document.querySelector("#drop input");
-    if (files) files.setAttribute("aria-label", "Files to analyse");
     clearTimeout(later);
     later = setTimeout(() => history.replaceState(history.state, "", location.pathname + address), 150);
     return window.dash_clientside.no_update;
