@@ -18,7 +18,7 @@ mod tell;
 use std::sync::{Mutex, OnceLock};
 
 use nbdkit::{plugin, Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel};
-use pslc_ssd::Request;
+use pslc_ssd::{Op, Request};
 
 use served::Served;
 use settings::Settings;
@@ -52,6 +52,9 @@ impl Drive {
         let due = self.0.submit(request)?;
         let done = data();
         self.0.pace.wait_until(due);
+        if request.fua || request.op == Op::Flush {
+            self.0.reached(due.done)?;
+        }
         done.map_err(Error::from)
     }
 }

@@ -59,11 +59,12 @@ pub fn wall() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// When a request is due, and when it came.
+/// When a request came and is due, on the wall's clock, and on the drive's.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     pub came: u64,
     pub at: u64,
+    pub done: Nanos,
 }
 
 impl Pace {

@@ -98,7 +98,15 @@ impl Served {
         let drive = drive.as_mut().expect("nobody is connected when it is over");
         let done = drive.live.submit(self.pace.drive_at(came), request);
         drive.note(Call::Submit(*request))?;
-        Ok(Due { came, at: self.pace.wall_at(done) })
+        Ok(Due { came, at: self.pace.wall_at(done), done })
+    }
+
+    /// It is `now` at least: what is answered for by now is in the cells, also for who does it again from the journal.
+    pub fn reached(&self, now: Nanos) -> io::Result<()> {
+        let mut drive = self.drive.lock().expect("nobody panics with it");
+        let drive = drive.as_mut().expect("nobody is connected when it is over");
+        drive.live.pass(now);
+        drive.note(Call::Advance)
     }
 
     /// Parts of the drive from `offset` on, so many bytes and at most so many parts: whether each holds data, and its length.
