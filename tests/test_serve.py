@@ -491,11 +491,11 @@ def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, 
 
 @pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with an nbd engine is not installed")
 def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
-    # Cells so slow that a hundred times as fast is little for the host.
+    # Cells so slow that a hundred times as fast is little for the host, and enough under way for it to stop a while.
     changes = {
         'capacity = "8GB"': 'capacity = "125MB"', "pages_per_block = 96": "pages_per_block = 24",
         "blocks_per_plane = 780": "blocks_per_plane = 60", "reserve_superblocks = 6": "reserve_superblocks = 4",
-        'program = "100us"': 'program = "300ms"', 'program = "900us"': 'program = "2250ms"',
+        'program = "100us"': 'program = "1200ms"', 'program = "900us"': 'program = "9000ms"',
         'dynamic = "800MB"': 'dynamic = "25MB"', 'write_buffer = "4MiB"': 'write_buffer = "2MiB"',
         'threshold = "500ms"': 'threshold = "1h"',
     }  # fmt: skip
@@ -505,10 +505,10 @@ def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
         text = text.replace(old, new)
     (tmp_path / "slow.toml").write_text(text, encoding="utf-8")
     drive = SimDrive("slow.toml", text, {}, [])
-    job = "[a]\nrw=write\nbs=128k\niodepth=16\nioengine=libaio\ndirect=1\nsize=75m\n"
+    job = "[a]\nrw=write\nbs=128k\niodepth=32\nioengine=libaio\ndirect=1\nsize=75m\n"
     asked = _two_speeds(drive.run(job, "a.fio", [], 0)["series"]["bytes"])
     with served(tmp_path, "sim:./slow.toml", "--data", "none", "--speed", "100") as on:
-        _fio(on, "--name=a", "--rw=write", "--bs=128k", "--iodepth=16", "--size=75m")
+        _fio(on, "--name=a", "--rw=write", "--bs=128k", "--iodepth=32", "--size=75m")
         on.end()
     recording = Recording.load(tmp_path / "run")
     found = _two_speeds({name: values.tobytes() for name, values in recording.bytes.items()})
