@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from pslc.cli import lab as command_of_lab
 from pslc.errors import PslcError
 from pslc.lab import knobs, server
 from pslc.targets.target import open_simulated
-from tests.conftest import needs_chromium
+from tests.conftest import ROOT, needs_chromium
 from tests.small import PROFILE
 
 pytestmark = needs_chromium
@@ -414,6 +415,7 @@ def files(tmp_path_factory):
     _put(folder / "fill.csv", "seconds,MB/s\n" + "".join(f"{s},{2000 if s < 30 else 500}\n" for s in range(1, 61)))
     _put(folder / "work.iolog", "fio version 3 iolog\n" + "".join(
          f"{ms} /dev/x write {ms * 4096} 4096\n" for ms in range(100)))  # fmt: skip
+    shutil.copy(ROOT / "tests" / "fixtures" / "cdm8.txt", folder)
     _put(folder / "bad.log", "what is this?\n")
     (folder / "bad.toml").write_bytes(b"\xff\xfe\x00")
     return folder
@@ -430,6 +432,7 @@ def _put(path, text):
         (["fill_bw.1.log"], "The write cache ends after"),
         (["fill.csv"], "The write cache ends after"),
         (["work.iolog"], "100 requests"),
+        (["cdm8.txt"], "6812 MB/s"),
         (["run/run.json", "run/series.parquet"], "The write cache ends after"),
         (["mine.toml"], "mine.toml is on the bench"),
         (["disk.pslc"], "disk.pslc is on the bench"),
