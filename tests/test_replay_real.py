@@ -155,6 +155,24 @@ def test_a_blktrace_of_this_kernel_is_what_blkparse_prints_of_it_and_what_fio_di
     assert len(merged) < 0.05 * len(did)
 
 
+@loops
+def test_a_watch_traces_in_lines_whatever_form_the_machines_own_tracing_has(tmp_path, tracefs):
+    rows = drawn(4, 20)
+    options = tracefs / "trace_options"
+    with loop_over(noise(tmp_path / "image", SIZE)) as device:
+        real = RealOptions(destroy_data=str(device.image), wipe_signatures=True)
+        try:
+            for option in ("bin", "nocontext-info"):
+                options.write_text(option)
+            trace = table(tmp_path / "work.csv", rows)
+            seen = watched(device.path, tmp_path / "seen", lambda: pslc.run(trace, on=device.path, real=real))
+        finally:
+            for option in ("nobin", "context-info"):
+                options.write_text(option)
+    wanted = [(op, at, size) for _, op, at, size in rows]
+    assert sorted(within(seen, wanted)) == sorted(wanted)
+
+
 def requests(path: Path) -> list[tuple[int, str, int, int]]:
     """Time in ns, kind, offset, bytes."""
     found = []

@@ -19,6 +19,8 @@ PLACES: Final = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER_KIB: Final = 8192
 """Of each processor: about 100 000 requests, which are taken out every half second or sooner."""
 EVENT: Final = "events/block/block_rq_issue"
+OPTIONS: Final = ("nobin", "nohex", "noraw", "noverbose", "context-info")
+"""A new instance is born with the options of the whole machine's tracing, whoever has set them; these give lines."""
 
 
 class Traced:
@@ -44,6 +46,8 @@ class Traced:
         self._instance = place / "instances" / f"pslc-{os.getpid()}"
         try:
             self._instance.mkdir()
+            for option in OPTIONS:
+                self._tell("trace_options", option)
             self._tell("buffer_size_kb", str(BUFFER_KIB))
             # The kernel's own number, with 20 bits for the minor one.
             self._tell(f"{EVENT}/filter", f"dev == {int(major) << 20 | int(minor)}")
