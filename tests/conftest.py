@@ -16,8 +16,10 @@ from pslc.report import export
 ROOT = Path(__file__).parent.parent
 
 
-SHARED = ("test_attempts", "test_faults", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_real",
-          "test_replay_real", "test_serve", "test_swapped", "test_sysstat", "test_watch")  # fmt: skip
+SHARED = (
+    "test_attempts", "test_faults", "test_fio_until", "test_guard", "test_in_use", "test_labels", "test_overwrite",
+    "test_real", "test_replay_real", "test_serve", "test_swapped", "test_sysstat", "test_watch",
+)  # fmt: skip
 """Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
 
 

@@ -30,6 +30,9 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
 - Without `ioengine` a job runs under psync, one request at a time, whatever its `iodepth`, as in fio.
 - `startdelay` counts from the beginning of the run, also behind a `stonewall`. A pause between two jobs is a job of
   `ioengine=null` with a `runtime`, in both programs; or `pause=5`, which is ours.
+- `steadystate` ends a job after the first `ss_dur` seconds that meet its criterion, and `latency_target` finds the
+  depth that keeps a latency, as fio does, on drives of either kind; fio's JSON shows what came of them. Seconds count
+  from the beginning of the job (behind `ramp_time`), where fio's are those of a clock of its own.
 - What a job file reads of a simulated drive and does not write is written first, as fio lays out files; `--no-layout`
   leaves that out, and then a doubt says how much was read that was never written.
 """

@@ -254,7 +254,10 @@ class SimDrive:
           `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
           `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns), `histogram` (list of (from ns, to ns,
           count), eight to an octave);
-          `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent
+          `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent;
+          `latency_target`: `depth` (the one that was found, or iodepth), `target_ns`, `percentile`, `window_ns`;
+          `steadystate`, of jobs that end when they are steady: `criterion`, `limit`, `percent`, `duration_s`,
+          `attained`, `value`, `slope`, `max_deviation`, and `iops` and `bytes_per_s` of the last seconds
         - `series`: `{"time": {...}, "bytes": {...}}`: columns by name, each a `bytes` of little-endian u64, one value a
           bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,
           `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin, `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns`

@@ -23,6 +23,17 @@ pub struct Usage {
     pub minor_faults: u64,
 }
 
+impl Usage {
+    /// That of `other` as well.
+    pub(crate) fn add(&mut self, other: &Usage) {
+        self.user += other.user;
+        self.system += other.system;
+        self.switches += other.switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
+    }
+}
+
 /// A drive as the runner sees it: an asynchronous queue with a clock.
 ///
 /// The clock is virtual on a simulated drive and the wall's on a real one; the runner never looks at another.
@@ -98,6 +109,8 @@ pub enum TargetError {
     Unwritten { offset: u64, len: u32 },
     #[error("read of {len} bytes at offset {offset}: byte {at} is not what was written")]
     Corrupt { offset: u64, len: u32, at: u64 },
+    #[error("a request took {latency_us} us with none beside it, and all are to take at most {target_us} us (latency_target)")]
+    Late { latency_us: u64, target_us: u64 },
     #[error("the machine's monotonic clock {what}, so nothing can be timed")]
     Clock { what: String },
     #[error("{what}: {source}")]

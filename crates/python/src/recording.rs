@@ -1,7 +1,7 @@
 //! A recording as Python objects.
 
 use pslc_load::job::Job;
-use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread};
+use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness};
 use pslc_load::Usage;
 use pslc_ssd::Nanos;
 use pyo3::prelude::*;
@@ -62,6 +62,15 @@ fn stats_dict<'py>(
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
+    let (how, target) = (job.latency_target, PyDict::new(py));
+    target.set_item("depth", stats.depth)?;
+    target.set_item("target_ns", how.target.0)?;
+    target.set_item("percentile", how.percentile)?;
+    target.set_item("window_ns", how.window.0)?;
+    out.set_item("latency_target", target)?;
+    if let Some(steady) = &stats.steady {
+        out.set_item("steadystate", steady_dict(py, steady)?)?;
+    }
     out.set_item("start_ns", stats.start.0)?;
     out.set_item("elapsed_ns", elapsed)?;
     out.set_item("worked_ns", if stats.worked == Nanos::ZERO { elapsed } else { stats.worked.0 })?;
@@ -101,6 +110,25 @@ fn stats_dict<'py>(
     }
     for (word, table) in tables {
         out.set_item(format!("latency_{word}"), table)?;
+    }
+    Ok(out)
+}
+
+/// What was asked for, the rates of the last seconds, and what they came to.
+fn steady_dict<'py>(py: Python<'py>, steady: &Steadiness) -> PyResult<Bound<'py, PyDict>> {
+    let asked = steady.asked;
+    let out = PyDict::new(py);
+    let slope = if asked.slope { "_slope" } else { "" };
+    out.set_item("criterion", format!("{}{slope}", asked.of.word()))?;
+    out.set_item("limit", asked.limit)?;
+    out.set_item("percent", asked.percent)?;
+    out.set_item("duration_s", asked.duration)?;
+    out.set_item("attained", steady.attained)?;
+    out.set_item("value", steady.criterion)?;
+    out.set_item("slope", steady.slope)?;
+    out.set_item("max_deviation", steady.deviation)?;
+    for (word, kind) in [("iops", 0), ("bytes_per_s", 1)] {
+        out.set_item(word, steady.rates.iter().map(|rate| rate[kind]).collect::<Vec<_>>())?;
     }
     Ok(out)
 }

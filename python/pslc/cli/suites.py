@@ -48,7 +48,7 @@ def command(
         find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
     )
     if fio:
-        from pslc.report.fio import job_file
+        from pslc.report.fio_jobs import job_file
 
         print(job_file(suites.expected(name, region), region), end="")
         return

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pslc.recording import Recording
-from pslc.targets.region import Region
 
 VERSION = "3.33"
 """Of fio, whose words and output these are."""
@@ -90,11 +89,41 @@ def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any
         "latency_ns": job["latency_ns"],
         "latency_us": job["latency_us"],
         "latency_ms": job["latency_ms"],
-        "latency_depth": job["iodepth"],
-        "latency_target": 0,
-        "latency_percentile": 100.0,
-        "latency_window": 0,
+        **_latency_target(job),
         **({"desc": job["options"]["description"]} if job["options"].get("description") else {}),
+        **({"steadystate": _steady(job["steadystate"])} if "steadystate" in job else {}),
+    }
+
+
+def _latency_target(job: dict[str, Any]) -> dict[str, Any]:
+    """The depth that was found; of a job that looked for none, its own."""
+    # Older recordings have none.
+    found = job.get("latency_target", {})
+    return {
+        "latency_depth": found.get("depth", job["iodepth"]),
+        "latency_target": found.get("target_ns", 0),
+        "latency_percentile": found.get("percentile", 100.0),
+        "latency_window": found.get("window_ns", 0) // 1000,
+    }
+
+
+def _steady(found: dict[str, Any]) -> dict[str, Any]:
+    """What a job with `steadystate` saw of itself; seconds that have not been are 0, as in fio."""
+    unit = "%" if found["percent"] else ""
+    iops, bw = (rates + [0] * (found["duration_s"] - len(rates)) for rates in (found["iops"], found["bytes_per_s"]))
+    return {
+        "ss": f"{found['criterion']}:{found['limit']:f}{unit}",
+        "duration": found["duration_s"],
+        "attained": int(found["attained"]),
+        "criterion": f"{found['value']:f}{unit}",
+        "max_deviation": found["max_deviation"],
+        "slope": found["slope"],
+        "data": {
+            "bw_mean": sum(bw) // len(bw),
+            "iops_mean": sum(iops) // len(iops),
+            "iops": iops,
+            "bw": bw,
+        },
     }
 
 
@@ -172,67 +201,3 @@ def _samples(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) ->
 
 def _bytes_per_s(done: dict[str, Any]) -> float:
     return 1e9 * float(done["io_bytes"]) / done["runtime_ns"] if done["runtime_ns"] else 0.0
-
-
-def job_file(steps: Sequence[str], region: Region) -> str:
-    """The steps of a suite as one job file that fio takes. fio has no copies: a reader and a writer that keep pace
-    stand for one. Nor has it files within one: runs from random places stand for them."""
-    head = [
-        "[global]",
-        "filename=pslc.scratch",
-        f"filesize={region.target.capacity_bytes}",
-        "ioengine=io_uring",
-        "thread",
-    ]
-    sections = [part for text in steps for section in _sections(text) for part in _without_pause(section)]
-    sections = [_without_files(lines) for lines in sections]
-    return "\n\n".join(["\n".join(head), *(_without_copy(lines) for lines in sections)]) + "\n"
-
-
-def _sections(text: str) -> list[list[str]]:
-    found: list[list[str]] = []
-    for line in filter(None, text.splitlines()):
-        if line.startswith("["):
-            found.append([])
-        found[-1].append(line)
-    return found
-
-
-def _without_pause(lines: list[str]) -> list[list[str]]:
-    """fio has no pauses between jobs: a job that touches no drive stands for one."""
-    pause = next((line.partition("=")[2] for line in lines if line.startswith("pause=")), None)
-    rest = [line for line in lines if not line.startswith("pause=")]
-    if pause is None:
-        return [rest]
-    idle = [
-        f"{rest[0][:-1]} pause]",
-        "stonewall",
-        "ioengine=null",
-        "size=4k",
-        "time_based",
-        f"runtime={pause}",
-        "rate_iops=1",
-    ]
-    return [idle, rest if "stonewall" in rest else [rest[0], "stonewall", *rest[1:]]]
-
-
-def _without_files(lines: list[str]) -> list[str]:
-    options = dict(line.split("=", 1) for line in lines if "=" in line)
-    if "files" not in options:
-        return lines
-    kilobytes = int(options["bs"].removesuffix("k"))
-    run = f"rw={options['rw']}:{int(options['files']) // (kilobytes * 1024)}"
-    return [run if line.startswith("rw=") else line for line in lines if not line.startswith("files=")]
-
-
-def _without_copy(lines: list[str]) -> str:
-    to = next((line.partition("=")[2] for line in lines if line.startswith("copy_to=")), None)
-    if to is None:
-        return "\n".join(lines)
-    number = sum(map(ord, lines[0]))
-    reader = [line for line in lines if not line.startswith(("copy_to=", "end_fsync"))]
-    writer = [line for line in lines if not line.startswith(("copy_to=", "stonewall", "offset="))]
-    writer[0] = f"{writer[0][:-1]} to]"
-    writer = [line.replace("read", "write") if line.startswith("rw=") else line for line in writer] + [f"offset={to}"]
-    pace = ["flow=1", f"flow_id={number}"]
-    return "\n".join(reader + pace) + "\n\n" + "\n".join(writer + pace)

@@ -4,6 +4,7 @@ use pslc_ssd::Nanos;
 
 use super::engines::Engine;
 use super::sizes::Asked;
+use super::until::{LatencyTarget, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
@@ -29,6 +30,9 @@ pub struct Draft {
     pub copy_to: Option<String>,
     pub files: Option<String>,
     pub rate: Option<String>,
+    pub steady_state: String,
+    pub steady_duration: Nanos,
+    pub steady_ramp: Nanos,
     pub flow: u32,
     pub flow_id: u32,
     pub do_verify: bool,
@@ -73,6 +77,13 @@ impl Draft {
             stonewall: false,
             wait_for: None,
             exitall: false,
+            steady_state: None,
+            latency_target: LatencyTarget {
+                target: Nanos::ZERO,
+                window: Nanos::ZERO,
+                percentile: 100.0,
+                run: false,
+            },
             exit_what: ExitWhat::Group,
             loops: 1,
             number_ios: None,
@@ -120,6 +131,9 @@ impl Draft {
             copy_to: None,
             files: None,
             rate: None,
+            steady_state: "iops_slope:0.01%".into(),
+            steady_duration: Nanos::ZERO,
+            steady_ramp: Nanos::ZERO,
             flow: 0,
             flow_id: 0,
             do_verify: true,
@@ -150,6 +164,9 @@ impl Draft {
         if job.wait_for.as_ref() == Some(&job.name) {
             return Err(("wait_for", format!("{} waits for itself", job.name).into()));
         }
+        job.steady_state =
+            SteadyState::new(&self.steady_state, self.steady_duration, self.steady_ramp, self.kb_base)
+                .map_err(|what| ("steadystate", what))?;
         job.flow = (self.flow > 0).then_some((self.flow_id, self.flow));
         Ok(self.job)
     }

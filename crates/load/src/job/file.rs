@@ -68,6 +68,15 @@ pub fn parse(
                 hint: "the job that is waited for stands first".into(),
             });
         }
+        if let Some(other) =
+            jobs.iter().find(|other| other.group == group && other.steady_state != job.steady_state)
+        {
+            return Err(JobError {
+                place,
+                message: format!("{name} and {} are one group, and become steady together", other.name),
+                hint: "give both the same steadystate, ss_dur and ss_ramp, or the second new_group".into(),
+            });
+        }
         jobs.push(job);
     }
     if jobs.is_empty() {

@@ -5,12 +5,14 @@ mod engines;
 mod file;
 mod options;
 mod sizes;
+mod until;
 mod values;
 
 pub use draft::Draft;
 pub use file::{parse, Ground};
 pub use options::{engine_table, table, waits, Verdict};
 pub use sizes::{ByKind, Extent, Sizes, Zones};
+pub use until::{LatencyTarget, Measure, SteadyState};
 
 use pslc_ssd::Nanos;
 
@@ -144,6 +146,10 @@ pub struct Job {
     pub stonewall: bool,
     pub wait_for: Option<String>,
     pub exitall: bool,
+    /// When it has gone on as before for so long that it may end.
+    pub steady_state: Option<SteadyState>,
+    /// The depth is looked for, up to `iodepth`, at which requests are this quick, if its target is more than 0.
+    pub latency_target: LatencyTarget,
     pub exit_what: ExitWhat,
     pub loops: u32,
     pub number_ios: Option<u64>,

@@ -3,7 +3,7 @@
 use pslc_ssd::Nanos;
 
 use super::engines::{self, Engine, ENGINES};
-use super::values::{by_kind, count, flag, percentiles, time, Wrong};
+use super::values::{by_kind, count, decimal, flag, percentiles, time, Wrong};
 use super::{Data, Draft, ExitWhat, Pace, SyncMode};
 
 type Apply = fn(&mut Draft, &str) -> Result<(), Wrong>;
@@ -239,10 +239,17 @@ pub const OPTIONS: &[Row] = &[
     row(&["rate_cycle", "ratecycle"], Ignore("it belongs to rate_min")),
     row(&["rate_ignore_thinktime"], Ignore("a job that thought catches up")),
     row(&["max_latency"], Refuse("pslc does not end a job for a slow request", OFF)),
-    row(&["latency_target", "latency_run"], Refuse("pslc does not search for a queue depth", OFF)),
-    row(&["latency_window", "latency_percentile"], Ignore("they belong to latency_target")),
-    row(&["steadystate", "ss"], Refuse("a job ends by time, bytes or requests; `pslc run snia` waits for a steady state", &[])),
-    row(&["steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"], Ignore("they belong to steadystate")),
+    row(&["latency_target"], Obey(|d, v| Ok(d.job.latency_target.target = time(v, MICROSECOND)?),
+        "the depth is looked for, up to `iodepth`; at `latency_percentile=100` a late request at depth 1 ends the run")),
+    row(&["latency_window"], Obey(|d, v| Ok(d.job.latency_target.window = time(v, MICROSECOND)?), "")),
+    row(&["latency_percentile"], Obey(|d, v| match decimal(v)? {
+        percent if percent <= 100.0 => Ok(d.job.latency_target.percentile = percent),
+        _ => Err(Wrong::hinted(format!("{v} percent"), "at most 100")),
+    }, "")),
+    row(&["latency_run"], Obey(|d, v| Ok(d.job.latency_target.run = flag(v)?), "")),
+    row(&["steadystate", "ss"], Obey(|d, v| Ok(d.steady_state = v.into()), "with `steadystate_duration`, as in fio")),
+    row(&["steadystate_duration", "ss_dur"], Obey(|d, v| Ok(d.steady_duration = time(v, SECOND)?), "whole seconds")),
+    row(&["steadystate_ramp_time", "ss_ramp"], Obey(|d, v| Ok(d.steady_ramp = time(v, SECOND)?), "")),
     row(&["flow"], Obey(|d, v| Ok(d.flow = count(v, 0, 1000)? as u32), "")),
     row(&["flow_id"], Obey(|d, v| Ok(d.flow_id = count(v, 0, u32::MAX as u64)? as u32), "")),
     row(&["flow_sleep", "flow_watermark"], Ignore("a job waits until it is its turn")),

@@ -185,6 +185,12 @@ pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Wrong> {
     number.ok_or_else(|| format!("\"{text}\" is not a whole number from {least} to {most}").into())
 }
 
+/// A number of 0 or more, also with decimals.
+pub fn decimal(text: &str) -> Result<f64, Wrong> {
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| format!("\"{text}\" is no number of 0 or more").into())
+}
+
 /// `50:99:99.9`: up to 20 percentiles.
 pub fn percentiles(text: &str) -> Result<Vec<f64>, Wrong> {
     let one = |part: &str| part.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));

@@ -71,6 +71,18 @@ impl Latency {
         self.histogram.get_or_insert_with(made).saturating_record(ns);
     }
 
+    /// Those of `other` as well.
+    pub fn add(&mut self, other: &Latency) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns += other.sum_ns;
+        if let Some(histogram) = &other.histogram {
+            self.histogram.get_or_insert_with(made).add(histogram).expect("all have the same bounds");
+        }
+    }
+
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 {
             0.0

@@ -5,12 +5,14 @@ mod log;
 mod samples;
 mod series;
 mod spectrum;
+mod steady;
 
 pub use latency::{buckets, Latency};
 pub use log::{Entry, Log};
 pub use samples::{Sampler, Spread};
 pub use series::{Series, Sums};
 pub use spectrum::{bucket, Spectrum, Tally};
+pub use steady::Steadiness;
 
 use pslc_ssd::{Nanos, Op, Request};
 
@@ -37,6 +39,12 @@ pub struct JobStats {
     /// Bytes and requests a second, by sample.
     pub bytes_rate: Sampler,
     pub requests_rate: Sampler,
+    /// Of a job that ends when it is steady.
+    pub steady: Option<Steadiness>,
+    /// Requests that were to be under way at most, at the end.
+    pub depth: u32,
+    /// These are reported with those of another.
+    pub part_of: Option<usize>,
     pub start: Nanos,
     pub end: Nanos,
     /// How long its workers ran, in sum.
@@ -51,6 +59,8 @@ impl JobStats {
             job: number,
             bytes_rate: Sampler::new(job.bwavgtime),
             requests_rate: Sampler::new(job.iopsavgtime),
+            steady: job.steady_state.map(Steadiness::new),
+            depth: job.iodepth,
             ..JobStats::named(&job.name)
         }
     }
@@ -68,6 +78,9 @@ impl JobStats {
             depths: [0; 7],
             bytes_rate: Sampler::new(SAMPLED),
             requests_rate: Sampler::new(SAMPLED),
+            steady: None,
+            depth: 1,
+            part_of: None,
             start: Nanos::MAX,
             end: Nanos::ZERO,
             worked: Nanos::ZERO,
@@ -79,6 +92,49 @@ impl JobStats {
         self.start = self.start.min(at);
         self.bytes_rate.begin(at);
         self.requests_rate.begin(at);
+        if let Some(steady) = &mut self.steady {
+            steady.begin(at);
+        }
+    }
+
+    /// All that came before is forgotten.
+    pub(crate) fn restart(&mut self, at: Nanos) {
+        let mut steady = self.steady.take();
+        if let Some(steady) = &mut steady {
+            steady.restart(at);
+        }
+        *self = JobStats {
+            group: self.group,
+            job: self.job,
+            part_of: self.part_of,
+            depth: self.depth,
+            bytes_rate: self.bytes_rate.anew(),
+            requests_rate: self.requests_rate.anew(),
+            ..JobStats::named(&self.name)
+        };
+        self.begin(at);
+        self.steady = steady;
+    }
+
+    /// Reads, writes and trims: requests and bytes.
+    pub(crate) fn moved(&self) -> [u64; 2] {
+        let sum = |of: fn(&Latency) -> u64| self.kinds[..3].iter().map(of).sum();
+        [sum(|kind| kind.count), sum(|kind| kind.bytes)]
+    }
+
+    /// What `other` reports is reported here as well.
+    fn add(&mut self, other: &JobStats) {
+        let mine = self.kinds.iter_mut().chain(&mut self.submission).chain(&mut self.completion);
+        let theirs = other.kinds.iter().chain(&other.submission).chain(&other.completion);
+        mine.zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
+        self.usage.add(&other.usage);
+        self.depths.iter_mut().zip(other.depths).for_each(|(mine, theirs)| *mine += theirs);
+        self.bytes_rate.add(&other.bytes_rate);
+        self.requests_rate.add(&other.requests_rate);
+        self.depth = other.depth;
+        self.start = self.start.min(other.start);
+        self.end = self.end.max(other.end);
+        self.worked += other.worked;
     }
 
     fn sample(&mut self, now: Nanos) {
@@ -246,6 +302,12 @@ impl Recorder {
         target.sample(&mut self.row);
         self.time.finish(end, self.sums, &self.row);
         self.bytes.finish(end, self.sums, &self.row);
+        for at in (0..self.stats.len()).rev() {
+            if let Some(of) = self.stats[at].part_of {
+                let part = self.stats.remove(at);
+                self.stats[of].add(&part);
+            }
+        }
         Recording {
             stats: self.stats,
             time: self.time,

@@ -21,6 +21,17 @@ impl Spread {
         self.squares += rate * rate;
     }
 
+    fn join(&mut self, other: &Spread) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
     pub fn mean(&self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
@@ -51,11 +62,21 @@ impl Sampler {
         Sampler { every, last: Nanos::ZERO, due: Nanos::MAX, seen: [0; 3], rates: [Spread::default(); 3] }
     }
 
+    /// One that has taken nothing, of the same span.
+    pub fn anew(&self) -> Sampler {
+        Sampler::new(self.every)
+    }
+
     /// Time counts from here.
     pub fn begin(&mut self, at: Nanos) {
         if self.due == Nanos::MAX {
             (self.last, self.due) = (at, at + self.every);
         }
+    }
+
+    /// The samples of `other` as well.
+    pub fn add(&mut self, other: &Sampler) {
+        self.rates.iter_mut().zip(&other.rates).for_each(|(mine, theirs)| mine.join(theirs));
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! The closed loop: each worker of a job keeps `iodepth` requests under way until it is done. The runner reads no clock
 //! but the target's, so the same loop drives a simulated drive and a real one.
 
+mod search;
+mod until;
 mod worker;
 
 use std::cmp::Reverse;
@@ -95,7 +97,8 @@ struct Runner {
     flows: Vec<Flow>,
     /// A job that ends takes others with it.
     exitall: bool,
-    /// When to look which workers may begin: a start delay is over, or a worker has ended.
+    /// When to look which workers may begin, and which are steady: a start delay is over, a worker has ended, a second
+    /// is over.
     next_start: Nanos,
     /// As it was when it was shared out last.
     usage: Usage,
@@ -127,10 +130,12 @@ impl Runner {
                 let shared = stats.iter().position(|of| {
                     job.group_reporting && jobs[of.job].group_reporting && of.group == job.group
                 });
-                let stats_index = shared.unwrap_or_else(|| {
-                    stats.push(JobStats::new(job, number));
-                    stats.len() - 1
-                });
+                // Who may begin to measure anew does so alone.
+                let apart = shared.is_none() || job.latency_target.target > Nanos::ZERO;
+                if apart {
+                    stats.push(JobStats { part_of: shared, ..JobStats::new(job, number) });
+                }
+                let stats_index = if apart { stats.len() - 1 } else { shared.expect("or it is apart") };
                 let worker = workers.len() as u32;
                 let first_slot = slots.len() as u32;
                 slots.extend((0..job.iodepth).map(|_| Slot {
@@ -193,6 +198,7 @@ impl Runner {
         if self.interrupted {
             return;
         }
+        self.end_what_is_steady(now);
         let mut running = self.workers.iter().any(|worker| worker.state == State::Running);
         for at in 0..self.workers.len() {
             let worker = &self.workers[at];
@@ -213,6 +219,9 @@ impl Runner {
             running = true;
             self.begin(target, at, now);
         }
+        let watched = self.reported().filter_map(|(_, stats)| stats.steady.as_ref());
+        let due = watched.map(|steady| steady.due).min().unwrap_or(Nanos::MAX);
+        self.next_start = self.next_start.min(due);
     }
 
     /// Whether a worker of the job of this name has not ended.
@@ -295,7 +304,7 @@ impl Runner {
                 slot
             } else if let Some(completion) = target.next(wake)? {
                 under_way -= 1;
-                self.complete(target, completion.slot, completion.at);
+                self.complete(target, completion.slot, completion.at)?;
                 // A request of a gigabyte takes as long as many small ones.
                 let work = 1 + (self.slots[completion.slot as usize].request.len >> 16);
                 until_look = until_look.saturating_sub(work);
@@ -356,7 +365,7 @@ impl Runner {
     }
 
     #[inline]
-    fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) {
+    fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
         let slot = &self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
@@ -374,6 +383,10 @@ impl Runner {
             // The slot that has just come back is offered next; it must think as well.
             worker.resume = resume;
         }
+        if worker.search.is_some() {
+            self.search(target, at, now)?;
+        }
+        Ok(())
     }
 
     /// A free slot: hand over the next request, wait, or be done. Returns the requests handed over: 0 or 1.
@@ -391,6 +404,10 @@ impl Runner {
         }
         if now < worker.resume {
             self.wakes.push(Reverse((worker.resume, at)));
+            return Ok(0);
+        }
+        if worker.search.as_ref().is_some_and(|search| search.is_full(worker.under_way)) {
+            worker.parked.push(at);
             return Ok(0);
         }
         if !std::mem::take(&mut slot.held) {
@@ -449,6 +466,9 @@ impl Runner {
         let slot_of = slot.worker as usize;
         let worker = &mut self.workers[slot_of];
         worker.live -= 1;
+        if worker.search.is_some() {
+            self.wakes.extend(worker.parked.drain(..).map(|slot| Reverse((now, slot))));
+        }
         if worker.live > 0 {
             return Ok(0);
         }

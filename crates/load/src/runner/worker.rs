@@ -10,6 +10,8 @@ use crate::job::{ByKind, ExitWhat, Job, Mix, Pace, Pattern};
 use crate::stream::Stream;
 use crate::target::Target;
 
+use super::search::DepthSearch;
+
 /// Requests are made this far ahead, so that the target can prefetch for them.
 pub const AHEAD: usize = 32;
 
@@ -42,6 +44,8 @@ pub struct Worker {
     /// How long the drive is left alone when the worker may begin.
     pub pause: Nanos,
     pub exit_what: ExitWhat,
+    /// For the depth that keeps a latency.
+    pub search: Option<Box<DepthSearch>>,
     /// Its engine waits for each request, so that handing over is all of it.
     pub one_at_a_time: bool,
     /// The drive is not touched.
@@ -122,6 +126,8 @@ impl Worker {
             wait_for: job.wait_for.clone(),
             pause: job.pause,
             exit_what: job.exit_what,
+            search: (job.latency_target.target > Nanos::ZERO)
+                .then(|| Box::new(DepthSearch::new(job.latency_target, job.iodepth))),
             one_at_a_time: job.one_at_a_time,
             null: job.null,
             ramp: job.ramp_time,
@@ -158,9 +164,21 @@ impl Worker {
         self.stream.total_bytes().saturating_add(self.verify.as_ref().map_or(0, Stream::total_bytes))
     }
 
+    /// What is reported is measured from now on, and time and pace count from here.
+    pub fn restart(&mut self, at: Nanos) {
+        (self.begin, self.counts_from) = (at, at);
+        (self.issued_bytes, self.issued_count) = ([0; 3], [0; 3]);
+        if let Some(runtime) = self.runtime {
+            self.end = at.saturating_add(runtime);
+        }
+    }
+
     pub fn begin(&mut self, at: Nanos) {
         self.begin = at;
         self.counts_from = at.saturating_add(self.ramp);
+        if let Some(search) = &mut self.search {
+            search.begin(self.counts_from);
+        }
         if let Some((due, _)) = &mut self.random_due {
             *due = [at; 3];
         }
