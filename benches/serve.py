@@ -4,15 +4,20 @@ All figures are of the drive's clock: what fio measures at `--speed 0.1` is ten 
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
+
 from pslc._native import SimDrive
-from pslc.serving.server import Address, Server
+from pslc.serving.server import THREADS, Address, Server
 from pslc.targets.target import open_simulated
 
 DRIVE = "sim:pm871b-128gb"
@@ -29,83 +34,113 @@ JOBS = {
     "randwrite 4k QD1": "rw=randwrite bs=4k iodepth=1",
     "randwrite 4k QD32": "rw=randwrite bs=4k iodepth=32",
 }
-PERCENTILES = ("50.000000", "99.000000", "99.900000")
+PERCENTILES = (50.0, 99.0, 99.9)
 NEAR = 0.05
 NEAR_US = 60.0
 """Of a latency, on the wall's clock; the larger of both counts."""
+HEAD = ("job", "speed", "MB/s", "IOPS", "50 %", "99 %", "99.9 %", "within", "memory plugin", "serve says")
 
 
-def simulated(disk: Path, options: list[str], speed: float) -> tuple[float, float, list[float]]:
-    """MB/s, IOPS, and latencies in microseconds of `pslc run`."""
+@dataclass(frozen=True)
+class Figures:
+    """What a job came to: MB/s, IOPS, and latencies in microseconds."""
+
+    megabytes: float
+    iops: float
+    latencies: list[float]
+
+
+def simulated(disk: Path, options: list[str], speed: float) -> Figures:
+    """Of `pslc run`."""
     drive = SimDrive.open(str(disk))
-    lines = [
-        *options,
-        f"runtime={SECONDS * speed * 1000:.0f}ms",
-        "time_based",
-        "ioengine=libaio",
-        "direct=1",
-        "size=4g",
-    ]
-    job = drive.run("[a]\n" + "\n".join(lines) + "\n", "bench", [], 0)["jobs"][0]
+    rest = [f"runtime={SECONDS * speed * 1000:.0f}ms", "time_based", "ioengine=libaio", "direct=1", "size=4g"]
+    job = drive.run("[a]\n" + "\n".join([*options, *rest]) + "\n", "bench", [], 0)["jobs"][0]
     drive.close()
-    kind = "write" if job["write"]["total_ios"] else "read"
-    of, seconds = job[kind], job["elapsed_ns"] / 1e9
-    latencies = [of["lat_ns"]["percentile"][name] / 1e3 for name in PERCENTILES]
-    return of["io_bytes"] / seconds / 1e6, of["total_ios"] / seconds, latencies
+    of, seconds = job["write" if job["write"]["total_ios"] else "read"], job["elapsed_ns"] / 1e9
+    latencies = [of["lat_ns"]["percentile"][f"{of_all:.6f}"] / 1e3 for of_all in PERCENTILES]
+    return Figures(of["io_bytes"] / seconds / 1e6, of["total_ios"] / seconds, latencies)
 
 
-def served(disk: Path, options: list[str], speed: float) -> tuple[float, float, list[float], str]:
-    """The same of fio on the served drive, and what `serve` says of the host."""
+def fio(uri: str, options: list[str], speed: float, size: str, folder: Path) -> Figures:
+    """Of fio on what is served at an address."""
+    command = ["fio", "--name=a", "--ioengine=nbd", f"--uri={uri}", "--output-format=json", f"--size={size}",
+               *(f"--{option}" for option in options), f"--runtime={SECONDS}s", "--time_based", "--write_lat_log=a",
+               "--disable_lat=1", "--disable_slat=1"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    of = job["write"] if job["write"]["total_ios"] else job["read"]
+    depth = int(next(option for option in options if option.startswith("iodepth")).partition("=")[2])
+    took = [int(line.split(b",", 2)[1]) for line in (folder / "a_clat.1.log").read_bytes().splitlines()]
+    # At its end fio's engine waits for the last requests all together, and takes each for as late as the last.
+    latencies = np.percentile(took[:-depth] if len(took) > depth else took, PERCENTILES) / 1e3 * speed
+    return Figures(of["bw_bytes"] / 1e6 / speed, of["iops"] / speed, latencies.tolist())
+
+
+def served(disk: Path, options: list[str], speed: float, folder: Path) -> tuple[Figures, str]:
+    """Of fio on the served drive, and what `serve` says of the host."""
     with Server(str(disk), Address(disk.with_suffix(".sock")), data="none", speed=speed) as server:
         told: list[str] = []
         thread = Thread(target=server.run, args=(lambda state: told.append(state.too_slow or ""),))
         thread.start()
-        command = ["fio", "--name=a", "--ioengine=nbd", f"--uri={server.address.uri}", "--output-format=json",
-                   *(f"--{option}" for option in options), f"--runtime={SECONDS}s", "--time_based",
-                   "--size=4g"]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        figures = fio(server.address.uri, options, speed, "4g", folder)
         server.stop()
         thread.join()
-    job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
-    of = job["write"] if job["write"]["total_ios"] else job["read"]
-    latencies = [of["clat_ns"]["percentile"][name] / 1e3 * speed for name in PERCENTILES]
-    return of["bw_bytes"] / 1e6 / speed, of["iops"] / speed, latencies, told[-1] if told else ""
+    return figures, told[-1] if told else ""
+
+
+def floor(options: list[str], folder: Path) -> Figures:
+    """Of fio on nbdkit's own plugin for a disk in memory, which never waits: no server of nbdkit's is faster here."""
+    socket = folder / "memory.sock"
+    nbdkit = subprocess.Popen(["nbdkit", "--foreground", f"--threads={THREADS}", f"--unix={socket}", "memory", "1G"])
+    try:
+        while not socket.exists():
+            time.sleep(0.01)
+        return fio(f"nbd+unix:///?socket={socket}", options, 1.0, "512m", folder)
+    finally:
+        nbdkit.terminate()
+        nbdkit.wait()
+        socket.unlink(missing_ok=True)
 
 
 def main() -> None:
     """Print the table."""
-    if shutil.which("fio") is None:
-        sys.exit("fio is missing: make test-tools")
-    with tempfile.TemporaryDirectory() as folder:
-        disk = Path(folder) / "disk.pslc"
+    for program in ("fio", "nbdkit"):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is missing: make test-tools")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        disk = folder / "disk.pslc"
         drive = open_simulated(DRIVE)
         drive.run(FULL, "bench", [], 0)
         drive.idle(600 * 10**9)
         drive.save(str(disk))
         drive.close()
         whole = disk.read_bytes()
-        print(f"{DRIVE}: pslc run / fio on pslc serve; latencies at 50, 99 and 99.9 % in us\n")
-        head = ("job", "speed", "MB/s", "IOPS", "50 %", "99 %", "99.9 %", "within", "the host")
-        _row(head)
+        print(f"{DRIVE}: `pslc run` / fio on `pslc serve`; latencies in us; {os.cpu_count()} processors, load "
+              f"{os.getloadavg()[0]:.1f}. Memory plugin: fio on nbdkit's own; **bold** where that is slower than the "
+              "drive, and no server can do it.\n")  # fmt: skip
+        _row(HEAD)
+        _row(("---",) * len(HEAD))
+        fastest = {job: floor(words.split(), folder) for job, words in JOBS.items()}
         for speed in SPEEDS:
-            for name, words in JOBS.items():
+            for job, words in JOBS.items():
                 options = words.split()
                 disk.write_bytes(whole)
                 ours = simulated(disk, options, speed)
                 disk.write_bytes(whole)
-                *theirs, host = served(disk, options, speed)
-                pairs = [(ours[0], theirs[0]), (ours[1], theirs[1]), *zip(ours[2], theirs[2], strict=True)]
-                near = [abs(b - a) <= NEAR * a for a, b in pairs[:2]]
-                near += [abs(b - a) <= max(NEAR * a, NEAR_US * speed) for a, b in pairs[2:]]
-                shown = [f"{a:.0f} / {b:.0f}" for a, b in pairs]
-                _row((name, f"{speed:g}", *shown, f"{sum(near)} of {len(near)}", host))
-
-
-WIDTHS = (17, 5, 13, 15, 15, 15, 15, 6)
+                theirs, host = served(disk, options, speed, folder)
+                pairs = [(ours.megabytes, theirs.megabytes), (ours.iops, theirs.iops)]
+                near = [abs(b - a) <= NEAR * a for a, b in pairs]
+                delays = list(zip(ours.latencies, theirs.latencies, strict=True))
+                near += [abs(b - a) <= max(NEAR * a, NEAR_US * speed) for a, b in delays]
+                shown = [f"{a:.0f} / {b:.0f}" for a, b in [*pairs, *delays]]
+                can = fastest[job].iops / speed
+                limit = f"{can:.0f} IOPS" if can >= ours.iops else f"**{can:.0f} IOPS**"
+                _row((job, f"{speed:g}", *shown, f"{sum(near)} of {len(near)}", limit, host))
 
 
 def _row(cells: tuple[str, ...]) -> None:
-    print("  ".join(f"{cell:{width}}" for cell, width in zip(cells, (*WIDTHS, 0), strict=True)).rstrip(), flush=True)
+    print(f"| {' | '.join(cells)} |".replace("|  |", "| |"), flush=True)
 
 
 if __name__ == "__main__":

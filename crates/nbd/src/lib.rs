@@ -5,6 +5,7 @@
 //!                                                       Served    the drive and its clock, when it completes
 //!                                                       Store     what was written
 //!                                                       Pace      wait until then
+//!                                                       Turns     what follows which reply
 //!                                                       Ticker    time passes, what happens is told and kept
 //! ```
 #![cfg(target_os = "linux")]
@@ -14,14 +15,17 @@ mod served;
 mod settings;
 mod store;
 mod tell;
+mod turns;
 
 use std::sync::{Mutex, OnceLock};
 
 use nbdkit::{plugin, Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel};
 use pslc_ssd::{Op, Request};
 
+use pace::wall;
 use served::Served;
 use settings::Settings;
+use turns::Turns;
 
 static SETTINGS: Mutex<Settings> = Mutex::new(Settings::new());
 static SERVED: OnceLock<Served> = OnceLock::new();
@@ -32,7 +36,10 @@ const BLOCK: u64 = 512;
 const RUNS: usize = 1 << 16;
 
 /// A connection.
-struct Drive(&'static Served);
+struct Drive {
+    served: &'static Served,
+    turns: Turns,
+}
 
 fn served() -> &'static Served {
     SERVED.get().expect("nbdkit has said that it is ready")
@@ -49,12 +56,14 @@ impl Drive {
         if request.offset % BLOCK != 0 || request.len as u64 % BLOCK != 0 {
             return Err(Error::new(libc::EINVAL, format!("offset and length are multiples of {BLOCK}")));
         }
-        let due = self.0.submit(request)?;
+        let came = wall();
+        let due = self.served.submit(request, came, self.turns.comes(&self.served.pace, came))?;
         let done = data();
-        self.0.pace.wait_until(due);
+        let left = self.served.pace.wait_until(due);
         if request.fua || request.op == Op::Flush {
-            self.0.reached(due.done)?;
+            self.served.reached(due.done)?;
         }
+        self.turns.leaves(due, left);
         done.map_err(Error::from)
     }
 }
@@ -113,11 +122,11 @@ impl Server for Drive {
     }
 
     fn open(_readonly: bool) -> Result<Box<dyn Server>> {
-        Ok(Box::new(Drive(served())))
+        Ok(Box::new(Drive { served: served(), turns: Turns::default() }))
     }
 
     fn get_size(&self) -> Result<i64> {
-        Ok(self.0.capacity as i64)
+        Ok(self.served.capacity as i64)
     }
 
     fn can_write(&self) -> Result<bool> {
@@ -157,12 +166,12 @@ impl Server for Drive {
     }
 
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<()> {
-        self.ask(&Request::read(offset, buf.len() as u32), || self.0.store.read(buf, offset))
+        self.ask(&Request::read(offset, buf.len() as u32), || self.served.store.read(buf, offset))
     }
 
     fn write_at(&self, buf: &[u8], offset: u64, flags: Flags) -> Result<()> {
         let request = Request { fua: flags.contains(Flags::FUA), ..Request::write(offset, buf.len() as u32) };
-        self.ask(&request, || self.0.store.write(buf, offset))
+        self.ask(&request, || self.served.store.write(buf, offset))
     }
 
     fn flush(&self) -> Result<()> {
@@ -170,7 +179,7 @@ impl Server for Drive {
     }
 
     fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
-        self.ask(&Request::trim(offset, count), || self.0.store.clear(offset, count as u64))?;
+        self.ask(&Request::trim(offset, count), || self.served.store.clear(offset, count as u64))?;
         match flags.contains(Flags::FUA) {
             true => self.flush(),
             false => Ok(()),
@@ -186,13 +195,13 @@ impl Server for Drive {
             return Err(Error::new(libc::ENOTSUP, "zeros that are no hole are written"));
         }
         let request = Request { fua: flags.contains(Flags::FUA), ..Request::write(offset, count) };
-        self.ask(&request, || self.0.store.clear(offset, count as u64))
+        self.ask(&request, || self.served.store.clear(offset, count as u64))
     }
 
     fn extents(&self, count: u32, offset: u64, flags: Flags, extents: &mut ExtentHandle) -> Result<()> {
         let (mut at, end) = (offset, offset + count as u64);
         let mut first = None;
-        for (mapped, bytes) in self.0.extents(offset, count as u64, RUNS) {
+        for (mapped, bytes) in self.served.extents(offset, count as u64, RUNS) {
             if flags.contains(Flags::REQ_ONE) && *first.get_or_insert(mapped) != mapped {
                 break;
             }

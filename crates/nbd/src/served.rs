@@ -20,6 +20,7 @@ use crate::pace::{wall, Due, Pace};
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::tell::Teller;
+use crate::turns::BEHIND;
 
 const TICK: Duration = Duration::from_millis(50);
 /// Ticks between two lines, and between two times the recording is kept.
@@ -36,7 +37,7 @@ pub struct Served {
     recording: Option<PathBuf>,
     tell: Option<i32>,
     over: AtomicBool,
-    ticker: Mutex<Option<JoinHandle<()>>>,
+    ticker: Mutex<Option<JoinHandle<Option<Teller>>>>,
 }
 
 struct Drive {
@@ -91,14 +92,13 @@ impl Served {
         })
     }
 
-    /// Ask the drive now; returns when it is done.
-    pub fn submit(&self, request: &Request) -> io::Result<Due> {
-        let came = wall();
+    /// Ask the drive at `from` on the wall's clock; returns when it is done. It came at `came`.
+    pub fn submit(&self, request: &Request, came: u64, from: u64) -> io::Result<Due> {
         let mut drive = self.drive.lock().expect("nobody panics with it");
         let drive = drive.as_mut().expect("nobody is connected when it is over");
-        let done = drive.live.submit(self.pace.drive_at(came), request);
+        let done = drive.live.submit(self.pace.drive_at(from), request);
         drive.note(Call::Submit(*request))?;
-        Ok(Due { came, at: self.pace.wall_at(done), done })
+        Ok(Due { came, from, at: self.pace.wall_at(done), done })
     }
 
     /// It is `now` at least: what is answered for by now is in the cells, also for who does it again from the journal.
@@ -136,14 +136,15 @@ impl Served {
         Ok(())
     }
 
-    fn tick(&self) {
+    fn tick(&self) -> Option<Teller> {
         let mut teller = self.tell.and_then(Teller::new);
         for tick in 0u32.. {
-            let now = self.pace.drive_at(wall());
+            // Requests may still be asked for as of then.
+            let now = self.pace.drive_at(wall() - BEHIND);
             let mut kept = None;
             {
                 let mut drive = self.drive.lock().expect("nobody panics with it");
-                let Some(drive) = drive.as_mut() else { return };
+                let Some(drive) = drive.as_mut() else { return teller };
                 drive.live.pass(now);
                 if let Err(error) = drive.note(Call::Advance) {
                     eprintln!("pslc: the journal: {error}");
@@ -163,10 +164,11 @@ impl Served {
                 self.shorten_journal();
             }
             if self.over.load(Relaxed) {
-                return;
+                return teller;
             }
             std::thread::sleep(TICK);
         }
+        unreachable!("it is over before")
     }
 
     /// Save the drive as it is, while it is in use, where much has happened since that was done last.
@@ -195,15 +197,13 @@ impl Served {
     /// What is under way completes, the drive goes back into its file.
     pub fn end(&self) {
         self.over.store(true, Relaxed);
-        if let Some(ticker) = self.ticker.lock().expect("nobody panics with it").take() {
-            let _ = ticker.join();
-        }
+        let ticker = self.ticker.lock().expect("nobody panics with it").take();
+        let mut teller = ticker.and_then(|ticker| ticker.join().ok()).flatten();
         let Some(Drive { mut live, about, .. }) = self.drive.lock().expect("nobody panics with it").take()
         else {
             return;
         };
         live.pass(self.pace.drive_at(wall()));
-        let mut teller = self.tell.and_then(Teller::new);
         if let Some(teller) = &mut teller {
             teller.look(&mut live);
         }

@@ -20,6 +20,49 @@ pub struct Teller {
     p50: u64,
     p99: u64,
     columns: Vec<u64>,
+    busy: Busy,
+}
+
+/// How busy the host's processors were while there were requests: the share of their time, each look weighted with the
+/// requests since the one before.
+#[derive(Default)]
+struct Busy {
+    idle: u64,
+    all: u64,
+    replies: u64,
+    weighted: f64,
+}
+
+impl Busy {
+    /// Look; `replies` is how many there were so far.
+    fn share(&mut self, replies: u64) -> f64 {
+        let times: Vec<u64> = std::fs::read_to_string("/proc/stat")
+            .ok()
+            .and_then(|said| {
+                Some(
+                    said.lines()
+                        .next()?
+                        .split_whitespace()
+                        .skip(1)
+                        .take(8)
+                        .filter_map(|time| time.parse().ok())
+                        .collect(),
+                )
+            })
+            .unwrap_or_default();
+        // user, nice, system, idle, iowait, irq, softirq, steal
+        let (idle, all) = (times.iter().skip(3).take(2).sum::<u64>(), times.iter().sum::<u64>());
+        let (was, of) = (idle.saturating_sub(self.idle), all.saturating_sub(self.all));
+        if self.all > 0 && of > 0 {
+            self.weighted += (replies - self.replies) as f64 * (1.0 - was as f64 / of as f64);
+        }
+        (self.idle, self.all, self.replies) = (idle, all, replies);
+        if replies > 0 {
+            self.weighted / replies as f64
+        } else {
+            0.0
+        }
+    }
 }
 
 impl Teller {
@@ -30,7 +73,16 @@ impl Teller {
         fcntl_setfl(to.as_fd(), OFlags::NONBLOCK | OFlags::WRONLY).ok()?;
         let to = File::from(to);
         let (now, sums) = (Nanos::ZERO, Sums::default());
-        Some(Teller { to, now, sums, under_way: 0, p50: 0, p99: 0, columns: Vec::new() })
+        Some(Teller {
+            to,
+            now,
+            sums,
+            under_way: 0,
+            p50: 0,
+            p99: 0,
+            columns: Vec::new(),
+            busy: Busy::default(),
+        })
     }
 
     /// See how the drive is now.
@@ -56,7 +108,7 @@ impl Teller {
         let mut line = format!(
             "{{\"last\":{last},\"clock_ns\":{},\"bytes\":{:?},\"count\":{:?},\"latency_sum_ns\":{},\"p50_ns\":{},\
              \"p99_ns\":{},\"under_way\":{},\"way_ns\":{},\"late\":{{\"count\":{},\"mean_ns\":{:.0},\"p50_ns\":{},\
-             \"p99_ns\":{},\"of_ns\":{:.0}}},\"columns\":{{",
+             \"p99_ns\":{},\"of_ns\":{:.0},\"turn_ns\":{:.0},\"busy\":{:.3}}},\"columns\":{{",
             self.now.0,
             self.sums.bytes,
             self.sums.count,
@@ -64,12 +116,14 @@ impl Teller {
             self.p50,
             self.p99,
             self.under_way,
-            pace.way,
+            pace.way(),
             late.by.count,
             late.by.mean_ns(),
             percentile(50.0),
             percentile(99.0),
             mean(late.of as f64),
+            mean(late.turns as f64),
+            self.busy.share(late.by.count),
         );
         for (at, (name, value)) in pslc_ssd::Machine::COLUMNS.iter().zip(&self.columns).enumerate() {
             let comma = if at > 0 { "," } else { "" };

@@ -30,8 +30,10 @@ from pslc.targets.target import Target, find_target
 PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"
 OLDEST: Final = (1, 30)
 """nbdkit's version from which it tells clients our block size."""
-THREADS: Final = 128
-"""Requests of a connection that are under way at once."""
+THREADS: Final = 72
+"""Of a connection: 64 requests are under way at once, and some are read or answered."""
+CLIENTS: Final = 200
+"""Connections at once. Each has its threads, of which a small machine's kernel gives 32768 to all programs."""
 BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "error-policy": "error"}
 LONGEST_PATH: Final = 107
 """Of a unix socket."""
@@ -148,10 +150,11 @@ class Server:
         said: dict[str, str] = {"drive": str(path), "data": self.data, "speed": repr(self._speed)}
         said |= {"recording": str(self._folder / "recording"), "tell": str(writes)}
         said |= {f"blocksize-{name}": value for name, value in BLOCK_SIZES.items()}
+        said["limit"] = str(CLIENTS)
         said["exportdesc"] = f"fixed:{self._described()}"
         named = [option for option in options if not option.startswith("-")]
         command = [program, "--exit-with-parent", f"--threads={THREADS}"]
-        command += ["--filter=blocksize-policy", "--filter=exportname", *self._listening()]
+        command += ["--filter=limit", "--filter=blocksize-policy", "--filter=exportname", *self._listening()]
         command += [option for option in options if option.startswith("-")]
         command += [str(PLUGIN), *(f"{name}={value}" for name, value in said.items()), *named]
         self._begun, self._began_unix_ns = monotonic(), time_ns()
@@ -219,7 +222,8 @@ class Server:
         served: dict[str, Any] = {"data": self.data, "speed": self._speed}
         if state is not None:
             served |= {"way_s": state.way_s, "replies": state.replies, "late_s": state.late_s}
-            served |= {"late_p99_s": state.late_p99_s, "drive_s": state.drive_s, "too_slow": state.too_slow}
+            served |= {"late_p99_s": state.late_p99_s, "drive_s": state.drive_s}
+            served |= {"turn_s": state.turn_s, "busy": state.busy, "too_slow": state.too_slow}
         return {
             "suite": "serve",
             "target": target.spec,

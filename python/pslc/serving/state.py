@@ -10,6 +10,8 @@ from pslc import words
 LATE_SHARE: Final = 0.05
 LATE_S: Final = 10e-6
 """Replies that are later than both, on average, are told."""
+BUSY: Final = 0.9
+"""Of the processors' time: then what a client takes for its next request is the host's doing as well."""
 ENOUGH: Final = 200
 """Replies of which an average is taken."""
 
@@ -29,6 +31,8 @@ class State:
     late_s: float
     late_p99_s: float
     drive_s: float
+    turn_s: float
+    busy: float
     columns: dict[str, int]
 
     @classmethod
@@ -38,12 +42,19 @@ class State:
         some = (said["p50_ns"] / 1e9, said["p99_ns"] / 1e9) if said["p50_ns"] else None
         return cls(said["clock_ns"] / 1e9, tuple(said["bytes"]), tuple(said["count"]), some, said["under_way"],
                    said["way_ns"] / 1e9, late["count"], late["mean_ns"] / 1e9, late["p99_ns"] / 1e9,
-                   late["of_ns"] / 1e9, said["columns"])  # fmt: skip
+                   late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], said["columns"])  # fmt: skip
+
+    @property
+    def slower_s(self) -> float:
+        """What a request takes longer than on the drive: its reply leaves late, and waits for a processor before and
+        after that where they are busy."""
+        return self.late_s + (self.turn_s if self.busy >= BUSY else 0.0)
 
     @property
     def too_slow(self) -> str | None:
         """That the host is too slow for the drive, and by how much; None where it is not."""
-        if self.replies < ENOUGH or self.late_s < max(LATE_S, LATE_SHARE * self.drive_s):
+        if self.replies < ENOUGH or self.slower_s < max(LATE_S, LATE_SHARE * self.drive_s):
             return None
-        said = f"replies leave {words.span(self.late_s)} late on average (99 % within {words.span(self.late_p99_s)})"
-        return f"{said}, where the drive takes {words.span(self.drive_s)}"
+        said = f"a request takes {words.span(self.slower_s)} longer than the {words.span(self.drive_s)} of the drive"
+        late = f"replies leave {words.span(self.late_s)} late on average, 99 % within {words.span(self.late_p99_s)}"
+        return f"{said} ({late}; processors {self.busy:.0%} busy)"
