@@ -50,5 +50,13 @@ def test_one_pause_that_was_unlike_the_others_does_not_move_the_threshold():
     assert found.threshold_s.value == pytest.approx(5.0, rel=0.05)
 
 
+def test_pauses_of_one_length_on_the_slope_tell_no_rate_but_a_least_one():
+    pauses = [Pause(0.01, 20e6), Pause(0.01, 20e6), Pause(2.0, 120e6), Pause(2.0, 420e6), Pause(2.0, 300e6)]
+    found = recovered([*pauses, Pause(300.0, 820e6)], GRAIN)
+    assert found.rate_bytes_per_s is None
+    assert found.rate_least is not None
+    assert found.rate_least > 0
+
+
 def test_no_pause_is_tried_twice():
     assert next_pause([Pause(1.0, 0.0), Pause(1.001, 5e6)]) is None

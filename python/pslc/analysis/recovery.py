@@ -142,7 +142,8 @@ def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovere
     slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
     seconds = np.array([pause.idle_s for pause in slope])
     given = np.array([pause.fast_bytes for pause in slope]) - base
-    if len(slope) < 3 or np.ptp(given) < 0.1 * found.most_bytes:
+    rises = len(slope) > 2 and float((seconds - seconds.mean()) @ given) > 0
+    if not rises or np.ptp(given) < 0.1 * found.most_bytes:
         rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
         low, edge = max(lost - least / rate, 0.0), 0.5 * (1 - CONFIDENCE)
         interval = Interval(0.5 * (low + gained), low + edge * (gained - low), gained - edge * (gained - low))
