@@ -115,17 +115,37 @@ def test_a_cache_that_is_the_only_way_in_and_keeps_its_size_is_fold(
     assert of_fold.values["least"] > 0.9
 
 
-def test_repeats_of_a_job_are_compared_by_their_mean_and_chance_weighs_less() -> None:
+def test_repeats_of_a_job_are_compared_by_their_mean() -> None:
     def look(speed: float) -> data.Look:
-        return data.Look("again", {1: np.log(np.array([speed]))}, {}, 1.0, ("again",))
+        return data.Look("again", {1: np.log(np.array([speed]))}, {}, None, 1.0, ("again",))
 
     seen = [look(speed) for speed in (50.0, 200.0, 50.0, 200.0)]
     made = [look(speed) for speed in (200.0, 50.0, 200.0, 50.0)]
     trial = data.Trial("recovery", [""], 0, [seen], [[1] * 4])
     assert search.compare([trial], [[made]]) == pytest.approx(0.0)
-    noise = search.Noise(search.repeats(seen), seen)
-    assert noise.square(seen[0], 1, 1) == pytest.approx(np.var(np.log([50, 200, 50, 200]), ddof=1))
-    assert noise.square(look(100.0), 1, 4) == pytest.approx(noise.square(seen[0], 1, 1) / 4)
+
+
+def test_what_chance_decides_weighs_less() -> None:
+    def look(speed: float) -> data.Look:
+        return data.Look("fill", {4: np.log(np.array([100.0, 100.0, speed, 100.0]))}, {})
+
+    trial = data.Trial("fill", [""], 0, [[look(100.0)]], [[4]])
+    plain = search.compare([trial], [[[look(50.0)]]])
+    chance = np.array([0.0, 0.0, np.log(2.0) ** 2, 0.0])
+    less = search.compare([trial], [[[look(50.0)]]], chance)
+    assert (less**2).sum() < 0.01 * (plain**2).sum()
+    # The others count for more instead.
+    other = [[[data.Look("fill", {4: np.log(np.array([90.0, 100.0, 100.0, 100.0]))}, {})]]]
+    assert (search.compare([trial], other, chance) ** 2).sum() > (search.compare([trial], other) ** 2).sum()
+
+
+def test_a_cache_of_less_than_a_hundredth_of_the_drive_is_found() -> None:
+    found, _ = published.curve("cache=7GB speed1=1850MB/s speed2=470MB/s", 1_000_000_000_000)
+    trial = data.of_curve(found, known.LOADS["qd32"][0])
+    facts = known.known(1_000_000_000_000, 1.85e9, link="pcie3x4", nand="tlc")
+    twin = fit.fit([trial], facts, workers=1)
+    assert twin.best.values["slc_rate"] == pytest.approx(1.85e9, rel=0.05)
+    assert fit.cache_share(twin.best) == pytest.approx(0.007, rel=0.05)
 
 
 def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitted, tmp_path: Path) -> None:
@@ -175,6 +195,19 @@ def test_the_page_shows_measured_and_twin_over_each_other(fitted: fit.Fitted, tm
 def test_figures_that_make_no_curve_are_refused(text: str, what: str) -> None:
     with pytest.raises(PslcError, match=what):
         published.curve(text, 2_000_000_000_000)
+
+
+def test_a_mean_tells_the_speed_of_the_last_phase_and_usual_dies_where_nothing_does() -> None:
+    found, notes = published.curve("cache=47GB speed1=3000MB/s mean=1139MB/s", 2_000_000_000_000)
+    assert found.total_bytes / found.total_seconds == pytest.approx(1139e6)
+    assert "as the mean tells" in notes[0]
+    found, notes = published.curve("cache=160GB speed1=3000MB/s", 1_000_000_000_000)
+    assert "usual dies" in notes[0]
+    assert 0 < found.bytes_per_s[-1] < 3e9
+    _, notes = published.curve("cache=113GB speed1=4000MB/s speed2=1500MB/s mean=1900MB/s", 1_000_000_000_000)
+    assert "published is 1900 MB/s" in notes[0]
+    with pytest.raises(PslcError, match="more than the phases allow"):
+        published.curve("cache=500GB speed1=1000MB/s mean=3GB/s", 1_000_000_000_000)
 
 
 def test_the_laws_backwards_are_near_the_drive(filled: pslc.Recording) -> None:

@@ -1,6 +1,7 @@
 """`pslc fit`: a simulated twin of a drive that was measured."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pslc.analysis import Curve
     from pslc.recording import Recording
     from pslc.twin.data import Trial
 
@@ -51,6 +53,7 @@ def command(
     if find_spec("scipy") is None:
         raise refusal("pslc fit needs scipy", "pip install 'pslc[fit]'")
     from pslc.twin import answer, fit, known
+    from pslc.twin import published as review
     from pslc.twin.data import of_curve, of_recording, split
 
     size = units.size(capacity, "--capacity") if capacity else None
@@ -64,8 +67,8 @@ def command(
         raise refusal("nothing tells the capacity of the drive", "--capacity 1TB")
     trials: list[Trial] = [of_recording(part) for recording in recordings for part in split(recording)]
     host = 0
-    notes = []
-    curve = _curve(published, logs, size)
+    notes: list[str] = []
+    curve = _curve(published, logs, size, nand, notes)
     if curve is not None:
         fastest = float(curve.bytes_per_s.max())
         load = written_by
@@ -80,6 +83,7 @@ def command(
     told = next((found for found in map(known.link_of, recordings) if found), None)
     fastest = float(first.bytes_per_s[: max(len(first.bytes_per_s) // 200, 1)].mean())
     facts = known.known(size, fastest, link=link or told, nand=nand, controller=controller, host_request_ns=host)
+    facts = replace(facts, cache_bytes=review.cache(published) if published else None)
     from pslc.progress import Bar
 
     with Bar("fit") as bar:
@@ -105,16 +109,19 @@ def _read(data: list[Path]) -> "tuple[list[Recording], list[Path]]":
     return [Recording.load(path) for path in folders], logs
 
 
-def _curve(published: str | None, logs: list[Path], size: int):  # type: ignore[no-untyped-def]
+def _curve(published: str | None, logs: list[Path], size: int, nand: str | None, notes: list[str]) -> "Curve | None":
     from pslc import formats
     from pslc.analysis import Seen
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
+    from pslc.twin import known
     from pslc.twin import published as review
 
     if published is not None:
-        return review.curve(published, size)
+        found, assumed = review.curve(published, size, known.bits_of(nand) or 3)
+        notes += assumed
+        return found
     if not logs:
         return None
     foreign = formats.read(logs, Hints())

@@ -30,7 +30,7 @@ def line(over: str, folder: Path, capacity_bytes: int) -> Line | None:
     if not over:
         return None
     if over.startswith(PUBLISHED):
-        return _drawn("published", published.curve(over.removeprefix(PUBLISHED), capacity_bytes))
+        return _drawn("published", published.curve(over.removeprefix(PUBLISHED), capacity_bytes)[0])
     if over.startswith(RUN):
         recording = recordings.load(over.removeprefix(RUN))
         return _drawn(f"recorded: {over.removeprefix(RUN)}", write_curve(recording))

@@ -28,6 +28,12 @@ COARSEST: Final = 1
 BRANCH: Final = 4
 FINEST: Final = 64
 """Bins of a curve: 1, 4, 16 and 64 of equal bytes; the wide ones tell in which direction a border is off."""
+HEAD: Final = 16
+"""The first sixteenth of a large write once more, in so many bins: many a cache is less than a bin of the whole."""
+HEAD_SAMPLES: Final = 12
+"""Of the data in that sixteenth, at least."""
+HEAD_BYTES: Final = 4 << 30
+"""Of a write that was measured, from which on it is looked at so."""
 COARSENESS: Final = 8
 """Of a simulated recording: 256 bins of bytes are enough for 64."""
 
@@ -45,6 +51,8 @@ class Look:
     job: str
     curves: Mapping[int, Floats]
     figures: Mapping[str, float]
+    head: Floats | None = None
+    """Log bytes/s in each bin of the first sixteenth of the bytes."""
     seconds: float = 1.0
     """The job took."""
     alike: tuple[str, ...] = ()
@@ -135,7 +143,14 @@ def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look |
             break
         curves[bins] = curve
         bins *= BRANCH
-    return Look(name, curves, {}, (end - start) / 1e9, alike) if curves else None
+    if not curves:
+        return None
+    head = None if timed else _by_bytes(series, start, end, HEAD, 1 / HEAD)
+    if most_bins is None and head is not None:
+        until = float(np.interp(start, series.at_ns, series.moved)) + moved / HEAD
+        inside = int(((series.at_ns > start) & (series.moved <= until)).sum())
+        head = head if moved >= HEAD_BYTES and inside >= HEAD_SAMPLES else None
+    return Look(name, curves, {}, head, (end - start) / 1e9, alike)
 
 
 def _finest(series: _Series, start: float, end: float, count: int) -> int:
@@ -143,16 +158,20 @@ def _finest(series: _Series, start: float, end: float, count: int) -> int:
     return int(min(FINEST, max(inside / 6, 1), max(count / 64, 1)))
 
 
-def _by_bytes(series: _Series, start: float, end: float, bins: int) -> Floats | None:
+def _by_bytes(series: _Series, start: float, end: float, bins: int, share: float = 1.0) -> Floats | None:
+    """Of the first `share` of the bytes."""
     at = np.clip(series.at_ns, start, end)
     first, last = (float(np.interp(x, series.at_ns, series.moved)) for x in (start, end))
     if last <= first:
         return None
+    last = first + share * (last - first)
     edges = np.linspace(first, last, bins + 1)
     # A flat stretch of bytes has no inverse: the last time of it counts.
     keep = np.r_[True, np.diff(series.moved) > 0]
     times = np.interp(edges, series.moved[keep], at[keep])
-    times[0], times[-1] = start, end
+    times[0] = start
+    if share == 1.0:
+        times[-1] = end
     took = np.maximum(np.diff(times), 1.0)
     speeds: Floats = np.log((last - first) / bins / took * 1e9)
     return speeds
@@ -195,7 +214,12 @@ def of_curve(curve: Curve, load: str) -> Trial:
         took = np.diff(np.interp(np.linspace(0, edges[-1], bins + 1), edges, elapsed))
         curves[bins] = np.log(edges[-1] / bins / np.maximum(took, 1e-9))
         bins *= BRANCH
-    look = Look("fill", curves, {}, curve.total_seconds)
+    inside = edges <= edges[-1] / HEAD
+    head = None
+    if inside.sum() > HEAD_SAMPLES:
+        took = np.diff(np.interp(np.linspace(0, edges[-1] / HEAD, HEAD + 1), edges, elapsed))
+        head = np.log(edges[-1] / HEAD**2 / np.maximum(took, 1e-9))
+    look = Look("fill", curves, {}, head, curve.total_seconds)
     return Trial("fill", [job], 0, [[look]], [[max(curves)]], curve=curve, written_bytes=curve.total_bytes,
                  seconds=curve.total_seconds)  # fmt: skip
 
@@ -215,7 +239,10 @@ def part_of(trial: Trial, share: float) -> Trial:
     text = SIZES.sub(lambda found: found[0] if found[1] == "offset" else
                      f"{found[1]}={int(int(found[2]) * count / finest) // MIB * MIB}", trial.steps[0])  # fmt: skip
     part = replace(
-        look, curves=curves, seconds=float(slow.sum() / (1 / np.exp(look.curves[finest])).sum()) * look.seconds
+        look,
+        curves=curves,
+        head=None,
+        seconds=float(slow.sum() / (1 / np.exp(look.curves[finest])).sum()) * look.seconds,
     )
     return replace(trial, steps=[text], looks=[[part]], depth=[[max(curves)]], recording=None, curve=None)
 

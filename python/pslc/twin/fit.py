@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
-from pslc.twin import laws, search
-from pslc.twin.data import Trial, first_curve, part_of
+from pslc.twin import chance, laws, search
+from pslc.twin.data import Floats, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
-from pslc.twin.model import KEEPS, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
+from pslc.twin.model import KEEPS, LEAST_BYTES, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
 from pslc.twin.search import Problem, Solution
 
 SCALES: Final = frozenset(
@@ -50,10 +50,12 @@ LUCK: Final = 0.012**2
 """A loss below which all fits are as good: errors of the scaled drive."""
 GOES_ON: Final = 12.0
 """Times the least loss on the first write, up to which a firmware is tried on all data."""
-MOST_ON: Final = 6
-FINAL: Final = 6.0
-"""Times the least loss of the starts on all data, up to which a firmware is fitted to them."""
-MOST_FINAL: Final = 3
+FINAL: Final = 12.0
+"""Times the least loss on all data, up to which a firmware is fitted to them."""
+MOST_NEAR: Final = 6
+"""Firmwares that are fitted to all data, the best first."""
+MOST_FINAL: Final = 2
+"""Of them, those whose neighbourhood is searched too."""
 SETTLED: Final = 0.015
 """Standard deviation of a value's logarithm after the first write from which on it is not searched for again."""
 POOR: Final = 0.10
@@ -73,6 +75,7 @@ class Known:
         build: of parts; None: assumed.
         host_request_ns: what a request cost the host that wrote the data.
         expected: values that parts tell, by name, with the standard deviation of their logarithm.
+        cache_bytes: where somebody says that the first phase ends.
     """
 
     capacity_bytes: int
@@ -82,6 +85,7 @@ class Known:
     build: Build | None = None
     host_request_ns: int = 0
     expected: tuple[tuple[str, float, float], ...] = ()
+    cache_bytes: float | None = None
 
 
 @dataclass
@@ -175,6 +179,9 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     end = cache_end(curve, phases, capacity_bytes=known.capacity_bytes)
     through = 1 / (1 / known.link_bytes_per_s + known.host_request_ns * 1e-9 / 2**20)
     cache = end.bytes if end is not None and end.seen_end else None
+    if known.cache_bytes and cache is None:
+        # A small step is a step where it was said to be one.
+        cache, phases = known.cache_bytes, laws.split(curve, known.cache_bytes)
     seen = laws.steps(phases, cache, through, known.capacity_bytes)
     slowest = min((speed for speed, _, _ in seen.slow), default=seen.fast)
     bits = known.bits_per_cell or (4 if slowest < QLC_BYTES_PER_S * known.capacity_bytes else 3)
@@ -183,6 +190,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     )
     large = [trial for trial in trials if trial.suite in SCALES]
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
+    others = chance.others(build, assumed=known.build is None)
     look = first[0].looks[0][0]
     finest = max(look.curves, default=1) if look else 1
     seen = replace(seen, turns=bool(look and finest >= search.TURNS_BINS and search.has_turns(look.curves[finest])))
@@ -196,16 +204,21 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
             tell(f"{len(found)} firmwares on {first[0].suite}")
         begun = sorted((one for several in pool.map(_begin, tasks) for one in several), key=lambda one: one.loss)
         best = max(begun[0].loss, LUCK)
-        going = [one for one in begun if one.loss <= GOES_ON * best][: MOST_ON if len(large) > 1 else None]
+        going = [one for one in begun if one.loss <= GOES_ON * best]
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
+        if tell and len(large) > 1:
+            tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         if len(large) > 1:
-            if tell:
-                tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
-            started = sorted(pool.map(_start_on, [(one, large, known) for one in going]), key=lambda one: one.loss)
-            limit = FINAL * max(started[0].loss, LUCK)
-            dropped += [(one.problem.model.firmware, one.error) for one in started if one.loss > limit]
-            going = pool.map(_go_on, [one for one in started if one.loss <= limit][:MOST_FINAL])
+            going = sorted(pool.map(_start_on, [(one, large, known) for one in going]), key=lambda one: one.loss)
+        by_chance = _chance(going[0], others)
+        going = pool.map(_seen_with, [(one, by_chance) for one in going])
+        for search_on, most in ((_near, MOST_NEAR), (_go_on, MOST_FINAL)):
             going.sort(key=lambda one: one.loss)
+            limit = FINAL * max(going[0].loss, LUCK)
+            dropped += [(one.problem.model.firmware, one.error) for one in going if one.loss > limit]
+            going = _each(pool, search_on, [one for one in going if one.loss <= limit], most)
+        going.sort(key=lambda one: one.loss)
+        going = _better(going, pool.map(_reused, [(one, found) for one in going[:MOST_FINAL]]))
         if any(trial.suite in ("overwrite", "random-steady") for trial in large):
             going += [other for other in pool.map(_kept_dead, going[:2]) if other is not None]
             going.sort(key=lambda one: one.loss)
@@ -218,7 +231,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
                 tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
             chosen = _single(chosen, single, build)
             going = [chosen, *(_with(one, chosen) for one in going[1:])]
-    chosen = _interval(chosen)
+    chosen = _interval(chosen, others)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
 
 
@@ -244,7 +257,12 @@ class _Pool:
 
 
 def _priors(known: Known, seen: Steps, build: Build) -> dict[str, tuple[float, float]]:
-    found = {"erase": (float(np.log(build.erase_s)), 0.7)}
+    # A smaller buffer would show: where nothing tells it, it is none of the drive's limits.
+    buffer = max(PARAMETERS["buffer"].prior, build.full_buffer)
+    found = {
+        "erase": (float(np.log(build.erase_s)), 0.7),
+        "buffer": (float(np.log(buffer)), PARAMETERS["buffer"].spread),
+    }
     if seen.bound:
         # The link hides the cells: only that they are faster is known.
         found["slc_rate"] = (float(np.log(2 * seen.link)), 0.6)
@@ -275,14 +293,15 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
     """Firmwares that differ only in reuse, on the first write; those that do the same share a fit."""
     build, group, first, seen, known = task
     done: list[Solution] = []
+    priors = _priors(known, seen, build)
     for firmware in group:
-        model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled()
+        model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled(_enough(seen))
         problem = Problem(
             model,
             first,
             [*_free(firmware, first), *_more(firmware, seen, known)],
-            _defaults(known, firmware) | {"erase": build.erase_s},
-            _priors(known, seen, build),
+            _defaults(known, firmware) | {name: float(np.exp(priors[name][0])) for name in ("erase", "buffer")},
+            priors,
         )
         same = next((other for other in done if _same(problem, other)), None)
         if same is not None:
@@ -302,6 +321,16 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
         begun = min(tried, key=lambda one: one.loss)
         done.append(search.refine(begun, 8))
     return done
+
+
+def _enough(seen: Steps) -> int:
+    """Bytes of a scaled drive whose cache takes many requests."""
+    share = (seen.cache or seen.capacity) / seen.capacity
+    return int(min(max(LEAST_CACHE / share, LEAST_BYTES), MOST_BYTES))
+
+
+LEAST_CACHE: Final = 256 << 20
+MOST_BYTES: Final = 64 << 30
 
 
 def _under_a_ceiling(start: dict[str, float], known: Known) -> dict[str, float]:
@@ -333,16 +362,16 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     """Where a search with all trials starts."""
     found, trials, known = task
     old = found.problem
-    values = found.values
-    starts = [dict(values)]
-    for trial in trials:
-        if trial.suite == "recovery" and trial.recording is not None:
-            starts = [start | more for start in starts for more in _of_recovery(trial, values, known)]
     settled = _settled(found)
     more = [name for name in old.free if name in ("ceiling", "watermark", "batch")]
     free = [name for name in [*_free(old.model.firmware, trials), *more] if name not in settled]
-    problem = Problem(old.model, trials, free, values, old.prior)
-    return search.best_starts(problem, starts)[0]
+    start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}])[0]
+    for trial in trials:
+        if trial.suite == "recovery" and trial.recording is not None:
+            # One after the other: all of them with all others would be many.
+            for name, some in _of_recovery(trial, found.values, known).items():
+                start = search.best_starts(start.problem, [start.values | {name: value} for value in some])[0]
+    return start
 
 
 def _settled(found: Solution) -> set[str]:
@@ -355,35 +384,114 @@ def _settled(found: Solution) -> set[str]:
 
 def _go_on(start: Solution) -> Solution:
     """The search with all trials."""
-    return search.refine(start, 6)
+    return search.polish(search.refine(search.polish(start, COARSE), 3), FINE)
 
 
-def _interval(found: Solution) -> Solution:
+def _near(start: Solution) -> Solution:
+    """A first look at where the search leads."""
+    return search.refine(start, 3)
+
+
+def _each(pool: _Pool, function: Callable[[Solution], Solution], going: list[Solution], most: int) -> list[Solution]:
+    """The search of the first `most`, the others as they are; those that do the same share it."""
+    different = [one for at, one in enumerate(going) if all(not _alike(one, other) for other in going[:at])]
+    found = dict(zip(map(id, different), pool.map(function, different[:most]), strict=False))
+    made = []
+    for one in going:
+        same = next(other for other in different if other is one or _alike(one, other))
+        after = found.get(id(same), one)
+        made.append(after if same is one else search.best_starts(one.problem, [after.values, one.values])[0])
+    return made
+
+
+def _reused(task: tuple[Solution, list[Firmware]]) -> list[Solution]:
+    """The same values with every other rule of reuse, and in a cache that is set aside for good, or is not: a search
+    that ended elsewhere may have passed them by."""
+    best, all_of_them = task
+    values, old = best.values, best.problem
+    made = []
+    for firmware in all_of_them:
+        if firmware.when_full != old.model.firmware.when_full or firmware == old.model.firmware:
+            continue
+        size = cache_share(best)
+        sizes = {"dynamic": size} if firmware.mode == "dynamic-slc" else {"static": size}
+        if firmware.mode != old.model.firmware.mode:
+            sizes |= {"least": 1.0}
+        free = [name for name in of_firmware(firmware) if name in {*old.free, *sizes} and name != "least"]
+        free += ["least"] if firmware.mode == "dynamic-slc" and "least" in old.free else []
+        problem = replace(
+            old, model=replace(old.model, firmware=firmware), free=free, values=old.values | values | sizes
+        )
+        made.append(search.best_starts(problem, [{}])[0])
+    return made
+
+
+def _better(going: list[Solution], made: list[list[Solution]]) -> list[Solution]:
+    """The best of each firmware, by loss."""
+    best: dict[Firmware, Solution] = {}
+    for one in [*going, *(other for some in made for other in some)]:
+        firmware = one.problem.model.firmware
+        if firmware not in best or one.loss < best[firmware].loss:
+            best[firmware] = one
+    return sorted(best.values(), key=lambda one: one.loss)
+
+
+def _alike(one: Solution, other: Solution) -> bool:
+    return (
+        one.loss == other.loss
+        and one.problem.free == other.problem.free
+        and replace(one.problem.model.firmware, reuse="") == replace(other.problem.model.firmware, reuse="")
+    )
+
+
+COARSE: Final = 0.3
+FINE: Final = 0.08
+"""Of what is usual: steps of a search that needs no slopes, which few bins of short jobs give."""
+
+
+def _chance(found: Solution, others: Sequence[Build]) -> Floats:
+    """Variance of the data by how the drive is built."""
+    here = found.problem.looks(found.values)
+    assert here is not None, "it was simulated before"
+    return chance.Builds(found.problem, found.x, others).variance(search.differences(found.problem.trials, here))
+
+
+def _seen_with(task: tuple[Solution, Floats]) -> Solution:
+    """A solution where what chance decides weighs less."""
+    found, variance = task
+    return search.best_starts(replace(found.problem, chance=variance), [found.values])[0]
+
+
+def _interval(found: Solution, others: Sequence[Build]) -> Solution:
     """The best with its covariance, all values being free at once."""
     problem = found.problem
     free = [name for name in of_firmware(problem.model.firmware)
             if name in {*problem.free, *_free(problem.model.firmware, problem.trials)}]  # fmt: skip
     problem = replace(problem, free=free, values=found.values)
-    return search.with_intervals(replace(found, problem=problem, x=problem.pack(found.values)))
+    found = replace(found, problem=problem, x=problem.pack(found.values))
+    return search.with_intervals(found, chance.Builds(problem, found.x, others).residuals())
 
 
-def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> list[dict[str, float]]:
-    """Starts from what the suite found: threshold, rate, residue, and how the cache shrinks to the half-full drive."""
+def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> dict[str, list[float]]:
+    """What the suite found: rate, how the cache shrinks to the half-full drive, residue, threshold; each a few values
+    that it may be."""
     assert trial.recording is not None
     found = trial.recording.findings
     size = (values.get("dynamic", 0.0)) * known.capacity_bytes
-    start: dict[str, float] = {}
-    if found.get("idle_threshold_s"):
-        start["threshold"] = found["idle_threshold_s"]
+    starts: dict[str, list[float]] = {}
     if found.get("migration_bytes_per_s"):
-        start["idle_rate"] = found["migration_bytes_per_s"]
-    if found.get("residue_bytes") and size:
-        start["residue"] = min(found["residue_bytes"] / size, 0.8)
+        starts["idle_rate"] = [found["migration_bytes_per_s"]]
     if found.get("cache_bytes") and size:
         half = found["cache_bytes"] / size
-        start["least"] = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
-        return [start, start | {"least": 0.97}, start | {"least": 0.3}]
-    return [start]
+        least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
+        starts["least"] = list(dict.fromkeys((least, 0.97, 0.3)))
+    if found.get("residue_bytes") and size:
+        most = min(found["residue_bytes"] / size, 0.8)
+        starts["residue"] = [most, 0.6 * most]
+    if found.get("idle_threshold_s"):
+        ends = [found.get(f"idle_threshold_s{end}") for end in ("_low", "", "_high")]
+        starts["threshold"] = [float(end) for end in ends if end]
+    return starts
 
 
 def _kept_dead(found: Solution) -> Solution | None:

@@ -143,6 +143,17 @@ def _of_parts(capacity_bytes: int, link: str, die: Any, chip: Any) -> tuple[Buil
     return build, expected
 
 
+def bits_of(nand: str | None) -> int | None:
+    """Bits a cell of a die of the library, or of `tlc`, `qlc`; None where nobody said.
+
+    Raises:
+        PslcError: there is no such part.
+    """
+    if not nand:
+        return None
+    return GENERIC.get(nand.lower()) or parts.nand(nand).bits_per_cell
+
+
 def capacity_of(recordings: Sequence[Recording]) -> int | None:
     """Bytes of the drive that recordings were made on; None where they do not tell."""
     found = {recording.capacity_bytes for recording in recordings if recording.capacity_bytes}

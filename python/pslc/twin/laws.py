@@ -11,10 +11,12 @@ With n bits per cell, cache S, raw space Raw, rates Rs and Rx, fold overhead k a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
-from pslc.analysis import Phase
+import numpy as np
+
+from pslc.analysis import Curve, Phase
 from pslc.twin.model import PARAMETERS, RESERVE, SUPERBLOCKS, Firmware
 
 FULL = 0.93
@@ -78,6 +80,17 @@ def steps(phases: Sequence[Phase], cache: float | None, link: float, capacity: f
     return Steps(cache if inside else None, fast, slow, link, capacity, whole)
 
 
+def split(curve: Curve, at_bytes: float) -> list[Phase]:
+    """Two phases, before and after."""
+    start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
+    times = np.r_[0.0, np.cumsum(curve.seconds)]
+    found = []
+    for first, last in pairwise((start, start + at_bytes, end)):
+        since, until = np.interp([first, last], curve.edges_bytes, times)
+        found.append(Phase(first, last, float((last - first) / (until - since)), first, first, 0.0, 0.0))
+    return found
+
+
 def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
     """Where a fit of this firmware may start, each a set of values; see `PARAMETERS`."""
     base = {name: PARAMETERS[name].prior for name in PARAMETERS}
@@ -86,7 +99,11 @@ def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
         yield base | {"native_rate": rate}
         return
     n = firmware.bits_per_cell
-    base["slc_rate"] = max(BEYOND * seen.link, seen.fast) if seen.bound else seen.fast
+    base["slc_rate"] = seen.fast
+    if seen.bound:
+        # As fast as the link by chance, or faster by an unknown factor; from beyond it no slope leads back.
+        beyond = replace(seen, fast=max(BEYOND * seen.link, seen.fast), link=np.inf)
+        yield from starts(beyond, firmware)
     size = seen.cache / seen.capacity if seen.cache else 0.3
     base |= {"dynamic": size, "static": size}
     if firmware.mode == "hybrid-slc":

@@ -35,8 +35,8 @@ LEAST_BATCH: Final = 0.01
 LEAST_SLC_PAGES: Final = 8
 """Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
 LEAST_DIES: Final = 4
-LEAST_BYTES: Final = 6 << 30
-"""Of a scaled drive: smaller ones feel the size of a request."""
+LEAST_BYTES: Final = 8 << 30
+"""Of a scaled drive: smaller ones feel the size of a request, and take nearly as long."""
 
 Values = Mapping[str, float]
 
@@ -67,6 +67,11 @@ class Build:
     def superblock_bytes(self) -> int:
         """In native mode."""
         return self.dies * self.planes * self.pages_per_block * self.page_bytes
+
+    @property
+    def full_buffer(self) -> float:
+        """A write buffer that keeps all dies busy, whatever else they do."""
+        return 4.0 * self.program_bytes * self.bits_per_cell
 
     @property
     def program_bytes(self) -> int:
@@ -118,6 +123,8 @@ class Parameter:
     unit: str
     told_by: tuple[str, ...]
     what: str
+    own: float = 0.02
+    """Standard deviation, on the scale, that is left however well a fit explains the data."""
 
 
 NO_CEILING: Final = 4e10
@@ -127,35 +134,35 @@ PARAMETERS: Final = {
     one.name: one
     for one in (
         Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s", ("fill",),
-                  "what all dies program as pSLC"),
+                  "what all dies program as pSLC", 0.06),
         Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s", ("fill",),
-                  "what all dies program in native mode"),
+                  "what all dies program in native mode", 0.04),
         Parameter("dynamic", 5e-4, 0.7, "log", 0.15, 2.0, ("cache.dynamic",), "capacity", ("fill",),
-                  "dynamic cache of the empty drive"),
+                  "dynamic cache of the empty drive", 0.015),
         Parameter("static", 5e-4, 0.2, "log", 0.02, 2.0, ("cache.static",), "capacity", ("fill", "second-pass"),
-                  "static cache"),
+                  "static cache", 0.05),
         Parameter("least", 0.0, 1.0, "linear", 0.6, 0.45, ("cache.dynamic_least",), "of the cache",
-                  ("recovery", "fill-levels", "second-pass"), "dynamic cache of the full drive"),
+                  ("recovery", "fill-levels", "second-pass"), "dynamic cache of the full drive", 0.1),
         Parameter("spare", 0.012, 1.5, "log", 0.07, 0.5, ("nand.blocks_per_plane",), "capacity",
-                  ("random-steady", "fill"), "native space beyond the capacity"),
+                  ("random-steady", "fill"), "native space beyond the capacity", 0.12),
         Parameter("overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "", ("fill",),
-                  "die time of a folding program over that of a direct one"),
+                  "die time of a folding program over that of a direct one", 0.15),
         Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "", ("fill",),
-                  "die time that the host keeps while the drive folds"),
+                  "die time that the host keeps while the drive folds", 0.05),
         Parameter("ceiling", 2e6, NO_CEILING, "log", NO_CEILING, 2.0, ("controller.native_write",), "B/s", ("fill",),
                   "what the data path carries into native cells"),
         Parameter("watermark", 0.0, 0.6, "linear", 0.0, 0.1, ("cache.fold_below",), "capacity", ("fill",),
-                  "native space below which the cache is folded"),
+                  "native space below which the cache is folded", 0.02),
         Parameter("batch", 0.0, 1.0, "linear", 0.0, 0.3, ("cache.fold_batch",), "of the cache", ("fill",),
                   "of the cache that is folded at a time under load"),
         Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s", ("recovery",),
-                  "silence before the cache is emptied"),
+                  "silence before the cache is emptied", 0.35),
         Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s", ("recovery",),
-                  "how fast the cache is emptied in silence"),
+                  "how fast the cache is emptied in silence", 0.07),
         Parameter("residue", 0.0, 0.9, "linear", 0.0, 0.1, ("cache.idle.residue",), "of the cache", ("recovery",),
-                  "data that stay in the cache"),
+                  "data that stay in the cache", 0.03),
         Parameter("erase", 1e-6, 5e-2, "log", 4e-3, 0.7, ("nand.slc.erase", "nand.native.erase"), "s", ("recovery",),
-                  "erase of a block in pSLC; native ones take half as long again"),
+                  "erase of a block in pSLC; native ones take half as long again", 0.5),
         Parameter("buffer", 1e6, 1e9, "log", 1.6e7, 1.0, ("controller.write_buffer",), "B", ("burst",),
                   "write buffer"),
         Parameter("command", 2e-7, 1e-4, "log", 2e-6, 0.7, ("controller.command",), "s", ("burst", "qd-sweep"),
@@ -213,6 +220,11 @@ class Model:
         )  # fmt: skip
         return replace(self, build=small, scale=build.superblock_bytes / small.superblock_bytes * self.scale)
 
+    def like(self, build: Build) -> Model:
+        """Another drive, as small as this one is."""
+        whole = replace(self, build=build, scale=1.0)
+        return whole.scaled(self.capacity_bytes) if self.scale > 1.0 else whole
+
     def keys(self, values: Values) -> dict[str, str]:
         """The profile, as TOML values by dotted key."""
         build, firmware, scale = self.build, self.firmware, self.scale
@@ -234,7 +246,7 @@ class Model:
         # What the check allows: the cache cannot be larger than the drive.
         dynamic = min(dynamic, (blocks - set_aside - RESERVE - OPEN) * slc)
         # The check wants two units; a scaled drive must keep all of its dies busy.
-        least = (2 if scale == 1 else 4 * build.dies) * build.planes * build.page_bytes * bits
+        least = 2 * build.planes * build.page_bytes * bits if scale == 1 else build.full_buffer
         found = {
             "name": '"a twin"',
             "capacity": size(capacity),
@@ -301,15 +313,31 @@ class Model:
             return None
 
 
+USUAL_SLC_S: Final = 250e-6
+USUAL_NATIVE_S: Final = {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}
+"""Program times of dies that nobody named, by bits a cell."""
+USUAL_PAGE, USUAL_PLANES = 16 << 10, 4
+
+
+def _usual_dies(capacity_bytes: int, bits_per_cell: int) -> float:
+    """Of 512 Gb (TLC) or 1 Tb (QLC)."""
+    return capacity_bytes / (64 * 2**30 * (1 if bits_per_cell <= 3 else 2))
+
+
+def usual_native(capacity_bytes: int, bits_per_cell: int) -> float:
+    """Bytes a second that the usual dies of such a drive take in native mode."""
+    program = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
+    return _usual_dies(capacity_bytes, bits_per_cell) * USUAL_PLANES * USUAL_PAGE * bits_per_cell / program
+
+
 def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float) -> Build:
     """What a drive of that capacity may be made of, when no part is known: dies of 512 Gb (TLC) or 1 Tb (QLC), or as
     many as the speeds need at usual program times."""
-    usual_slc, usual_native = (250e-6, {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}.get(bits_per_cell, 1.6e-3))
-    page, planes = 16 << 10, 4
+    page, planes = USUAL_PAGE, USUAL_PLANES
     channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
-    by_size = capacity_bytes / (64 * 2**30 * (1 if bits_per_cell <= 3 else 2))
-    by_speed = max(slc_rate * usual_slc, native_rate * usual_native / bits_per_cell) / (planes * page)
-    wanted = max(by_size, 0.5 * by_speed, 1.0)
+    native = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
+    by_speed = max(slc_rate * USUAL_SLC_S, native_rate * native / bits_per_cell) / (planes * page)
+    wanted = max(_usual_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
     dies = 1
     while dies < wanted / 1.4:
         dies *= 2

@@ -15,11 +15,11 @@ from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target
 from pslc.twin.data import scaled_step
 from pslc.twin.fit import Fitted, cache_share
-from pslc.twin.model import MIB, PARAMETERS, Model
+from pslc.twin.model import MIB, PARAMETERS, Build, Model
 
 APART: Final = 0.10
 """Difference of the logarithms of a figure from which on two drives are told apart by it."""
-SAMPLES: Final = 8
+SAMPLES: Final = 6
 
 
 @dataclass(frozen=True)
@@ -102,26 +102,36 @@ def measure(model: Model, values: dict[str, float], steps: Sequence[str]) -> flo
     return float(done / max(job["elapsed_ns"], 1) * 1e9)
 
 
-def samples(fitted: Fitted, count: int = SAMPLES, seed: int = 0) -> list[tuple[Model, dict[str, float]]]:
-    """Drives that fit as well: the best, the best of each named firmware, and some within the intervals."""
-    found = [(replace(one.problem.model, host_request_ns=0), one.values) for one in fitted.named]
+def samples(fitted: Fitted, count: int = SAMPLES, seed: int = 0) -> list[tuple[Model, Build, dict[str, float]]]:
+    """Drives that fit as well, each as it is simulated and as it is built: the best, the best of each named firmware,
+    the best of other builds, and some within the intervals."""
     best = fitted.best
     problem = best.problem
-    names = list(problem.free)
+    own = replace(problem.model, host_request_ns=0)
+    found = [(replace(one.problem.model, host_request_ns=0), fitted.build, one.values) for one in fitted.named]
+    rng = np.random.default_rng(seed)
+    for build, x in best.others:
+        found.append((own.like(build), build, _unknown(fitted, problem.unpack(x), rng)))
     if best.covariance is not None:
-        # What was not free is as unknown as it was before.
-        rng = np.random.default_rng(seed)
         low, high = problem.bounds
         for _ in range(count):
             x = np.clip(rng.multivariate_normal(best.x, best.covariance), low, high)
-            values = problem.unpack(x)
-            for name in ("spare", "command", "buffer", "slc_read", "native_read", "erase"):
-                if name not in names and not (best.single and name in best.single.problem.free):
-                    centre, spread = problem.expected(name)
-                    one = PARAMETERS[name]
-                    values[name] = float(np.clip(np.exp(rng.normal(centre, spread)), one.low, one.high))
-            found.append((found[0][0], values))
+            found.append((own, fitted.build, _unknown(fitted, problem.unpack(x), rng)))
     return found
+
+
+def _unknown(fitted: Fitted, values: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
+    """What was not free is as unknown as it was before."""
+    best = fitted.best
+    free = {*best.problem.free, *(best.single.problem.free if best.single else ())}
+    for name in ("spare", "command", "buffer", "slc_read", "native_read", "erase"):
+        if name not in free:
+            centre, spread = best.problem.expected(name)
+            one = PARAMETERS[name]
+            values[name] = float(np.clip(np.exp(rng.normal(centre, spread)), one.low, one.high))
+            if name == "buffer":
+                values[name] = max(values[name], fitted.build.full_buffer)
+    return values
 
 
 def predictions(fitted: Fitted) -> list[Prediction]:
@@ -130,24 +140,26 @@ def predictions(fitted: Fitted) -> list[Prediction]:
     drives = samples(fitted)
     made = []
     capacity = fitted.known.capacity_bytes
-    whole = [(replace(model, build=fitted.build, scale=1.0, host_request_ns=0), values) for model, values in drives]
-    asked = [(key, steps, drives) for key, steps in figures(capacity).items()]
+    small = [(model, values) for model, _, values in drives]
+    whole = [(replace(model, build=build, scale=1.0), values) for model, build, values in drives]
+    asked = [(key, steps, small) for key, steps in figures(capacity).items()]
     asked += [(key, steps, whole) for key, steps in singles(capacity).items()]
     for (suite, name, unit), steps, on in asked:
         if suite in given:
             continue
         values = [measure(model, at, steps) for model, at in on]
-        some = np.array([value for value in values if value])
+        some = np.array([value for value in values[len(fitted.named) :] if value])
         if values[0] and len(some):
             # The scaled drive and the model are wrong by a few per cent themselves.
-            spread = float(np.std(np.log(some))) if len(some) > 2 else 0.0
-            wide = float(np.hypot(1.645 * spread, OWN))
+            off = np.log(some) - np.log(values[0])
+            wide = float(np.hypot(Z90 * np.sqrt(np.mean(off**2)), OWN))
             low = min(values[0] * np.exp(-wide), *_named(values, fitted))
             high = max(values[0] * np.exp(wide), *_named(values, fitted))
             made.append(Prediction(suite, name, values[0], float(low), float(high), unit))
     return made
 
 
+Z90: Final = 1.645
 OWN: Final = 0.04
 
 

@@ -84,7 +84,10 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
         if deviation < TOLD * source.problem.expected(one.name)[1]:
             kind = "fitted"
         at = source.x[index]
-        ends = [at - Z90 * deviation, at + Z90 * deviation]
+        # Of the firmwares that fit as well, too.
+        also = [at] if source is not best else [_point(one, other) for other in fitted.named
+                                                if one.name in other.problem.free]  # fmt: skip
+        ends = [min(at, *also) - Z90 * deviation, max(at, *also) + Z90 * deviation]
         low, high = (
             min(max(float(np.exp(end)) if one.scale == "log" else float(end), one.low), one.high) for end in ends
         )
@@ -101,6 +104,10 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
     low, high = (None if end is None or (kind == "assumed" and one.name not in source.problem.free) else end * factor
                  for end in (low, high))  # fmt: skip
     return Estimate(one.name, one.what, value * factor, low, high, unit, kind, suites if kind == "fitted" else ())
+
+
+def _point(one: Parameter, found: Solution) -> float:
+    return float(found.x[list(found.problem.free).index(one.name)])
 
 
 def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
