@@ -355,6 +355,50 @@ def test_what_it_was_asked_since_it_was_saved_is_beside_it_until_it_is_saved_aga
     assert not journal.exists()
 
 
+def test_a_long_journal_begins_anew_while_the_drive_is_served_and_a_kill_loses_nothing_of_it(
+    tmp_path: Path, disk: str
+) -> None:
+    # Pages from the first on, each with its number; what is flushed is said.
+    (tmp_path / "write.py").write_text(
+        """
+for page in range(10**6):
+    h.pwrite(page.to_bytes(8, "little") * 512, page * 4096)
+    if page % 64 == 63:
+        h.flush()
+        print(page + 1, flush=True)
+"""
+    )
+    journal = tmp_path / "disk.pslc.journal"
+    with served(tmp_path, disk, "--", "journal=20000") as on:
+        code = "exec(open('write.py').read(), {'h': h})"
+        client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", code], stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.DEVNULL, env={"PATH": PATH}, cwd=tmp_path)  # fmt: skip
+        for _ in range(2):
+            saved, longest = (tmp_path / disk).stat().st_ino, 0
+            while (tmp_path / disk).stat().st_ino == saved:
+                longest = max(longest, journal.stat().st_size)
+                assert longest < 64 << 20
+                time.sleep(0.005)
+            # It is cut just afterwards.
+            eventually(lambda longest=longest: journal.stat().st_size < longest, 5)
+        time.sleep(random.Random(5).uniform(0, 0.3))
+        os.kill(on.nbdkit, signal.SIGKILL)
+        flushed = int(client.communicate(timeout=30)[0].split()[-1])
+        _, errors = on.process.communicate(timeout=60)
+        assert "not saved in between" not in errors
+    drive = SimDrive.open(str(tmp_path / disk))
+    counters = drive.counters()
+    drive.close()
+    assert flushed * 24 > 2 * 20000
+    assert counters["mapped_bytes"] >= flushed * 4096
+    assert counters["host_write_bytes_total"] >= flushed * 4096
+    with served(tmp_path, disk) as on:
+        on.nbdsh(f"open('seen', 'wb').write(h.pread({min(flushed, 8000)} * 4096, 0))")
+    seen = (tmp_path / "seen").read_bytes()
+    numbers = [int.from_bytes(seen[at : at + 8], "little") for at in range(0, len(seen), 4096)]
+    assert numbers == list(range(len(numbers)))
+
+
 def test_wall_time_is_the_drives_time_and_it_folds_while_nobody_asks(tmp_path: Path, disk: str) -> None:
     with served(tmp_path, disk, "--data", "none", "--speed", "10") as on:
         begin = time.monotonic()

@@ -35,6 +35,7 @@ pub struct Served {
     drive: Mutex<Option<Drive>>,
     file: Mutex<KeptDrive>,
     recording: Option<PathBuf>,
+    journal: u64,
     tell: Option<i32>,
     over: AtomicBool,
     ticker: Mutex<Option<JoinHandle<Option<Teller>>>>,
@@ -45,9 +46,6 @@ struct Drive {
     journal: Journal,
     about: About,
 }
-
-/// From so many bytes on the drive is saved and the journal begins anew.
-const JOURNAL: u64 = 64 << 20;
 
 impl Drive {
     /// Put down what has just been done. Whoever asked learns where that cannot be: what he writes would not be kept.
@@ -86,6 +84,7 @@ impl Served {
             drive: Mutex::new(Some(drive)),
             file: Mutex::new(file),
             recording: settings.recording.clone(),
+            journal: settings.journal,
             tell: settings.tell,
             over: AtomicBool::new(false),
             ticker: Mutex::new(None),
@@ -177,7 +176,7 @@ impl Served {
             let words = |error: io::Error| error.to_string();
             let (now, machine, about, at) = {
                 let mut drive = self.drive.lock().expect("nobody panics with it");
-                let Some(drive) = drive.as_mut().filter(|drive| drive.journal.bytes() > JOURNAL) else {
+                let Some(drive) = drive.as_mut().filter(|drive| drive.journal.bytes() > self.journal) else {
                     return Ok(());
                 };
                 drive.note(Call::Saved).map_err(words)?;

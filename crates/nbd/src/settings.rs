@@ -14,6 +14,8 @@ pub struct Settings {
     pub recording: Option<PathBuf>,
     /// An open descriptor that gets a line of JSON several times a second.
     pub tell: Option<i32>,
+    /// From so many bytes of its journal on the drive is saved, and the journal begins anew.
+    pub journal: u64,
 }
 
 /// Of the speed, in millionths.
@@ -25,10 +27,18 @@ impl Settings {
 data=keep          its data are in FILE.data; memory: gone at the end; none: zeros are read
 speed=1            of its clock, against the wall's
 recording=FILE     what happened, for pslc serve
-tell=FD            what happens, a line of JSON several times a second";
+tell=FD            what happens, a line of JSON several times a second
+journal=67108864   bytes of DRIVE.journal from which the drive is saved and the journal begins anew";
 
     pub const fn new() -> Settings {
-        Settings { drive: None, data: Data::Keep, speed: 1_000_000, recording: None, tell: None }
+        Settings {
+            drive: None,
+            data: Data::Keep,
+            speed: 1_000_000,
+            recording: None,
+            tell: None,
+            journal: 64 << 20,
+        }
     }
 
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
@@ -36,6 +46,9 @@ tell=FD            what happens, a line of JSON several times a second";
             "drive" => self.drive = Some(value.into()),
             "recording" => self.recording = Some(value.into()),
             "tell" => self.tell = Some(value.parse().map_err(|_| format!("tell={value} is no descriptor"))?),
+            "journal" => {
+                self.journal = value.parse().map_err(|_| format!("journal={value} is no number of bytes"))?;
+            }
             "data" => {
                 self.data = match value {
                     "keep" => Data::Keep,
@@ -50,7 +63,7 @@ tell=FD            what happens, a line of JSON several times a second";
                     speed.ok_or(format!("speed={value}: it is a number from {SLOWEST} to {FASTEST}"))?;
                 self.speed = (speed * 1e6).round() as u64;
             }
-            _ => return Err(format!("{key} is none of drive, data, speed, recording, tell")),
+            _ => return Err(format!("{key} is none of drive, data, speed, recording, tell, journal")),
         }
         Ok(())
     }
