@@ -17,12 +17,12 @@ AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\nioengine=io_uring\niodepth=16\nnumb
 # What each kind of run writes down, to the bit: the job after a fill, and the start of the digest of its series. They
 # change only when the model, the requests or the recorder do; say so in the changelog then.
 GOLDEN = {
-    "mixed": ("rw=randrw\nfsync=1000\n", "1eee9777656d7776"),
-    "random": ("rw=randwrite\n", "e877b0338b0b1942"),
-    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "8113e2fdcc22928f"),
-    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "7a6eb9c65639cf7b"),
-    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "1af4a2fb839f3b44"),
-    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "33f6ccbb668d6f31"),
+    "mixed": ("rw=randrw\nfsync=1000\n", "54cacead6250a7b2"),
+    "random": ("rw=randwrite\n", "9bef74908c7a8391"),
+    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "b7c0a005d374ceec"),
+    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "891b7fd58124b5fe"),
+    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "c9d042413d5b91af"),
+    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "2a9be721781e3fc8"),
 }
 
 

@@ -299,7 +299,7 @@ mod tests {
                 if let Call::Submit(request) = entry.call {
                     ends[at] = kept.machine.submit(entry.at, &request, true);
                 }
-                kept.machine.sample(&mut counters[at]);
+                kept.machine.sample(entry.at, &mut counters[at]);
             }
             assert_eq!(ends[0], ends[1]);
             assert_eq!(counters[0], counters[1]);

@@ -161,6 +161,6 @@ impl Target for SimTarget {
     }
 
     fn sample(&mut self, into: &mut [u64]) {
-        self.machine.sample(into);
+        self.machine.sample(self.now, into);
     }
 }

@@ -7,6 +7,8 @@ use memmap2::{MmapMut, MmapOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
 
+use crate::state::share;
+
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
 const SEGMENT: usize = 1 << 19;
 
@@ -62,7 +64,18 @@ impl Dense {
         if count == 0 || numbers.end as usize > self.len || bytes.len() != 4 * count {
             return Err("an array of another length");
         }
-        bytemuck::cast_slice_mut(self.values_mut(numbers.start, numbers.end)).copy_from_slice(bytes);
+        let values: &mut [u8] = bytemuck::cast_slice_mut(self.values_mut(numbers.start, numbers.end));
+        let share = share(bytes.len());
+        if bytes.len() <= share {
+            values.copy_from_slice(bytes);
+        } else {
+            // Most of it is the kernel's, which makes zeros of each new page: that, too, each processor does a part of.
+            std::thread::scope(|scope| {
+                for (to, from) in values.chunks_mut(share).zip(bytes.chunks(share)) {
+                    scope.spawn(|| to.copy_from_slice(from));
+                }
+            });
+        }
         Ok(())
     }
 

@@ -241,7 +241,7 @@ impl Drive {
         while until < now {
             until = now.min(until + Nanos::from_secs(1));
             self.pass(until);
-            let energy_nj = self.energy_nj();
+            let energy_nj = self.energy_nj(until);
             let Some(heat) = &mut self.heat else { return };
             if until >= heat.due {
                 if let Some(share) = heat.step(until, energy_nj) {
@@ -251,11 +251,12 @@ impl Drive {
         }
     }
 
-    /// Energy drawn so far, in nanojoules; 0 where the profile does not say what the parts draw.
-    fn energy_nj(&self) -> u64 {
+    /// Energy drawn up to `now`, as far as requests or calls have come, in nanojoules; 0 where the profile does not say
+    /// what the parts draw.
+    fn energy_nj(&self, now: Nanos) -> u64 {
         let Some(power) = &self.power else { return 0 };
         let done = Activity {
-            time: self.now,
+            time: self.now.max(now.min(self.silent_since)),
             idle: self.idle,
             reading: self.nand.reading,
             programming: self.nand.programming,
@@ -333,8 +334,9 @@ impl Drive {
     columns! {
         /// Names of what [`Drive::sample`] writes. Counters end in `_total`; the others are gauges.
         pub const COLUMNS;
-        /// Counters and gauges as they are now, in the order of [`Drive::COLUMNS`].
-        pub fn sample(&self);
+        /// Counters and gauges as of the last call, in the order of [`Drive::COLUMNS`]; energy up to `now`, until when
+        /// what was asked for has been under way.
+        pub fn sample(&self, now: Nanos);
         "host_read_bytes_total": self.host_read_bytes,
         "host_write_bytes_total": self.host_write_bytes,
         "host_trim_bytes_total": self.host_trim_bytes,
@@ -360,7 +362,7 @@ impl Drive {
         "static_erases_total": self.ftl.static_erases() * self.planes,
         "map_read_bytes_total": bytes(self.map_read_pages),
         "map_programmed_bytes_total": bytes(self.map_programmed_pages),
-        "energy_nj_total": self.energy_nj(),
+        "energy_nj_total": self.energy_nj(now),
         "temperature_millicelsius": self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
         "throttle_level": self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
         "map_wait_ns_total": self.map_waited.0,

@@ -27,7 +27,7 @@ fn run(config: &Config, steps: &[Step]) -> (Vec<Nanos>, Vec<u64>) {
         }
     }
     let mut counters = vec![0; Machine::COLUMNS.len()];
-    machine.sample(&mut counters);
+    machine.sample(Nanos::ZERO, &mut counters);
     machine.drive().audit();
     (done, counters)
 }

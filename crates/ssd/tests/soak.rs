@@ -153,7 +153,7 @@ fn work(machine: &mut Machine, random: &mut Random, capacity: u64, most: u64, un
             now += Nanos(random.below(40_000_000_000));
             machine.advance(now);
         }
-        machine.sample(&mut counters);
+        machine.sample(Nanos::ZERO, &mut counters);
         for ((name, was), is) in Machine::COLUMNS.iter().zip(&before).zip(&counters) {
             assert!(!name.ends_with("_total") || is >= was, "{name} went from {was} to {is}");
         }
@@ -166,7 +166,7 @@ fn work(machine: &mut Machine, random: &mut Random, capacity: u64, most: u64, un
 fn accounts(config: &Config, machine: &mut Machine, asked: &Asked) {
     machine.drive().audit();
     let mut counters = vec![0; Machine::COLUMNS.len()];
-    machine.sample(&mut counters);
+    machine.sample(Nanos::ZERO, &mut counters);
     let value = |name: &str| counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()];
     if config.host.page_cache.is_none() {
         assert_eq!(value("host_read_bytes_total"), asked.read);

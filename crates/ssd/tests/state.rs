@@ -45,7 +45,7 @@ fn step(machine: &mut Machine, event: &Event) -> Option<Nanos> {
 
 fn counters(machine: &Machine) -> Vec<u64> {
     let mut values = vec![0; Machine::COLUMNS.len()];
-    machine.sample(&mut values);
+    machine.sample(Nanos::ZERO, &mut values);
     values
 }
 

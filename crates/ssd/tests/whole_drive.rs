@@ -36,7 +36,7 @@ fn iops(count: usize, time: Nanos) -> f64 {
 
 fn column(machine: &Machine, name: &str) -> u64 {
     let mut values = vec![0; Machine::COLUMNS.len()];
-    machine.sample(&mut values);
+    machine.sample(Nanos::ZERO, &mut values);
     values[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 

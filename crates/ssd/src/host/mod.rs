@@ -122,10 +122,10 @@ impl Machine {
         self.drive.prepare(request);
     }
 
-    /// Counters and gauges as they are now, in the order of [`Machine::COLUMNS`].
-    pub fn sample(&self, into: &mut [u64]) {
+    /// Counters and gauges, in the order of [`Machine::COLUMNS`]; see [`Drive::sample`].
+    pub fn sample(&self, now: Nanos, into: &mut [u64]) {
         let (drive, own) = into.split_at_mut(Drive::COLUMNS.len());
-        self.drive.sample(drive);
+        self.drive.sample(now, drive);
         self.sample_own(own);
     }
 

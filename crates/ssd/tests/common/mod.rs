@@ -152,7 +152,7 @@ impl Load {
 
     pub fn value(&self, column: &str) -> u64 {
         let mut values = vec![0; Drive::COLUMNS.len()];
-        self.drive.sample(&mut values);
+        self.drive.sample(Nanos::ZERO, &mut values);
         values[Drive::COLUMNS.iter().position(|name| *name == column).unwrap()]
     }
 }
