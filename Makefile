@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-traces bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
@@ -19,7 +19,7 @@ ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.
 # What a check needs and may be missing: without it the check is skipped with a sentence, or fails where PSLC_TOOLS says so.
 have = if ! { $(1); } >/dev/null; then \
 	  echo "check: not done here, it needs: $(2)" >&2; test "$(PSLC_TOOLS)" != required; exit; fi;
-FUZZ := job size profile
+FUZZ := job size profile trace
 
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
+	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=1000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and 20 logs of each shape [N=60]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
@@ -47,7 +48,7 @@ help:
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
-	@echo "make fuzz     mutated job files, sizes and profiles [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
+	@echo "make fuzz     mutated job files, sizes, profiles and traces [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
@@ -102,6 +103,9 @@ bench: build
 
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
+
+bench-traces: build
+	$(BIN)/python benches/traces.py --count $(or $(COUNT),1000000)
 
 bench-serve: build
 	$(BIN)/python -m benches.serve

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import traces
+from pslc import suites, traces
 from pslc._native import trace_format, trace_formats
 from pslc.traces import Part, Replay
 from tests.conftest import ROOT
@@ -103,6 +103,66 @@ def test_each_drive_of_what_if_is_judged_by_its_own_profile(tmp_path):
         alone = pslc.run(trace, on=f"sim:pm871b-128gb,cache.mode={mode}").findings
         for name in ("cache_bytes", "waf", "life_years", "share_slc", "enough"):
             assert row[name] == alone[name], (mode, name)
+
+
+FORCED = [
+    # Cause; of what; the drive that has it, the drive that has not.
+    ("folding", "write", "", ",cache.when_full=direct-then-fold"),
+    ("collection", "write", ",cache.mode=pure-xlc", ",cache.mode=pure-xlc,nand.blocks_per_plane=2400"),
+    ("mapping", "read", ",controller.map=64KiB", ""),
+    ("link", "read", ",link=sata300", ",link=pcie5x4"),
+]
+
+
+def forced(folder: Path, cause: str) -> tuple[Path, Replay]:
+    """Work that meets one cause and hardly any other."""
+    draw = random.Random(7)
+    if cause == "folding":
+        rows = [(0, "write", i << 20, 1 << 20) for i in range(2500)]
+    elif cause == "collection":
+        rows = [(0, "write", i << 20, 1 << 20) for i in range(7600)]
+        rows += [(0, "write", draw.randrange(7599 << 8) << 12, 1 << 20) for _ in range(8000)]
+    elif cause == "mapping":
+        rows = [(0, "read", draw.randrange(1 << 20) << 12, 4096) for _ in range(20_000)]
+    else:
+        rows = [(0, "read", i << 17, 1 << 17) for i in range(4000)]
+    depth = {"mapping": 1, "link": 64}.get(cause, 4)
+    how = Replay(pace="asap", iodepth=depth, prefill=cause in ("mapping", "link"))
+    return table(folder / f"{cause}.csv", rows), how
+
+
+@pytest.mark.parametrize(("cause", "kind", "on", "off"), FORCED, ids=[row[0] for row in FORCED])
+def test_what_slow_requests_are_put_down_to_is_gone_with_its_cause(small, tmp_path, cause, kind, on, off):
+    trace, how = forced(tmp_path, cause)
+    found, without = (pslc.run(trace, on=small + keys, how=how).findings for keys in (on, off))
+
+    def share(findings):
+        of_kind = {row["cause"]: row["share"] for row in findings["slow"] if row["kind"] == kind}
+        assert sum(of_kind.values()) == pytest.approx(1.0)
+        return of_kind.get(cause, 0.0)
+
+    assert share(found) > 0.25
+    if cause == "folding":
+        # Of the dies' time the host has 60 %, says the profile.
+        direct = next(row["share"] for row in found["slow"] if row["cause"] == "direct")
+        assert share(found) / (share(found) + direct) == pytest.approx(0.4, abs=0.03)
+    assert share(without) < 0.05
+    # Nor was it anything else: they are faster by about what it took.
+    slow, fast = (next(of["p99_s"] for of in run["latencies"] if of["kind"] == kind) for run in (found, without))
+    assert 1 - fast / slow > 0.7 * share(found)
+    assert any(f"slowest 1 % of {kind}s" in line for line in suites.load("trace").sentences(found))
+
+
+def test_heat_is_what_slow_requests_wait_for_on_a_hot_drive_alone(tmp_path):
+    trace, how = forced(tmp_path, "link")
+    hot, cold = (
+        pslc.run(trace, on=f"sim:sn850-1tb,heat.throttle1.at={at},heat.throttle1.until=20C", how=how).findings
+        for at in ("24C", "90C")
+    )
+    # 40 % of the link's speed is left, and the link is all there is to wait for.
+    of_hot = {row["cause"]: row["share"] for row in hot["slow"] if row["kind"] == "read"}
+    assert of_hot["heat"] == pytest.approx(0.6, abs=0.1)
+    assert "heat" not in {row["cause"] for row in cold["slow"]}
 
 
 def test_reads_of_what_was_never_written_are_doubted_until_they_are_written_first(small, tmp_path):

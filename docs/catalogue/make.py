@@ -80,8 +80,15 @@ def document() -> str:
         found = _cost(name, target, quick=False)
         asks = suites.question(name)
         lines.append(f"| [{name}](#{name}) | {asks[: asks.index('?') + 1]} | {_writes(found)} | {_takes(found)} |")
+    for name in suites.OF_FILES:
+        asks = suites.question(name)
+        lines.append(f"| [{name}](#{name}) | {asks[: asks.index('?') + 1]} | what its file says | |")
     for name in suites.names():
         lines += ["", _section(name, target)]
+    for name in suites.OF_FILES:
+        suite = suites.load(name)
+        findings = inspect.cleandoc(suite.findings.__doc__ or "")
+        lines += ["", f"## {name}\n\n{suite.__doc__.strip()}\n\nFindings:\n\n{findings}"]
     return "\n".join(lines) + "\n"
 
 

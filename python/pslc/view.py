@@ -36,7 +36,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
     if recording.scope.get("quick"):
         notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
     return View(
-        title=f"{recording.suite} on {drive}",
+        title=f"{recording.facts.get('trace', {}).get('file', recording.suite)} on {drive}",
         drive=drive,
         conditions=recording.conditions,
         took=took,
@@ -46,7 +46,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
         doubts=findings["doubts"],
         notes=notes,
         recording=recording,
-        question=suites.question(recording.suite) if recording.suite in suites.names() else "",
+        question=suites.question(recording.suite) if recording.suite in (*suites.names(), *suites.OF_FILES) else "",
     )
 
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
 
-use pslc_ssd::{Config, Drive, Machine, Nanos, Request};
+use pslc_ssd::{Config, Drive, Machine, Nanos, Request, Waits};
 
 use crate::job::Job;
 use crate::target::{Completion, Target, TargetError};
@@ -145,6 +145,11 @@ impl Target for SimTarget {
                 Ok(None)
             }
         }
+    }
+
+    #[inline]
+    fn waits(&self) -> Option<&Waits> {
+        Some(self.machine.waits())
     }
 
     fn invalidate(&mut self, offset: u64, len: u64) {

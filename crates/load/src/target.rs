@@ -1,6 +1,6 @@
 //! The seam between a workload and what is underneath it: a simulated drive, a file, a block device.
 
-use pslc_ssd::{Nanos, Request};
+use pslc_ssd::{Nanos, Request, Waits};
 
 use crate::job::Job;
 
@@ -74,6 +74,12 @@ pub trait Target {
     /// When the system had the request of a slot that has just come back; `None` where that is when it was handed over.
     #[inline]
     fn submitted(&self, _slot: u32) -> Option<Nanos> {
+        None
+    }
+
+    /// What the time of the request that was submitted last goes to, where that can be known.
+    #[inline]
+    fn waits(&self) -> Option<&Waits> {
         None
     }
 

@@ -155,6 +155,100 @@ fn the_lines_of_each_format_are_found_out_and_mean_what_its_description_says() {
     }
 }
 
+/// Lines that others publish of the traces, or examples of their descriptions, and what these say that they mean.
+const PUBLISHED: &[(&str, &str, &str, &[Row])] = &[
+    (
+        "README.txt of MSR Cambridge: FILETIME, host, disk, Read or Write, bytes, bytes, FILETIME units",
+        "msr",
+        // 2007-02-22 17:00:00.306162 and 17:00:01.638215, say those who convert them.
+        "128166372003061629,hm,0,Write,7014912,4096,26\n128166372016382155,hm,0,Read,1074696192,4096,113\n",
+        &[(0, Op::Write, 7_014_912, 4096), (1_332_052_600, Op::Read, 1_074_696_192, 4096)],
+    ),
+    (
+        "README.md of alibaba/block-traces: device_id, opcode, offset in bytes, length in bytes, us",
+        "alibaba",
+        "0,R,126703661056,4096,1577808000000046\n0,R,126703644672,4096,1577808000000626\n",
+        &[(0, Op::Read, 126_703_661_056, 4096), (580_000, Op::Read, 126_703_644_672, 4096)],
+    ),
+    (
+        "README of Tencent CBS: s, offset in sectors, size in sectors, 0 is a read and 1 a write, volume",
+        "tencent",
+        "1538323199,1003027216,16,0,2313\n1538323200,6338688,8,1,2313\n",
+        &[(0, Op::Read, 1_003_027_216 * 512, 8192), (1_000_000_000, Op::Write, 6_338_688 * 512, 4096)],
+    ),
+    (
+        "README.txt of SYSTOR '17: s, s, R, W or blank where there was no answer, LUN, bytes, bytes",
+        "systor17",
+        "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.133076000,0.000806000,R,0,899056122368,131072\n\
+         1456095145.134000000,,,0,4096,4096\n1456095145.135076000,0.000100000,W,0,8192,4096\n",
+        &[(0, Op::Read, 899_056_122_368, 131_072), (2_000_000, Op::Write, 8192, 4096)],
+    ),
+    (
+        "SPC Trace File Format: ASU, LBA, size in bytes, opcode, s, and any fields more",
+        "spc",
+        "0,20941264,8192,W,0.551706,Alpha/NT\n0,20939840,8192,W,0.554041\n0,3436288,15872,W,1.250720,0x123,5.99,test\n\
+         0,7695360,4096,R,2.346628\n",
+        &[
+            (0, Op::Write, 20_941_264 * 512, 8192),
+            (2_335_000, Op::Write, 20_939_840 * 512, 8192),
+            (699_014_000, Op::Write, 3_436_288 * 512, 15_872),
+            (1_794_922_000, Op::Read, 7_695_360 * 512, 4096),
+        ],
+    ),
+    (
+        "FIU's description: ns, pid, process, lba, size in 512 Bytes blocks, Write or Read, major, minor, MD5",
+        "fiu",
+        "0 4892 syslogd 904265560 8 W 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d\n\
+         7000 4892 kjournald 8 8 R 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d 0d6c8bd1d531e779d9eb3d0bbcebe7e3\n",
+        &[(0, Op::Write, 904_265_560 * 512, 4096), (7000, Op::Read, 4096, 4096)],
+    ),
+    (
+        "disksim_reqflags.h: READ 0x1, SYNC 0x80, ASYNC 0x100; disksim_iotrace.c: %lf %d %d %d %x, ms",
+        "disksim",
+        "0.5 0 8 8 81\n1.5 0 16 8 80\n2.5 0 24 8 101\n",
+        &[(0, Op::Read, 4096, 4096), (1_000_000, Op::Write, 8192, 4096), (2_000_000, Op::Read, 12_288, 4096)],
+    ),
+    (
+        "MQSim's traces/README: ns, device, LBA in sectors, sectors, 0 for write and 1 for read",
+        "mqsim",
+        "4851300 1 524288 16 0\n4864300 1 524304 16 1\n",
+        &[(0, Op::Write, 524_288 * 512, 8192), (13_000, Op::Read, 524_304 * 512, 8192)],
+    ),
+];
+
+#[test]
+fn what_others_publish_means_what_they_say() {
+    for (source, name, text, expected) in PUBLISHED {
+        let file = Temporary::new(text.as_bytes());
+        assert_eq!(Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap().format(), *name);
+        assert_eq!(lines(text), *expected, "{source}");
+    }
+}
+
+/// Put it into fuzz/corpus/trace: the first byte chooses the format, as in fuzz/fuzz_targets/trace.rs.
+#[test]
+fn the_corpus_of_the_fuzzer_is_read_or_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/trace");
+    let mut formats_met = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        let known = pslc_load::traces::formats();
+        let format = known.get(bytes[0] as usize % 32).map(|(name, _)| name.to_string());
+        let reading = Reading { format, skip_broken: bytes[0] & 32 != 0, ..Reading::default() };
+        let file = Temporary::new(&bytes[1..]);
+        if let Ok(mut trace) = Trace::open(&file.0, &reading, Cut::default()) {
+            let mut latest = Nanos::ZERO;
+            while let Ok(Some(entry)) = trace.next_entry() {
+                assert!(entry.at >= latest && entry.request.offset <= 1 << 60);
+                latest = entry.at;
+                formats_met.insert(trace.format());
+            }
+            let _ = survey(&mut Trace::open(&file.0, &reading, Cut::default()).unwrap());
+        }
+    }
+    assert_eq!(formats_met.len(), pslc_load::traces::formats().len(), "{formats_met:?}");
+}
+
 #[test]
 fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
     for (name, text, expected) in

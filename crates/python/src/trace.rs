@@ -7,7 +7,7 @@ use pslc_load::job::Ground;
 use pslc_load::replay::{reads_first, Fit, Footing, Pace, Replay, Replayed};
 use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Survey, Trace, TraceError};
 use pslc_load::Target;
-use pslc_ssd::{Nanos, Op, Request};
+use pslc_ssd::{Cause, Nanos, Op, Request, Words};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
@@ -350,6 +350,15 @@ pub fn replay<'py, T: Target + Send>(
     of.set_item("cache_most_bytes", found.cache_most_bytes)?;
     of.set_item("cache_most_at_ns", found.cache_most_at.0)?;
     of.set_item("prefilled_bytes", found.prefilled_bytes)?;
+    let slow = found.slow.iter().map(|slow| {
+        let by = PyDict::new(py);
+        for (cause, ns) in Cause::ALL.iter().zip(slow.by) {
+            by.set_item(cause.word(), ns)?;
+        }
+        let name = KINDS.iter().find(|(_, op)| *op == slow.op).map(|(name, _)| *name);
+        Ok((name, by))
+    });
+    of.set_item("slow_ns", slow.collect::<PyResult<Vec<_>>>()?)?;
     out.set_item("replay", of)?;
     Ok(out)
 }

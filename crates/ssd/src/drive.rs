@@ -6,11 +6,12 @@ use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
 use crate::ftl::{Ftl, Superblock};
 use crate::link::Link;
-use crate::nand::Nand;
+use crate::nand::{Nand, Way};
 use crate::power::{energy_pj, Activity, Waking};
 use crate::request::{Op, Request};
 use crate::thermal::Thermal;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+use crate::waits::{Cause, Waits};
 
 /// A simulated drive, fresh from the factory: every block erased, nothing mapped, its clock at zero.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -279,6 +280,8 @@ impl Drive {
         self.advance(now);
         self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
+        self.nand.waits.begin(now);
+        self.nand.waits.spend(awake, Cause::Waking);
         let done = match request.op {
             Op::Read => {
                 let taken = self.cores.take(awake, self.controller.read);
@@ -298,7 +301,18 @@ impl Drive {
             }
         };
         self.silent_since = self.silent_since.max(done);
+        self.nand.waits.end(done);
+        let share = self.link.share_permille();
+        if share < 1000 {
+            self.nand.waits.leave(share, Cause::Link, Cause::Heat);
+        }
         done
+    }
+
+    /// What the time of the request that was submitted last goes to.
+    #[inline]
+    pub fn waits(&self) -> &Waits {
+        &self.nand.waits
     }
 
     /// As `submit`, at the time of the last call where `now` is before it.
@@ -376,17 +390,27 @@ impl Drive {
         let pages = PageRange::of(request);
         let mut command = self.link.command_bytes();
         let mut done = taken;
+        // Of the part that comes last.
+        let mut way = Way::default();
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
             let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
-            done = done.max(drive.link.send(drive.now, at, bytes));
+            let sent = drive.link.send(drive.now, at, bytes);
+            if sent > done {
+                done = sent;
+                way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::known(at) };
+            }
         };
         let known = self.look_up(taken, pages, false);
         self.map_waited += known - taken;
+        self.nand.waits.spend(taken, Cause::Commands);
+        self.nand.waits.spend(known, Cause::Mapping);
         if self.read_ahead.is_none() {
             self.each_multi_plane_page(known, pages, send);
         } else {
             self.read_in_sequence(known, pages, &mut send);
         }
+        way.account(&mut self.nand.waits);
+        self.nand.waits.spend(done, Cause::Link);
         done
     }
 
@@ -448,6 +472,7 @@ impl Drive {
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.program_unit(CellMode::Slc, 1000);
             if self.map_pages_to_write == unit.pages {
+                self.nand.work = Cause::Mapping;
                 self.nand.program(at, die, &unit);
                 self.map_pages_to_write = 0;
                 self.map_programmed_pages += unit.pages as u64;
@@ -504,6 +529,9 @@ impl Drive {
         };
         let ready = merged.max(behind);
         self.map_waited += ready - merged;
+        self.nand.waits.spend(taken, Cause::Commands);
+        self.nand.waits.spend(merged, Cause::Own);
+        self.nand.waits.spend(ready, Cause::Mapping);
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }
@@ -536,10 +564,15 @@ impl Drive {
     #[inline(never)]
     fn read_modify_write(&mut self, taken: Nanos, pages: PageRange) -> Nanos {
         let mut ready = taken;
+        let mut way = Way::default();
         let last = Lpn(pages.first.0 + pages.count - 1);
         let mut read = |drive: &mut Drive, first: Lpn| {
             let one = PageRange { first, count: 1, ragged: (false, false) };
-            drive.each_multi_plane_page(taken, one, |_, at, _| ready = ready.max(at));
+            drive.each_multi_plane_page(taken, one, |drive, at, _| {
+                if at > ready {
+                    (ready, way) = (at, drive.nand.way);
+                }
+            });
         };
         if pages.ragged.0 {
             read(self, pages.first);
@@ -547,6 +580,8 @@ impl Drive {
         if pages.ragged.1 && (last != pages.first || !pages.ragged.0) {
             read(self, last);
         }
+        self.nand.waits.spend(taken, Cause::Commands);
+        way.account(&mut self.nand.waits);
         ready
     }
 
@@ -574,7 +609,13 @@ impl Drive {
             return taken;
         }
         self.ftl.flush_host(&mut self.nand, &mut self.buffer, taken);
-        let safe = taken.max(self.buffer.drained_at(&self.nand)) + self.controller.flush;
+        let mut drained = taken;
+        if let Some(last) = self.buffer.last(&self.nand) {
+            drained = taken.max(self.nand.end_of(&last));
+            let work = self.nand.work_of(&last, drained);
+            self.nand.waits.spend_as(drained, &work);
+        }
+        let safe = drained + self.controller.flush;
         self.flush_waited += safe - taken;
         safe
     }

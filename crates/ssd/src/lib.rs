@@ -50,6 +50,7 @@ pub mod state;
 mod thermal;
 mod timeline;
 mod units;
+mod waits;
 mod words;
 
 pub use config::{CellMode, Config};
@@ -57,4 +58,5 @@ pub use drive::Drive;
 pub use host::Machine;
 pub use request::{Op, Request};
 pub use units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+pub use waits::{Cause, Waits};
 pub use words::Words;

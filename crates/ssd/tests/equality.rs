@@ -21,7 +21,11 @@ fn run(config: &Config, steps: &[Step]) -> (Vec<Nanos>, Vec<u64>) {
     let mut done = Vec::new();
     for event in requests(steps, config.capacity_bytes) {
         match event.request {
-            Some(request) => done.push(machine.submit(event.now, &request, event.direct)),
+            Some(request) => {
+                done.push(machine.submit(event.now, &request, event.direct));
+                let told: u64 = machine.waits().by().iter().sum();
+                assert_eq!(told, (done[done.len() - 1] - event.now).0, "each nanosecond has one cause");
+            }
             None if event.looked_at => machine.advance(event.now),
             None => {}
         }

@@ -5,14 +5,14 @@ def what(begun: str) -> list[str]:
     """What `pslc run` can run; for anything else the shell offers files."""
     from pslc import suites
 
-    return [name for name in [*suites.names(), "all"] if name.startswith(begun)]
+    return [name for name in [*suites.names(), *suites.OF_FILES, "all"] if name.startswith(begun)]
 
 
 def suite(begun: str) -> list[str]:
     """Names of suites."""
     from pslc import suites
 
-    return [name for name in suites.names() if name.startswith(begun)]
+    return [name for name in [*suites.names(), *suites.OF_FILES] if name.startswith(begun)]
 
 
 def drive(begun: str) -> list[str]:

@@ -162,7 +162,7 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import units
+    from pslc import suites, units
     from pslc.errors import refusal
     from pslc.runner import campaign
     from pslc.targets.region import Scope
@@ -207,7 +207,8 @@ def command(
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     folder = resume or save
     if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
-        named = "stdin" if order.what == "-" else Path(order.what).stem
+        first = files[0] if order.what in suites.OF_FILES and files else order.what
+        named = "stdin" if first == "-" else Path(first).stem
         slug = f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
         folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
     if folder is not None and resume is None:

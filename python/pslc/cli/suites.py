@@ -31,19 +31,27 @@ def command(
     if action is None:
         target = find_target(on, RealOptions(units.size(size, "--size") if size else None)) if on else None
         rows = [_row(suite, target, quick) for suite in suites.names()]
+        rows += [{"name": suite, "question": suites.question(suite)} for suite in suites.OF_FILES]
         if as_json:
             print(json.dumps(rows, indent=1))
         else:
             _table(rows)
         return
     if action != "show":
-        known = action if action in suites.names() else name
+        known = action if action in (*suites.names(), *suites.OF_FILES) else name
         hint = f"pslc suites show {known}; pslc run {known} --on {DEFAULT}" if known else "pslc suites lists them all"
         raise refusal(f"{action} is not an action of pslc suites", hint)
-    if name not in suites.names():
-        meant = near(name or "", suites.names())
-        hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(suites.names())}"
+    every = [*suites.names(), *suites.OF_FILES]
+    if name not in every:
+        meant = near(name or "", every)
+        hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(every)}"
         raise refusal(f"unknown suite {name}" if name else "which suite?", hint)
+    if name in suites.OF_FILES:
+        if fio:
+            raise refusal(f"the suite {name} has no jobs: a file says what is done", "pslc trace convert")
+        suite = suites.load(name)
+        print(f"{name}: {suite.__doc__.strip()}\n\n{(suite.findings.__doc__ or '').strip()}")
+        return
     region = find_region(
         find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
     )
@@ -90,6 +98,9 @@ def _table(rows: list[dict[str, Any]]) -> None:
     for name in ("suite", "steps", "writes", "reads", "left alone", "takes"):
         table.add_column(name, justify="left" if name == "suite" else "right", no_wrap=True)
     for row in rows:
+        if "write_bytes" not in row:
+            table.add_row(row["name"], "", "as its file says", "", "", "")
+            continue
         more = " +" if row["writes_until_time"] else ""
         table.add_row(
             row["name"],

@@ -218,7 +218,8 @@ def unfinished(folder: Path, real: RealOptions) -> Order:
         raise RecordingError(f"the run in {folder} is finished", "pslc analyze shows it")
     first = left[0]
     if first.suite not in suites.names():
-        raise JobError(f"{first.suite} is a job file", "only suites go on where they were; run it again")
+        what = "a trace" if "trace" in first.facts else "a job file"
+        raise JobError(f"{first.suite} is {what}", "only suites go on where they were; run it again")
     if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     return Order(what, first.target, first.seed, first.overrides, Scope.of(first.scope), real, done=left)

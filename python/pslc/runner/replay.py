@@ -13,9 +13,9 @@ from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling, version
 from pslc.errors import JobError, PslcError
 from pslc.recording import Recording
 from pslc.runner.plan import Plan, of_its_life, places
+from pslc.suites.trace import SMALLEST, row
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, Target, find_target
-from pslc.traces.verdict import SMALLEST, row
 
 Progress = Callable[[dict[str, Any]], bool]
 BUFFERS = 256 << 20
@@ -57,7 +57,7 @@ def replay(
             return None
         target = target.agreed()
     common: dict[str, Any] = {
-        "suite": str(path),
+        "suite": "trace",
         "target": target.spec,
         "drive": target.name,
         "seed": 0,
@@ -71,7 +71,7 @@ def replay(
     }
 
     def made(result: dict[str, Any], what_if: list[dict[str, Any]] | None = None, of: Target = target) -> Recording:
-        about = {"survey": survey, "how": how.document(), "replay": result.get("replay")}
+        about = {"file": str(path), "survey": survey, "how": how.document(), "replay": result.get("replay")}
         facts = of.facts | {"trace": about | ({"what_if": what_if} if what_if is not None else {})}
         return recorded(common | {"facts": facts}, result)
 

@@ -61,7 +61,8 @@ def run(
     sections: Sequence[str] = (),
     layout: bool = True,
 ) -> Recording:
-    """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace on a target and analyse what it did.
+    """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace (`"work.trace"`, or the suite `"trace"` with
+    `more=["work.trace"]`) on a target and analyse what it did.
 
     Args:
         on: the target: `sim:NAME[,key=value...]`, a file, a block device.
@@ -84,6 +85,10 @@ def run(
         PslcError: the target, the suite or the job file cannot be used.
         DeclinedError: `confirm` returned False.
     """
+    if str(what) in suites.OF_FILES:
+        if not more:
+            raise JobError(f"the suite {what} is of a file", f"give it: pslc run {what} work.trace --on {on}")
+        what, *more = more
     suite = str(what) if str(what) in suites.names() else None
     scope = scope or Scope()
     if suite is None and scope != Scope():

@@ -15,6 +15,7 @@ from pslc.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
 from pslc.targets.target import find_target
+from pslc.traces import Part, is_trace
 
 RESERVED: Final = ("on", "run", "seed")
 KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
@@ -158,8 +159,14 @@ def _digest(on: str, run: str) -> str:
         path = Path(run)
         if not path.suffix and not path.exists():
             raise JobError(f"unknown suite {run}", f"the suites are {', '.join(suites.names())}; or name a job file")
-        parts.append(files.text(path, "an fio job file"))
+        parts.append(_contents(path) if is_trace(path, Part()) else files.text(path, "an fio job file"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
+
+
+def _contents(path: Path) -> str:
+    """Of a trace, which may be long or no text, a digest."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def varied(study: Study, keys: Sequence[str] = ()) -> list[str]:

@@ -59,9 +59,14 @@ PARTS = [
 ]
 
 
+OF_FILES = ("trace",)
+"""Suites of a file that users bring: it says what is done, so they have no steps, and `all` leaves them out."""
+
+
 def names() -> list[str]:
-    """The suites there are, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    """The suites that need nothing but a drive, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
+    found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return [name for name in found if name not in OF_FILES]
 
 
 def catalogue() -> list[str]:
@@ -70,13 +75,14 @@ def catalogue() -> list[str]:
 
 
 def load(name: str) -> Suite:
-    """A suite by its name, one of `names()`.
+    """A suite by its name, one of `names()` or `OF_FILES`.
 
     Raises:
         PslcError: its module lacks something that a suite has; said before anything is measured.
     """
     module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    missing = [part for part in PARTS if getattr(module, part, None) is None]
+    stepless = ("QUICK", "steps") if name in OF_FILES else ()
+    missing = [part for part in PARTS if part not in stepless and getattr(module, part, None) is None]
     if missing:
         hint = f"define {', '.join(missing)} in {module.__file__}, as suites/fill.py does"
         raise JobError(f"the suite {name} has no {' and no '.join(missing)}", hint)
@@ -84,11 +90,11 @@ def load(name: str) -> Suite:
 
 
 def of(recording: Recording) -> Suite | None:
-    """What finds and shows a recording: its suite, or for a replayed trace or a watched drive what tells of those;
-    None: a job file."""
-    for fact, module in (("trace", "pslc.traces.verdict"), ("watch", "pslc.watch.verdict")):
-        if fact in recording.facts:
-            return cast(Suite, import_module(module))
+    """What finds and shows a recording: its suite, or what tells of a watched drive; None: a job file."""
+    if "watch" in recording.facts:
+        return cast(Suite, import_module("pslc.watch.verdict"))
+    if "trace" in recording.facts:
+        return load("trace")
     return load(recording.suite) if recording.suite in names() else None
 
 

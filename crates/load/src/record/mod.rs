@@ -11,7 +11,7 @@ pub use latency::{buckets, Latency};
 pub use log::{Entry, Log};
 pub use samples::{Sampler, Spread};
 pub use series::{Series, Sums};
-pub use spectrum::{bucket, Spectrum, Tally};
+pub use spectrum::{bucket, Spectrum, Tally, BUCKETS};
 pub use steady::Steadiness;
 
 use pslc_ssd::{Nanos, Op, Request};

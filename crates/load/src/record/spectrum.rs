@@ -6,7 +6,7 @@
 //! ```
 
 /// Eight buckets below 8 ns, and eight in each octave from there to 2^40 ns; longer latencies count as the longest.
-const BUCKETS: usize = 304;
+pub const BUCKETS: usize = 304;
 
 /// The bucket of a latency.
 #[inline]

@@ -2,6 +2,7 @@
 //! the other.
 
 mod fit;
+mod slow;
 
 use std::collections::VecDeque;
 
@@ -13,6 +14,8 @@ use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
 use crate::traces::{Pages, Trace, TraceError, AHEAD};
 pub use fit::{Fit, Place};
+use slow::Accounts;
+pub use slow::Slow;
 
 /// When requests are handed over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +91,8 @@ pub struct Replayed {
     pub cache_most_at: Nanos,
     /// Bytes that were written before, because the trace reads them.
     pub prefilled_bytes: u64,
+    /// What the time of the slowest went to; empty where the target does not tell.
+    pub slow: Vec<Slow>,
 }
 
 /// Requests between two looks at how full the cache is.
@@ -124,6 +129,7 @@ pub fn replay<T: Target>(
         written: Written::new(capacity, prefill),
         gauge: target.columns().iter().position(|name| *name == "slc_valid_bytes"),
         row: vec![0; target.columns().len()],
+        accounts: Accounts::new(),
         found,
     };
     let outcome = begun.map_err(Failure::Target).and_then(|()| run.all(target, trace, how, observer));
@@ -136,6 +142,7 @@ pub fn replay<T: Target>(
     let stats = &mut run.recorder.stats[0];
     (stats.end, stats.worked) = (target.now(), target.now() - start);
     run.found.moved = run.place.moved;
+    run.found.slow = if target.waits().is_some() { run.accounts.slow() } else { Vec::new() };
     Ok((run.recorder.finish(target, run.stopped, error), run.found))
 }
 
@@ -252,6 +259,7 @@ struct Run {
     written: Written,
     gauge: Option<usize>,
     row: Vec<u64>,
+    accounts: Accounts,
     found: Replayed,
 }
 
@@ -360,7 +368,11 @@ impl Run {
         self.slots[slot as usize] = (*request, now);
         let under_way = self.slots.len() - self.free.len();
         self.recorder.stats[0].depths[under_way.ilog2().min(6) as usize] += 1;
-        target.submit(slot, request)
+        target.submit(slot, request)?;
+        if let Some(waits) = target.waits() {
+            self.accounts.enter(request.op, waits);
+        }
+        Ok(())
     }
 
     fn look_at_cache<T: Target>(&mut self, target: &mut T) {

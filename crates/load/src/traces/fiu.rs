@@ -1,6 +1,6 @@
 //! FIU's: `0 4892 syslogd 904265560 8 W 6 0 531e779d...`: time in nanoseconds, process id and name, LBA and count in sectors of
 //! 512 bytes, kind, major and minor number of the device, MD5 of the content. (Koller, Rangaswami: I/O Deduplication,
-//! FAST 2010; SNIA IOTTA 391.) The hash may be missing.
+//! FAST 2010; SNIA IOTTA 391.) There may be no hash, or several: the traces of homes have one for each 512 bytes.
 
 use super::lines::{self, Lines};
 use super::number::{length, offset, read_or_write, scaled, whole, words};
@@ -32,12 +32,9 @@ impl Lines for Fiu {
         into: &mut Vec<Entry>,
     ) -> Result<(), &'static str> {
         let mut words = words(line);
-        let mut word = || words.next().ok_or("eight fields or nine between blanks");
+        let mut word = || words.next().ok_or("eight fields or more between blanks");
         let (time, process, _, at) = (word()?, word()?, word()?, word()?);
         let (len, kind, major, minor) = (word()?, word()?, word()?, word()?);
-        if words.nth(1).is_some() {
-            return Err("eight fields or nine between blanks");
-        }
         let time = scaled(time, 1).ok_or("a time in nanoseconds")?;
         whole(process).ok_or("the number of a process")?;
         let at = offset(at, 512).ok_or("an LBA")?;

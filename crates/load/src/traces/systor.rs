@@ -32,6 +32,10 @@ impl Lines for Systor {
         if time == b"Timestamp" {
             return Ok(());
         }
+        // There was no answer, so nobody knows what it was.
+        if kind.is_empty() {
+            return Ok(());
+        }
         let time = scaled(time, 1_000_000_000).ok_or("a time in seconds")?;
         let op = read_or_write(kind).ok_or("R or W")?;
         let took = match took {

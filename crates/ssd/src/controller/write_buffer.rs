@@ -3,6 +3,7 @@
 
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
+use crate::waits::{Cause, Waits};
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WriteBuffer {
@@ -18,6 +19,12 @@ pub struct WriteBuffer {
     size: u32,
     /// Time writes have waited for room.
     pub waited: Nanos,
+    /// Until when the last that did so waited, and for which unit: data come in order, so what follows waits as well.
+    #[serde(skip)]
+    behind: (Nanos, Programming),
+    /// What the last writes waited for themselves.
+    #[serde(skip)]
+    before: Waits,
 }
 
 impl WriteBuffer {
@@ -32,6 +39,8 @@ impl WriteBuffer {
             free: size_pages,
             size: size_pages,
             waited: Nanos::ZERO,
+            behind: (Nanos::ZERO, Programming::default()),
+            before: Waits::default(),
         }
     }
 
@@ -54,11 +63,36 @@ impl WriteBuffer {
             let oldest = &self.units[self.slot(self.oldest)];
             self.oldest += 1;
             self.free += oldest.pages;
-            room = room.max(nand.end_of(oldest));
+            let end = nand.end_of(oldest);
+            room = room.max(end);
+            if end > self.behind.0 {
+                self.behind = (end, *oldest);
+            }
         }
         self.free -= pages;
         self.waited += room - at;
         room
+    }
+
+    /// A write has come in at `at`: account for what it waited for. Until the data are there of the unit whose room it takes,
+    /// that is what those waited for.
+    #[inline]
+    pub fn account(&mut self, nand: &mut Nand, at: Nanos) {
+        if self.behind.0 > nand.waits.until() {
+            self.account_for_room(nand, at);
+        }
+        self.before.add(at, nand.waits.until(), Cause::Link);
+        nand.waits.spend(at, Cause::Link);
+    }
+
+    #[inline(never)]
+    fn account_for_room(&mut self, nand: &mut Nand, at: Nanos) {
+        let (room, unit) = self.behind;
+        let room = room.min(at);
+        nand.waits.spend_as(room.min(unit.asked), self.before.by());
+        let work = nand.work_of(&unit, room);
+        self.before.share(room.0.saturating_sub(nand.waits.until().0), &work);
+        nand.waits.spend_as(room, &work);
     }
 
     /// The next unit is full, and being programmed.
@@ -68,6 +102,7 @@ impl WriteBuffer {
         self.units[slot] = unit;
         self.numbers[slot] = number;
         self.next += 1;
+        self.before.fade();
     }
 
     /// Whether the unit of host data with that number, in the order they are filled, is still in the buffer at `now`.
@@ -104,8 +139,8 @@ impl WriteBuffer {
         self.size - self.free - ended.map(|unit| unit.pages).sum::<u32>()
     }
 
-    /// When everything now being programmed will be in the NAND.
-    pub fn drained_at(&self, nand: &Nand) -> Nanos {
-        self.under_way().map(|unit| nand.end_of(unit)).max().unwrap_or(Nanos::ZERO)
+    /// Of what is being programmed now, what will be in the NAND last.
+    pub fn last(&self, nand: &Nand) -> Option<Programming> {
+        self.under_way().max_by_key(|unit| nand.end_of(unit)).copied()
     }
 }

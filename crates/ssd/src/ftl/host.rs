@@ -10,6 +10,7 @@ use crate::config::{CacheMode, CellMode, Reuse};
 use crate::controller::WriteBuffer;
 use crate::nand::Nand;
 use crate::units::{Lpn, Nanos, Ppn};
+use crate::waits::Cause;
 
 /// Where the host's next superblock comes from.
 enum Next {
@@ -115,12 +116,17 @@ impl Ftl {
             let part = pages.min(pointer.unit_room);
             let room = buffer.take(nand, ready, part);
             let at = transfer(room, part);
+            buffer.account(nand, at);
             pages -= part;
             if !pointer.arrive(at, part) {
                 continue;
             }
             let number = first_unit + pointer.dispatched as u64;
             let (die, ready) = pointer.dispatch(self.geometry.dies);
+            nand.work = match pointer.mode {
+                CellMode::Slc => Cause::Cache,
+                CellMode::Native => Cause::Direct,
+            };
             buffer.programmed(nand.program(ready, die, &unit), number);
             if self.throttle != WriteThrottle::None
                 || self.superblocks.free() <= self.reserve.max(self.fold_below)

@@ -15,6 +15,7 @@ use super::Ftl;
 use crate::config::{CellMode, Config};
 use crate::nand::{Nand, Programming};
 use crate::units::{Lpn, Nanos, Ppn};
+use crate::waits::Cause;
 
 /// The superblock being emptied.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -49,6 +50,8 @@ struct Pending {
     ready: Nanos,
     permille: u32,
     die: u32,
+    #[serde(skip)]
+    cause: Cause,
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -178,6 +181,9 @@ impl Ftl {
         }
         let pointer = self.relocation.pointer.as_mut().expect("just opened");
         let victim = self.relocation.victim.as_mut().expect("the caller chose one");
+        let folds = self.geometry.is_cache(victim.mode);
+        let cause = if folds { Cause::Folding } else { Cause::Collection };
+        nand.work = cause;
         let mut valid = self.superblocks.get(victim.superblock).valid;
         let mut moved = 0;
         let mut full = false;
@@ -228,7 +234,6 @@ impl Ftl {
         let emptied = (valid == 0).then_some(victim.superblock);
         self.superblocks.get_mut(victim.superblock).valid = valid;
         self.superblocks.get_mut(pointer.superblock).valid += moved;
-        let folds = self.geometry.is_cache(victim.mode);
         if folds {
             self.pages.slc_valid -= moved as u64;
             self.pages.folded += moved as u64;
@@ -238,7 +243,7 @@ impl Ftl {
         if full {
             let permille = if folds { self.relocation.fold_permille } else { 1000 };
             let (die, ready) = pointer.dispatch(self.geometry.dies);
-            self.relocation.waiting.push_back(Pending { ready, permille, die });
+            self.relocation.waiting.push_back(Pending { ready, permille, die, cause });
         }
         if self.relocation.waiting.len() > self.relocation.depth {
             self.program_oldest(nand, at);
@@ -256,6 +261,7 @@ impl Ftl {
         let pages = self.geometry.unit_pages(self.geometry.main);
         let mode = self.geometry.main;
         let program = nand.program_unit(mode, unit.permille);
+        nand.work = unit.cause;
         let programming = nand.program(unit.ready.max(at), unit.die, &program);
         self.relocation.programs(programming);
         match mode {

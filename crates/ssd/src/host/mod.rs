@@ -10,6 +10,7 @@ use crate::cores::Cores;
 use crate::drive::Drive;
 use crate::request::{Op, Request};
 use crate::units::Nanos;
+use crate::waits::Waits;
 use ncq::Ncq;
 use page_cache::PageCache;
 
@@ -21,6 +22,12 @@ pub struct Machine {
     /// On SATA.
     ncq: Option<Ncq>,
     drive: Drive,
+    /// What the time of the last request goes to, and, where they queue, that of those before it: half of it is the
+    /// last twenty's.
+    #[serde(skip)]
+    waits: Waits,
+    #[serde(skip)]
+    ahead: [u64; Waits::COUNT],
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -56,6 +63,8 @@ impl Machine {
             page_cache: config.host.page_cache.map(|of| PageCache::new(&of, config.capacity_bytes)),
             ncq: matches!(config.link, config::Link::Sata { .. }).then(Ncq::default),
             drive: Drive::new(config),
+            waits: Waits::default(),
+            ahead: [0; Waits::COUNT],
         }
     }
 
@@ -84,20 +93,42 @@ impl Machine {
         if self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none() {
             return self.drive.submit(now, request);
         }
+        let made = now;
         let now = self.call(now, request);
         match &mut self.page_cache {
             Some(cache) if !direct || cache.before_direct() => {
-                return cache.submit(&mut self.drive, now, request);
+                let done = cache.submit(&mut self.drive, now, request);
+                self.waits.begin(made);
+                self.waits.end(done);
+                return done;
             }
             Some(cache) => cache.bypassed(request),
             None => {}
         }
         let tag = self.ncq.as_mut().map_or(now, |ncq| ncq.tag(now));
         let done = self.drive.submit_late(tag, request);
+        self.waits.clone_from(self.drive.waits());
         if let Some(ncq) = &mut self.ncq {
             ncq.sent(done);
+            for (sum, ns) in self.ahead.iter_mut().zip(self.waits.by()) {
+                *sum = *sum - *sum / 32 + ns;
+            }
+        }
+        let before = (done - made).0 - self.waits.by().iter().sum::<u64>();
+        if before > 0 {
+            self.waits.share(before, &self.ahead);
         }
         done
+    }
+
+    /// What the time of the request that was submitted last goes to. Waiting for a tag is waiting for what those under way
+    /// wait for.
+    #[inline]
+    pub fn waits(&self) -> &Waits {
+        match self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none() {
+            true => self.drive.waits(),
+            false => &self.waits,
+        }
     }
 
     /// The page cache forgets a part of the drive, as far as it is not dirty.

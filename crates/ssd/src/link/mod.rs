@@ -132,6 +132,15 @@ impl Link {
         self.line.reserve(horizon, ready, time) + time
     }
 
+    /// What is left of the speed while it is hot, in permille.
+    #[inline]
+    pub fn share_permille(&self) -> u32 {
+        match self.up.bytes_per_s == self.bytes_per_s {
+            true => 1000,
+            false => (self.up.bytes_per_s as u128 * 1000 / self.bytes_per_s as u128) as u32,
+        }
+    }
+
     /// What a command adds to the bytes of its data.
     pub fn command_bytes(&self) -> u64 {
         self.command_bytes

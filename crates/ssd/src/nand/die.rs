@@ -13,6 +13,7 @@
 use crate::config::Suspend;
 use crate::timeline::forget;
 use crate::units::Nanos;
+use crate::waits::{Cause, Waits};
 
 /// What the array does behind the host's back, in the order asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,6 +29,9 @@ struct Window {
     end: Nanos,
     kind: Internal,
     suspended: u32,
+    /// What for. Only findings ask: a drive that is read back from a file need not know.
+    #[serde(skip)]
+    cause: Cause,
 }
 
 /// The number of a internal operation on its die, in the order asked for.
@@ -51,7 +55,13 @@ pub struct Die {
     read_end: Nanos,
     /// The internal operation that the last host read suspended.
     suspending: Option<u64>,
+    /// Until when host reads last waited for an internal operation, and what it was for.
+    #[serde(skip)]
+    pub blocked: (Nanos, Cause),
 }
+
+/// Operations that are remembered even when they are past, for what they were for.
+const REMEMBERED: usize = 32;
 
 impl Die {
     /// A die on that channel.
@@ -73,11 +83,42 @@ impl Die {
         self.last_start = start;
         self.free_at = end;
         if self.windows.len() == self.windows.capacity() {
-            self.first += forget(&mut self.windows, |window| window.end <= horizon) as u64;
+            let recent =
+                self.windows.len().checked_sub(REMEMBERED).map_or(Nanos::ZERO, |at| self.windows[at].start);
+            self.first += forget(&mut self.windows, |window| window.end <= horizon.min(recent)) as u64;
         }
         let ticket = Ticket(self.first + self.windows.len() as u64);
-        self.windows.push(Window { start, end, kind, suspended: 0 });
+        self.windows.push(Window { start, end, kind, suspended: 0, cause: Cause::Own });
         (ticket, end)
+    }
+
+    /// What the operation that was queued last is for.
+    #[inline]
+    pub fn mark(&mut self, cause: Cause) {
+        if let Some(last) = self.windows.last_mut() {
+            last.cause = cause;
+        }
+    }
+
+    /// From when on the array is not at host reads.
+    #[inline]
+    pub fn reads_end(&self) -> Nanos {
+        self.read_end
+    }
+
+    /// What the array is at, or does next.
+    pub fn cause_at(&self, time: Nanos) -> Cause {
+        self.windows.get(self.first_after(time)).map_or(Cause::Reading, |window| window.cause)
+    }
+
+    /// What the die does from when an operation was asked for at `asked` to when it ends at `to`: what whoever waits for it
+    /// waits for. At the end that is mostly the operation itself, which is no more to blame than what came before.
+    pub fn work_since(&self, asked: Nanos, to: Nanos) -> [u64; Waits::COUNT] {
+        let mut done = [0; Waits::COUNT];
+        for window in self.windows[self.first_after(asked)..].iter().take_while(|window| window.start < to) {
+            done[window.cause as usize] += (window.end - window.start).0;
+        }
+        done
     }
 
     /// When a internal operation ends, as things stand; zero once it is past.

@@ -7,6 +7,7 @@ use die::{Die, Internal, Ticket};
 use crate::config::{self, CellMode, CellTiming, Suspend};
 use crate::timeline::Timeline;
 use crate::units::{Nanos, PAGE_BYTES};
+use crate::waits::{Cause, Waits};
 
 /// A program in flight: enough to ask later when it ends.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -18,6 +19,9 @@ pub struct Programming {
     /// When it ends, as it was asked for; still so while nothing has been delayed since.
     end: Nanos,
     delays: u64,
+    /// When its data are there.
+    #[serde(skip)]
+    pub asked: Nanos,
 }
 
 /// What one program writes: mapping pages, their time on a channel, and that of the array.
@@ -36,6 +40,40 @@ struct Mode {
     unit: ProgramUnit,
     read: Nanos,
     erase: Nanos,
+}
+
+/// The way of a host read: until when it waited for what, and worked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// What reads before it waited for.
+    blocked: (Nanos, Cause),
+    /// Other reads of the die were done.
+    reads: Nanos,
+    /// The array took it up, after something else.
+    begun: Nanos,
+    after: Cause,
+    sensed: Nanos,
+    /// The channel was free.
+    channel: Nanos,
+    /// It is in the controller.
+    pub arrived: Nanos,
+}
+
+impl Way {
+    /// What has been in the controller since.
+    pub fn known(at: Nanos) -> Way {
+        Way { arrived: at, ..Way::default() }
+    }
+
+    #[inline]
+    pub fn account(&self, waits: &mut Waits) {
+        waits.spend(self.blocked.0, self.blocked.1);
+        waits.spend(self.reads, Cause::Reading);
+        waits.spend(self.begun, self.after);
+        waits.spend(self.sensed, Cause::Own);
+        waits.spend(self.channel, Cause::Reading);
+        waits.spend(self.arrived, Cause::Own);
+    }
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -64,6 +102,15 @@ pub struct Nand {
     pub suspends: u64,
     /// Host reads so far: each may have moved what was queued before it.
     pub delays: u64,
+    /// What dies are asked to work for now.
+    #[serde(skip)]
+    pub work: Cause,
+    /// Of the last host read.
+    #[serde(skip)]
+    pub way: Way,
+    /// Of the request that is being worked out.
+    #[serde(skip)]
+    pub waits: Waits,
 }
 
 impl Nand {
@@ -110,6 +157,9 @@ impl Nand {
             erasing: Nanos::ZERO,
             suspends: 0,
             delays: 0,
+            work: Cause::Own,
+            way: Way::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -147,6 +197,7 @@ impl Nand {
         let time = self.mode(mode).read;
         let array = &mut self.dies[die as usize];
         let suspend = self.suspend.as_ref();
+        let mut reads = array.reads_end();
         let sensed = if self.plane_ends.is_empty() {
             array.host_read(ready, time, suspend)
         } else {
@@ -154,6 +205,7 @@ impl Nand {
             let first = die * (self.multi_plane_pages / self.plane_pages);
             let ends = &mut self.plane_ends[(first + planes.start) as usize..(first + planes.end) as usize];
             let free = ends.iter().copied().max().expect("one plane at least");
+            reads = free;
             let sensed = array.plane_read(ready.max(free), time, suspend);
             ends.fill(sensed);
             sensed
@@ -161,7 +213,17 @@ impl Nand {
         self.suspends += array.suspended() as u64;
         self.reading += time;
         let channel = array.channel;
-        self.transfer(channel, sensed, pages)
+        let begun = Nanos(sensed.0 - time.0);
+        let mut after = Cause::Own;
+        let blocked = array.blocked;
+        if begun > ready.max(reads) {
+            after = array.cause_at(ready.max(reads));
+            array.blocked = (begun, after);
+        }
+        let arrived = self.transfer(channel, sensed, pages);
+        let on_channel = Nanos(arrived.0 - self.transfers[pages as usize].0);
+        self.way = Way { blocked, reads, begun, after, sensed, channel: on_channel, arrived };
+        arrived
     }
 
     /// Read a multi-plane page for the drive itself, behind what the die has to do; returns when it is in the register.
@@ -169,7 +231,10 @@ impl Nand {
     pub fn sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
         let time = self.mode(mode).read;
         self.reading += time;
-        self.dies[die as usize].queue(self.horizon, ready, time, Internal::Read).1
+        let array = &mut self.dies[die as usize];
+        let end = array.queue(self.horizon, ready, time, Internal::Read).1;
+        array.mark(self.work);
+        end
     }
 
     /// Transfer `pages` of a multi-plane page that was sensed; returns when they are in the controller.
@@ -199,6 +264,7 @@ impl Nand {
     pub fn program(&mut self, ready: Nanos, die: u32, unit: &ProgramUnit) -> Programming {
         let ProgramUnit { pages, transfer, path, time } = *unit;
         self.programming += time;
+        let asked = ready;
         let ready = match path {
             Nanos::ZERO => ready,
             path => self.path.reserve(self.horizon, ready, path) + path,
@@ -208,7 +274,8 @@ impl Nand {
         let ready = ready.max(array.register_free_at());
         let loaded = channel.reserve(self.horizon, ready, transfer) + transfer;
         let (ticket, end) = array.queue(self.horizon, loaded, time, Internal::Program);
-        Programming { pages, die, ticket, end, delays: self.delays }
+        array.mark(self.work);
+        Programming { pages, die, ticket, end, delays: self.delays, asked }
     }
 
     /// Erase the same block of every plane of every die.
@@ -216,8 +283,14 @@ impl Nand {
         let time = self.mode(mode).erase;
         for die in &mut self.dies {
             die.queue(self.horizon, ready, time, Internal::Erase);
+            die.mark(Cause::Erasing);
             self.erasing += time;
         }
+    }
+
+    /// What the die of a program does from when its data are there until it ends at `to`.
+    pub fn work_of(&self, programming: &Programming, to: Nanos) -> [u64; Waits::COUNT] {
+        self.dies[programming.die as usize].work_since(programming.asked, to)
     }
 
     /// When a program ends, as things stand; perhaps zero once it is past.

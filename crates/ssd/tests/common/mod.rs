@@ -104,11 +104,17 @@ impl Load {
     }
 
     pub fn ask(&mut self, request: Request) {
+        self.latency(request);
+    }
+
+    /// Ask for something; how long it takes.
+    pub fn latency(&mut self, request: Request) -> Nanos {
         if self.outstanding.len() == self.depth {
             self.now = self.outstanding.pop().unwrap().0;
         }
         let done = self.drive.submit(self.now, &request);
         self.outstanding.push(Reverse(done));
+        done - self.now
     }
 
     /// Wait for everything outstanding.

@@ -1,7 +1,8 @@
-"""Would this work ever meet the cliff? What a replayed trace says of a drive: how full its cache was, how slow the
-slowest requests were and why, what it costs the cells, and what another cache would have done.
+"""Would this work ever meet the cliff? A trace of it is replayed.
 
-As a suite's module (`pslc.suites`), but without steps: the trace gives them."""
+How full the cache was, how slow the slowest requests were and why, and how long the drive lasts. A trace of anyone's
+work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md says how it is replayed.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +24,25 @@ from pslc.traces.contents import broken_lines
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
-BUSY_LINK = 0.9
 KINDS = ("read", "write")
 PERCENTILES = {"p50_s": 50.0, "p99_s": 99.0, "p999_s": 99.9}
 CAUSES = {
-    "heat": "throttling for heat",
+    "own": "their own work",
     "folding": "folding",
     "collection": "garbage collection",
+    "erasing": "erasing",
+    "direct": "programming native cells",
+    "cache": "programming pSLC cells",
+    "reading": "other reads",
     "mapping": "mapping misses",
-    "direct": "writing past the cache",
     "link": "the link",
-    "none": "none of these",
+    "heat": "throttling for heat",
+    "waking": "waking up",
+    "commands": "the controller's commands",
 }
-"""What a slow stretch is put down to, the first that is seen in it."""
+"""What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
+MINOR = 0.05
+"""Causes of less than this share of the time are left out of sentences."""
 YEAR_S = 365.25 * 86400
 MANY_LATE = 0.01
 INSIDE = (
@@ -52,8 +59,10 @@ def findings(recording: Recording) -> dict[str, Any]:
       `cache_most_at_s`; `full_s`: for how long it was full, to a bin of the series; null where there is no cache
     - `share_slc`, `share_direct`, `share_while_folding`: of what the host wrote into cells; null when nothing was
     - `latencies`: of reads and writes: `kind`, `count`, `p50_s`, `p99_s`, `p999_s`, `max_s`
-    - `slow`: what stretches with requests slower than the 99th percentile of all were like: `cause` (see `CAUSES`) and
-      `share` of these requests' time
+    - `slow`: of the slowest hundredth of the reads and of the writes: `kind`, `cause` and its `share` of their time.
+      Causes are `own` (sensing, a channel), dies at `folding`, `collection`, `erasing`, `direct` (programs of native
+      cells for the host), `cache` (of pSLC) or `reading`, and `mapping` misses, the `link`, `heat`, `waking` and
+      `commands`. They add up to 1; without a cause less than its share may be gained, where others overlap
     - `busy_dies`, `busy_link`: shares of the time
     - those of `pslc.findings.wear.of_wear`, and `life_years`: at the trace's own pace
     - `late`, `late_most_s`: requests that found too many under way
@@ -93,7 +102,7 @@ def _inside(recording: Recording, replayed: dict[str, Any]) -> dict[str, Any]:
         "cache_most_bytes": replayed.get("cache_most_bytes"),
         "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
         "full_s": _full(recording),
-        "slow": _slow(recording),
+        "slow": _slow(replayed),
     }
     return found | _shares(recording) | _busy(recording)
 
@@ -148,35 +157,14 @@ def _latencies(recording: Recording) -> list[dict[str, Any]]:
     return rows
 
 
-def _slow(recording: Recording) -> list[dict[str, Any]]:
-    """The stretches (bins of time) whose slowest hundredth is slower than that of the whole run, by cause."""
-    time = recording.time
-    counts = (time["reads"] + time["writes"]).astype(np.float64)
-    tails = time["lat_p99_ns"].astype(np.float64)
-    if not counts.sum():
-        return []
-    order = np.argsort(tails)
-    passed = np.cumsum(counts[order]) / counts.sum()
-    limit = tails[order][min(int(np.searchsorted(passed, 0.99)), len(order) - 1)]
-    slow = (tails >= limit) & (counts > 0)
-    weight = np.where(slow, counts * tails, 0.0)
-    widths = np.maximum(_widths(recording), 1e-9)
-    folding = _steps(recording, "folded_bytes_total") - _steps(recording, "idle_folded_bytes_total")
-    seen = {
-        "heat": time["throttle_level"] > 0,
-        "folding": folding > 0,
-        "collection": _steps(recording, "gc_bytes_total") > 0,
-        "mapping": _steps(recording, "map_wait_ns_total") / 1e9 > 0.05 * widths,
-        "direct": _steps(recording, "host_to_native_bytes_total") > 0,
-        "link": _steps(recording, "link_busy_ns_total") / 1e9 > BUSY_LINK * widths,
-    }
-    rows, left = [], slow
-    for cause in CAUSES:
-        here = left & seen.get(cause, np.ones(len(slow), dtype=bool))
-        left = left & ~here
-        if weight[here].sum():
-            rows.append({"cause": cause, "share": float(weight[here].sum() / weight.sum())})
-    return sorted(rows, key=lambda row: -row["share"])
+def _slow(replayed: dict[str, Any]) -> list[dict[str, Any]]:
+    """The slowest hundredth of each kind, by cause, the largest first."""
+    rows = []
+    for kind, by in replayed.get("slow_ns", []):
+        whole = sum(by.values())
+        shares = sorted(((ns / whole, cause) for cause, ns in by.items() if ns), reverse=True)
+        rows += [{"kind": kind, "cause": cause, "share": share} for share, cause in shares]
+    return rows
 
 
 def _busy(recording: Recording) -> dict[str, float]:
@@ -254,10 +242,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     for of in findings["latencies"]:
         times = [words.span(of[name]) for name in ("p50_s", "p99_s", "p999_s")]
         said.append(f"Half of the {of['kind']}s took {times[0]} at most, 99 % {times[1]}, 99.9 % {times[2]}.")
-    slow = [of for of in findings["slow"] if of["cause"] != "none"]
-    if slow:
-        causes = [f"{CAUSES[of['cause']]} ({words.share(of['share'])})" for of in slow[:3]]
-        said.append(f"The slowest stretches were those with {', '.join(causes)}.")
+    for kind in KINDS:
+        slow = [of for of in findings["slow"] if of["kind"] == kind and of["share"] >= MINOR]
+        causes = [f"{CAUSES[of['cause']]} {words.share(of['share'])}" for of in slow]
+        if causes:
+            said.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
     if findings["busy_dies"] is not None:
         busy = f"Its dies were busy for {words.share(findings['busy_dies'])} of the time"
         said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
@@ -296,6 +285,13 @@ def tables(findings: dict[str, Any]) -> list[Table]:
             ("longest", "max_s", words.span),
         ]
         found.append(of_rows("Latencies", findings["latencies"], columns))
+    if findings["slow"]:
+        shown: list[common.Column] = [
+            ("kind", "kind", str),
+            ("cause", "cause", CAUSES.__getitem__),
+            ("share", "share", words.share),
+        ]
+        found.append(of_rows("The slowest 1 %", findings["slow"], shown))
     if findings["what_if"]:
         found.append(_what_if(findings["what_if"]))
     return found
