@@ -25,6 +25,7 @@ import numpy as np
 
 import pslc
 from pslc.opened import analysed
+from pslc.processes import end_with_parent
 from pslc.recording import Recording, join
 from pslc.twin import answer, data, fit, known, predict
 from pslc.twin.model import PARAMETERS, Build, Firmware, Model, of_firmware
@@ -249,7 +250,7 @@ def main() -> None:
         return
     given.rows.parent.mkdir(parents=True, exist_ok=True)
     left = sorted({*range(given.first, given.first + given.n)} - {result.seed for result in results})
-    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool, given.rows.open("a") as file:
+    with ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent) as pool, given.rows.open("a") as file:
         for done in as_completed([pool.submit(one, seed) for seed in left]):
             result = done.result()
             results.append(result)

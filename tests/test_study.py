@@ -181,6 +181,60 @@ def test_a_process_that_is_killed_costs_only_its_points(small):
     assert all(row["error"] is None for row in found.values())
 
 
+@pytest.mark.parametrize("what", ["study", "pool of a fit"])
+def test_workers_end_with_a_parent_that_is_killed(what, tmp_path):
+    if what == "study":
+        order = [
+            EXECUTABLE,
+            "study",
+            "--run",
+            "fill",
+            "--on",
+            "sim:aldrin-pro-2tb",
+            "--seed",
+            "0,1,2,3",
+            "--workers",
+            "2",
+        ]
+        order += ["--save", str(tmp_path / "kept")]
+    else:
+        order = [sys.executable, "-c", POOL]
+    going = subprocess.Popen(order, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(of_session(going.pid)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    assert len(of_session(going.pid)) >= 4, "itself, two workers, and what looks after them"
+    going.kill()
+    going.wait()
+    deadline = time.monotonic() + 20
+    while of_session(going.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not of_session(going.pid)
+
+
+POOL = """
+import time
+from pslc.twin.fit import _Pool
+if __name__ == "__main__":
+    with _Pool(2) as pool:
+        list(pool.pool.map(time.sleep, [300, 300]))
+"""
+
+
+def of_session(leader):
+    """Its processes that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            rest = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(rest[3]) == leader and rest[0] not in "ZX":
+            found.append(path.parent.name)
+    return found
+
+
 def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path):
     text = f'on = "{small}"\nrun = "fill"\n[vary]\n"cache.dynamic" = "200MB:600MB:200MB"\n'
     text += "[vary.cache]\nfold_overhead = [1, 2]\n"

@@ -242,7 +242,7 @@ def main() -> None:
     for line in kept.read_text().splitlines() if kept.exists() else []:
         at, refit = json.loads(line)
         done[at] = Refit(**refit | {"figures": [Figure(**figure) for figure in refit["figures"]]})
-    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool, kept.open("a") as file:
+    with ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent) as pool, kept.open("a") as file:
         left = {pool.submit(one, row): at for at, row in enumerate(asked) if at not in done}
         for future in as_completed(left):
             refit = done[left[future]] = future.result()

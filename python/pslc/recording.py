@@ -11,11 +11,13 @@ import hashlib
 import io
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -81,6 +83,12 @@ class Findings(dict[str, Any]):
         return Found.of_document(self)
 
 
+@lru_cache(maxsize=8)
+def _tables(profile: str) -> Mapping[str, Any]:
+    """Of an empty text none. An analysis asks some twenty times, and each would take 2 ms."""
+    return MappingProxyType(tomllib.loads(profile))
+
+
 @dataclass
 class Recording:
     """One run.
@@ -125,6 +133,11 @@ class Recording:
         return bool(self.profile)
 
     @property
+    def profile_keys(self) -> Mapping[str, Any]:
+        """The resolved profile of a simulated drive, as its tables; empty of a real one."""
+        return _tables(self.profile)
+
+    @property
     def cut_off(self) -> str | None:
         """Why the run ended before its time; None when it did not."""
         return self.error or ("it was interrupted" if self.interrupted else None)
@@ -164,7 +177,7 @@ class Recording:
         said += [f"--{name}={value}" for name, value in self.overrides]
         said += ["--quick"] if self.scope.get("quick") else []
         said += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
-        heat = tomllib.loads(self.profile).get("heat", {}) if self.is_simulated else {}
+        heat = self.profile_keys.get("heat", {})
         celsius = self.facts.get("before", Moment()).get("temperature_c")
         said += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
         said += [f"{celsius:.0f} C at the start"] if celsius is not None else []

@@ -27,6 +27,9 @@ def command(
         list[str] | None, typer.Option(help="Only points for which it holds.", metavar="KEY<VALUE|KEY")
     ] = None,
     seed: Annotated[str | None, typer.Option(help="Seeds.", metavar="0,1,2")] = None,
+    fill_first: Annotated[
+        str | None, typer.Option(help="Shares of the drive written before.", metavar="0%,50%")
+    ] = None,
     sample: Annotated[
         str | None, typer.Option(help="Draw points from spans (KEY=50GB:700GB).", metavar="lhs:64|sobol:64|saltelli:64")
     ] = None,
@@ -59,7 +62,7 @@ def command(
             raise refusal(f"{key} varies twice", "give all its values at once, between commas")
         axes[key.strip()] = values
     given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
-             "sample": sample}  # fmt: skip
+             "sample": sample, "fill_first": fill_first}  # fmt: skip
     study = Study.of(said | {key: value for key, value in given.items() if value})
     points = study.points()
     if not points:

@@ -1,7 +1,6 @@
 """What a recording tells besides its curve: the drive's counters within a phase, and what is seen from outside."""
 
 import math
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,7 +94,7 @@ def _others(recording: Recording, phase: Phase) -> float | None:
 
 def host(recording: Recording) -> dict[str, Any]:
     """The host of a simulated drive, as its profile says; empty where there is none, and on a real one."""
-    found: dict[str, Any] = tomllib.loads(recording.profile).get("host", {})
+    found: dict[str, Any] = recording.profile_keys.get("host", {})
     return found
 
 
@@ -124,7 +123,7 @@ def throttled(recording: Recording) -> float | None:
 def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
     """What the link of a simulated drive carries at a step of throttling, the deepest that was reached if `level` is a
     mean; None where it does not throttle."""
-    heat: dict[str, Any] = tomllib.loads(recording.profile).get("heat", {})
+    heat: dict[str, Any] = recording.profile_keys.get("heat", {})
     steps = [heat[name] for name in ("throttle1", "throttle2", "throttle3") if name in heat]
     if not level or not steps:
         return None
@@ -184,7 +183,7 @@ def _command_bytes(recording: Recording) -> float:
     """What a command costs on the link besides its data: SATA's registers and turnarounds, 4 us at 6 Gb/s; little on
     PCIe, and where the link is not known."""
     if recording.is_simulated:
-        sata = str(tomllib.loads(recording.profile).get("link", "")).startswith("sata")
+        sata = str(recording.profile_keys.get("link", "")).startswith("sata")
     else:
         sata = "Gbps" in str((recording.facts["device"] or {}).get("link_speed") or "")
     return SATA_COMMAND_BYTES if sata else 0.0

@@ -20,6 +20,7 @@ from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Recording, join
 from pslc.runner import fio_logs, job_file
 from pslc.runner.plan import Plan, plan
+from pslc.runner.prepared import Prepared, leaves_nothing_to_chance
 from pslc.targets import hosts, probe
 from pslc.targets.instruments import Thermometer
 from pslc.targets.region import Scope, find_region, preparation
@@ -60,6 +61,7 @@ def run(
     more: Sequence[str | Path] = (),
     sections: Sequence[str] = (),
     layout: bool = True,
+    prepared: Prepared | None = None,
 ) -> Recording:
     """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace (`"work.trace"`, or the suite `"trace"` with
     `more=["work.trace"]`) on a target and analyse what it did.
@@ -80,6 +82,7 @@ def run(
         more: job files that run after the first.
         sections: the only ones of a job file to run; none: all.
         layout: what a job file reads and does not write is written first on a simulated drive, as fio lays out files.
+        prepared: drives of runs before this one, to begin with where it begins as they did.
 
     Raises:
         PslcError: the target, the suite or the job file cannot be used.
@@ -91,24 +94,31 @@ def run(
         what, *more = more
     suite = str(what) if str(what) in suites.names() else None
     scope = scope or Scope()
-    if suite is None and scope != Scope():
-        raise JobError(f"{what} is a job file", "--quick, --region, --fill-first and --idle are for suites")
+    if suite is None and scope != Scope(fill_first=scope.fill_first, idle_s=scope.idle_s):
+        raise JobError(f"{what} is a job file", "--quick and --region are for suites")
     if suite and (more or sections):
         raise JobError(f"{what} is a suite", "several files and --section are for job files")
+    alone = scope == Scope()
     if suite is None and is_trace(Path(what), (how or Replay()).part):
+        _first_is_for_jobs(what, alone)
         if more or sections:
             raise JobError(f"{what} is a trace", "several files and --section are for job files")
         return _replayed(Path(what), on, how or Replay(), options, progress, keep, real, confirm)
     text = None if suite else job_file.read([what, *more], sections)
     if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:
+        _first_is_for_jobs(what, alone)
         return _replayed(trace[0], on, trace[1], (), progress, keep, real, confirm)
     if how is not None and how != Replay():
         raise JobError(f"{what} is no trace", "--pace, --speed, --fit and the like are for traces")
     target = find_target(on, real, hosts.DESKTOP if suite and suites.on_a_desktop(suite) else ())
     with _held(target):
-        region = find_region(target, scope) if suite else None
-        before = preparation(region, scope) if region else ""
-        expected = suites.expected(suite, region) if suite and region else [str(text)]
+        if target.is_real and not suite and not alone:
+            hint = "let its first job write: rw=write, size=50%"
+            raise JobError(f"--fill-first and --idle of a job file are for simulated drives, not for {on}", hint)
+        # A suite works behind what is filled first, a job file where it says.
+        region = find_region(target, scope if suite else Scope())
+        before = preparation(region, scope) if suite or not alone else ""
+        expected = suites.expected(suite, region) if suite else [str(text)]
         source = f"{suite}.fio" if suite else "stdin" if what == job_file.STDIN else str(what)
         made = plan(target, [before, *expected] if before else expected, source, list(options))
         if confirm is not None and (target.is_real or made.takes_days):
@@ -119,19 +129,19 @@ def run(
         imports = Thread(target=_import_ahead, daemon=True)
         imports.start()
         drive = target.open()
-        bench = _Bench(target, drive, source, list(options), seed, progress, keep)
+        bench = _Bench(target, drive, source, list(options), seed, progress, keep, prepared)
         facts = bench.common["facts"]
-        bench.common |= {"suite": suite or source, "scope": scope.document() if suite else {}}
+        bench.common |= {"suite": suite or source, "scope": scope.document() if suite or not alone else {}}
         if target.is_real:
             facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
             counted, begin = probe.disk_counts(facts), monotonic()
             if suite and suites.asks_temperature(suite) and facts["device"]:
                 bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
-        unread = 0 if suite else bench.before(str(text), layout)
         kept = _finished(done, target, real)
-        if before and not kept and bench.run(before, "preparation").interrupted:
+        if before and not kept and not bench.prepare(before):
             raise KeyboardInterrupt
-        steps = suites.load(suite).steps(region) if suite and region else _one(str(text))
+        unread = 0 if suite else bench.before(str(text), layout)
+        steps = suites.load(suite).steps(region) if suite else _one(str(text))
         recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
         if isinstance(drive, RealDrive):
             if counted is not None and (after := probe.disk_counts(facts)) is not None:
@@ -149,6 +159,12 @@ def run(
             never = f"{words.size(unread)} of what was read had never been written, and took no flash"
             recording.findings["doubts"].insert(0, f"{never}: leave --no-layout out")
         return recording
+
+
+def _first_is_for_jobs(what: str | Path, alone: bool) -> None:
+    if not alone:
+        hint = "--fill-first and --idle are for suites and job files; a trace has --prefill"
+        raise JobError(f"{what} is a trace", hint)
 
 
 def _left(drive: SimDrive, recording: Recording) -> Recording:
@@ -247,9 +263,13 @@ class _Bench:
     seed: int
     progress: Progress | None
     keep: Keep | None
+    prepared: Prepared | None = None
     thermometer: Thermometer | None = None
 
     def __post_init__(self) -> None:
+        self.begun = None
+        if self.prepared and isinstance(self.drive, SimDrive) and not self.target.stays and not self.options:
+            self.begun = self.prepared.of(self.drive)
         self.done: list[Recording] = []
         self.notes: list[str] = []
         self.kept_at = monotonic()
@@ -271,14 +291,27 @@ class _Bench:
             return 0
         if not layout:
             return self.drive.unwritten_bytes(text, self.source, self.options)
-        laid_out = self.drive.lay_out(text, self.source, self.options)
+        drive = self.drive
+        laid_out = self._step(f"layout of\n{text}", True, lambda: drive.lay_out(text, self.source, self.options))
         if laid_out:
             size = words.size(laid_out)
             self.notes = [f"{size} were written first: what is read has to be there, and fio lays it out, too"]
         return 0
 
-    def run(self, text: str, name: str) -> Recording:
-        """Run one job file."""
+    def _step(self, name: str, sure: bool, make: Callable[[], Any]) -> Any:
+        """What `make` gives, or gave to a run that began as this one does; the drive is then as it was there."""
+        if self.begun is None or not isinstance(self.drive, SimDrive):
+            return make()
+        self.drive, given = self.begun.step(name, sure, self.drive, make)
+        return given
+
+    def prepare(self, text: str) -> bool:
+        """Bring the drive into the state to begin with, whatever is said of the jobs. Returns whether that is done."""
+        return not self.run(text, "preparation", []).interrupted
+
+    def run(self, text: str, name: str, options: list[tuple[str, str]] | None = None) -> Recording:
+        """Run one job file, with the options of all unless there are others."""
+        options = self.options if options is None else options
         common = self.common | {"job_file": text, "began_unix_ns": time_ns()}
         # Each step has requests of its own.
         seed = (self.seed + len(self.done)) % 2**64
@@ -299,7 +332,9 @@ class _Bench:
             part = of_result(common, result)
             return part if self.thermometer is None else self.thermometer.on(part)
 
-        found = self.drive.run(text, self.source, self.options, seed, progress, keep if self.keep else None)
+        drive, keeping = self.drive, keep if self.keep else None
+        sure = self.begun is not None and leaves_nothing_to_chance(text)
+        found = self._step(text, sure, lambda: drive.run(text, self.source, options, seed, progress, keeping))
         if found["logs"]:
             fio_logs.write(found["logs"], Path(), self.target.spec)
         recording = recorded(found)

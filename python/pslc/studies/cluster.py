@@ -4,6 +4,7 @@ the texts of these go with it, so that any worker gives the same row and a lost 
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from pslc import files, suites
 from pslc._native import version
 from pslc.errors import JobError
 from pslc.studies.points import Point
-from pslc.studies.workers import AHEAD, Row, measure
+from pslc.studies.workers import AHEAD, Row, by_drive, measure
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,14 +41,16 @@ def results(points: Sequence[Point], address: str) -> Generator[tuple[Point, Row
         ) from None
     with client:
         room = AHEAD * _threads(client, address)
-        queue = list(reversed(points))
+        queue = list(reversed(by_drive(points)))
+        drives = Counter(point.drive for point in points)
         under_way: dict[Any, Point] = {}
 
         def more() -> list[Any]:
             new = []
             while queue and len(under_way) < room:
                 point = queue.pop()
-                future = client.submit(alone, point, _texts(point), key=f"pslc-{version()}-{hash(point)}", pure=True)
+                key, shared = f"pslc-{version()}-{hash(point)}", drives[point.drive] > 1
+                future = client.submit(alone, point, _texts(point), shared, key=key, pure=True)
                 under_way[future] = point
                 new.append(future)
             return new
@@ -67,7 +70,7 @@ def results(points: Sequence[Point], address: str) -> Generator[tuple[Point, Row
             client.cancel(list(under_way))
 
 
-def alone(point: Point, texts: dict[str, str]) -> Row | None:
+def alone(point: Point, texts: dict[str, str], shared: bool) -> Row | None:
     """Run a point with the texts of its files, wherever that is."""
     with tempfile.TemporaryDirectory(prefix="pslc-point-") as folder:
         values = dict(point.values)
@@ -76,7 +79,7 @@ def alone(point: Point, texts: dict[str, str]) -> Row | None:
             path.write_text(text, encoding="utf-8")
             rest = values["on"].partition(",")[2]
             values[axis] = str(path) if axis == "run" else f"sim:{path}" + (f",{rest}" if rest else "")
-        return measure(replace(point, values=tuple(values.items())))
+        return measure(replace(point, values=tuple(values.items())), shared)
 
 
 def _texts(point: Point) -> dict[str, str]:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pslc import files, suites
+from pslc import files, suites, units
 from pslc.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
 from pslc.targets.target import find_target
 from pslc.traces import Part, is_trace
 
-RESERVED: Final = ("on", "run", "seed")
+RESERVED: Final = ("on", "run", "seed", "fill_first")
 KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
 
 
@@ -42,10 +42,16 @@ class Point:
         return ",".join([dict(self.values)["on"], *said])
 
     @property
+    def drive(self) -> tuple[str, str]:
+        """What the run begins with: the target, and how full it is."""
+        return self.spec, dict(self.values).get("fill_first", "")
+
+    @property
     def command(self) -> str:
         """What runs it alone."""
         values = dict(self.values)
         words = ["pslc", "run", values["run"], "--on", self.spec, "--seed", values["seed"]]
+        words += ["--fill-first", values["fill_first"]] if "fill_first" in values else []
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
@@ -60,8 +66,8 @@ class Study:
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> "Study":
-        """A study in the words of its file: `on`, `run`, `seed` (values), `vary` (a table of axes), `where` (a list of
-        conditions), `quick`, `sample`.
+        """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
+        `where` (a list of conditions), `quick`, `sample`.
 
         Raises:
             PslcError: a word is unknown, or has no sensible value.
@@ -82,6 +88,11 @@ class Study:
             hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
             raise JobError(f"the range of {spans[0]} has no step", hint)
         axes: list[Axis | Span] = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), seeds]
+        if said.get("fill_first"):
+            shares = axis("fill_first", said["fill_first"])
+            for share in shares.values:
+                units.percent(share, "fill_first")
+            axes.append(shares)
         axes += [found or axis(key, value) for key, value, found in varied_by]
         keys = [found.key for found in axes]
         if twice := [key for key in keys if keys.count(key) > 1]:

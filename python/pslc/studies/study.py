@@ -31,6 +31,7 @@ def study(
     vary: Mapping[str, Any] | None = None,
     where: str | Sequence[str] | None = None,
     seed: int | Sequence[int] | None = None,
+    fill_first: str | Sequence[str] | None = None,
     quick: bool | None = None,
     sample: str | None = None,
     workers: int | None = None,
@@ -49,6 +50,7 @@ def study(
         vary: values by key of the profile: lists, or texts as of `pslc study --vary`.
         where: conditions between axes, such as `cache.static<cache.dynamic`.
         seed: one or several.
+        fill_first: percentages of the drive that are written before, such as `50%`.
         sample: `lhs:64`, `sobol:64` or `saltelli:64`: points drawn from spans such as `50GB:700GB` instead of a grid.
         workers: processes; as many as there are cores where it is None.
         scheduler: `tcp://host:8786`, of a Dask cluster that runs the points instead.
@@ -62,6 +64,7 @@ def study(
         PslcError: the study cannot be read, or names what is not there.
     """
     given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick, "sample": sample}
+    given["fill_first"] = fill_first
     said = of_points.read(Path(file)) if file is not None else {}
     planned = Study.of(said | {key: value for key, value in given.items() if value is not None}).points()
     if not planned:

@@ -9,15 +9,17 @@ import re
 import resource
 import signal
 import sys
+from collections import Counter
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import connection
-from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from pslc import units
+from pslc.processes import end_with_parent
+from pslc.runner.prepared import Prepared
 from pslc.studies.points import Point
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ Row = dict[str, Any]
 
 _stop: Any = None
 """In a worker: set when nobody waits for its point any more."""
+_prepared: Final = Prepared()
+"""Drives that points of this process began with, where others begin with them too."""
 
 
 def cores() -> int:
@@ -41,18 +45,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def measure(point: Point) -> Row | None:
+def measure(point: Point, shared: bool = False) -> Row | None:
     """Run a point: `wall_s`, `error` and its findings, flat. None: it was stopped. A drive that cannot be is no failure
-    of the study: its error begins with `refused: `."""
+    of the study: its error begins with `refused: `.
+
+    Args:
+        shared: other points are of the same drive, so how it begins is worth keeping.
+    """
     import pslc
     from pslc import suites
     from pslc.targets.target import find_target
 
     values, began = dict(point.values), monotonic()
-    scope = pslc.Scope(quick=point.quick)
+    filled = units.percent(values["fill_first"], "fill_first") if "fill_first" in values else 0
+    scope = pslc.Scope(quick=point.quick, fill_first=filled)
     error, found = None, {}
     try:
-        recording = pslc.run(values["run"], on=point.spec, seed=int(values["seed"]), scope=scope, progress=_go_on)
+        recording = pslc.run(
+            values["run"],
+            on=point.spec,
+            seed=int(values["seed"]),
+            scope=scope,
+            progress=_go_on,
+            prepared=_prepared if shared else None,
+        )
         if recording.interrupted:
             return None
         found, error = flat(recording.findings) | of_drive(recording), recording.error
@@ -128,7 +144,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
     A process that is killed takes the points that were under way with it. They are run again one by one, so that only
     the point on which it is killed again fails.
     """
-    queue, alone = list(reversed(points)), list[Point]()
+    drives = Counter(point.drive for point in points)
+    queue, alone = list(reversed(by_drive(points))), list[Point]()
     while queue or alone:
         context = multiprocessing.get_context("spawn")
         stop = context.Event()
@@ -139,8 +156,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
             while alone or waiting or (queue and not careful):
                 source = alone if careful else queue
                 while source and len(waiting) < (1 if careful else AHEAD * count):
-                    waiting[pool.submit(measure, source[-1])] = source[-1]
-                    source.pop()
+                    point = source.pop()
+                    waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
                 for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
                     row = future.result()
                     point = waiting.pop(future)
@@ -155,6 +172,12 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def by_drive(points: Sequence[Point]) -> list[Point]:
+    """Those of the same drive one after the other, so that a process that has it as they begin has it for all."""
+    places = {drive: at for at, drive in enumerate(dict.fromkeys(point.drive for point in points))}
+    return sorted(points, key=lambda point: places[point.drive])
 
 
 def timed(points: Sequence[Point]) -> tuple[float, int]:
@@ -173,14 +196,7 @@ def _begin(stop: Any) -> None:
     global _stop
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_follow, daemon=True).start()
-
-
-def _follow() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
+    end_with_parent()
 
 
 def _go_on(_: dict[str, Any]) -> bool:

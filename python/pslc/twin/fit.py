@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
+from pslc.processes import end_with_parent
 from pslc.twin import chance, laws, search
 from pslc.twin.data import Floats, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
@@ -241,7 +242,7 @@ class _Pool:
     def __init__(self, workers: int | None) -> None:
         self.workers = workers or min(os.cpu_count() or 1, 8)
         self.pool = (
-            ProcessPoolExecutor(self.workers, mp_context=get_context("forkserver")) if self.workers > 1 else None
+            ProcessPoolExecutor(self.workers, get_context("forkserver"), end_with_parent) if self.workers > 1 else None
         )
 
     def __enter__(self) -> _Pool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -52,7 +51,7 @@ def link_for(fastest: float) -> str:
 def link_of(recording: Recording) -> str | None:
     """As the drive or the machine tells it."""
     if recording.is_simulated:
-        return str(tomllib.loads(recording.profile)["link"])
+        return str(recording.profile_keys["link"])
     device = recording.facts.get("device") or Device()
     raw = link_bytes_per_s(device)
     if raw is None:

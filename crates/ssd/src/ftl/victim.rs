@@ -9,7 +9,8 @@ words! {
     pub enum VictimRule {
         /// The one with the fewest valid pages; the oldest of those.
         Greedy = "greedy",
-        /// The one with the most (1 - u) * age / 2u (Rosenblum and Ousterhout's cost-benefit).
+        /// The one with the most (1 - u) * age / 2u: Rosenblum and Ousterhout's cost-benefit, whose cost of 1 + u (they read
+        /// whole segments) is 2u where only valid pages are read and written.
         CostBenefit = "cost-benefit",
         /// The one that was opened first.
         Fifo = "fifo",

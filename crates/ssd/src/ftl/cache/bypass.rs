@@ -2,7 +2,8 @@
 //! overwrites what has lain for longer than the cache is large, would only be folded later. The other half is for small
 //! writes to data that change.
 //!
-//! H. Cho, T. Kim, "Data Placement Using a Classifier for SLC/QLC Hybrid SSDs", Applied Sciences 14(4):1648, 2024. Theirs is a
+//! H. Cho, T. Kim, "Data Placement Using a Classifier for SLC/QLC Hybrid SSDs", Applied Sciences 14(4):1648, 2024,
+//! doi:10.3390/app14041648. Theirs is a
 //! small learned model of the workload and the state of the drive that picks cold writes out; here two of the things
 //! it looks at, size and age, decide by themselves.
 

@@ -2,7 +2,7 @@
 //! for little copying, so a silence gives more of the cache back.
 //!
 //! The rule is that for cleaning segments of M. Rosenblum, J. K. Ousterhout, "The Design and Implementation of a
-//! Log-Structured File System", ACM TOCS 10(1), 1992: benefit times age over cost. What is folded leaves the cache, so a
+//! Log-Structured File System", ACM TOCS 10(1), 1992: benefit times age over cost, (1 - u) age / (1 + u). What is folded leaves the cache, so a
 //! superblock of it gives as much whatever was valid in it: the benefit is the same for all, and the cost what is
 //! copied.
 

@@ -2,8 +2,8 @@
 //! ready again after a short silence, and the dynamic part is folded only once nothing is left there. While the host
 //! writes it is as with `direct-then-fold`.
 //!
-//! Samsung's data sheets describe their TurboWrite so ("970 EVO", 2018): the default region takes what comes first,
-//! the intelligent one what does not fit.
+//! Reviews describe the TurboWrite of Samsung's 970 EVO (2018) as a default region and, for what does not fit, a dynamic
+//! one as far as there is free space. Which of them it empties first is not published; that is the idea here.
 
 use super::{FoldOrder, Overflow, Policy, View, WriteThrottle};
 

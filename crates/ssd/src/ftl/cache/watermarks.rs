@@ -2,8 +2,9 @@
 //! is filled, until it is half full: a load that is slower than that never waits, and one that is faster goes between
 //! two speeds and never reaches native cells.
 //!
-//! High and low water marks are the oldest rule for destaging a write cache: P. Biswas, K. K. Ramakrishnan, D. Towsley,
-//! "Trace driven analysis of write caching policies for disks", SIGMETRICS 1993.
+//! Two thresholds with hysteresis for emptying a write cache: P. Biswas, K. K. Ramakrishnan, D. Towsley, "Trace driven
+//! analysis of write caching policies for disks", SIGMETRICS 1993, doi:10.1145/166962.166971. They found fewer writes to the
+//! disk with two than with one; where the marks are is ours.
 //!
 //! ```text
 //!   speed |#########   ###   ###
