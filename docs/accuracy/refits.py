@@ -24,6 +24,7 @@ import numpy as np
 import pslc
 from pslc import units
 from pslc.errors import PslcError
+from pslc.processes import end_with_parent
 from pslc.twin import data, fit, known, profile, published
 from pslc.twin.data import Floats
 

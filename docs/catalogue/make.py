@@ -34,7 +34,7 @@ All take the same options:
 |---|---|
 | `--quick` | a sample; the report says what was left out |
 | `--region 10GB-50GB` | stays within that part of the drive |
-| `--fill-first 50%` | writes that much of the drive before, from its beginning, and works behind it; a job file goes where it says (simulated drives) |
+| `--fill-first 50%` | writes that much of the drive before, and works behind it; job files go where they say (simulated) |
 | `--idle 5min` | leaves the drive alone before; of job files on simulated drives too |
 | `--repeat 5` | so many times, each with a seed and a folder of its own; `repeats` in the findings is the spread |
 | `--resume RUN` | goes on with a run that was interrupted |

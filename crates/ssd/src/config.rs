@@ -23,12 +23,23 @@ pub enum Link {
     Sata { mbps: u32 },
     /// Generation 1..=6 and number of lanes.
     Pcie { generation: u8, lanes: u8 },
+    /// Through a bridge, with the line rate in Mb/s: 5000, 10000 or 20000.
+    Usb { mbps: u32 },
 }
 
 impl Default for Link {
     fn default() -> Link {
         Link::Sata { mbps: 6000 }
     }
+}
+
+/// What a bridge from USB makes of commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Usb {
+    /// Bulk-only transport (BOT): one command at a time. Else USB attached SCSI (UAS), which queues them.
+    pub bulk_only: bool,
+    /// Whether trims end at the bridge, and the drive never hears of them.
+    pub drops_discards: bool,
 }
 
 /// Times of one cell mode for a whole multi-plane operation on one die.
@@ -145,6 +156,32 @@ pub struct Power {
     pub die_erase_mw: u64,
     /// Moving one byte of the host's over the link and through the controller, in picojoules.
     pub data_pj_per_byte: u64,
+    /// Deeper states, in the order in which they are entered.
+    pub states: [Option<PowerState>; POWER_STATES],
+}
+
+pub const POWER_STATES: usize = 3;
+
+/// A non-operational power state that a drive enters by itself (NVMe: autonomous power state transitions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PowerState {
+    /// Silence of the host before it (NVMe: the sum of ITPT up to here).
+    pub after: Nanos,
+    /// All of the drive in it, in milliwatts.
+    pub draws_mw: u64,
+    /// Time to enter it, which a command that comes meanwhile waits for (ENLAT).
+    pub entry: Nanos,
+    /// Time to leave it (EXLAT).
+    pub exit: Nanos,
+    /// Whether the drive may fold in it; where not, it stops folding to enter it.
+    pub background: bool,
+}
+
+impl Power {
+    /// Silence of the host after which nothing is folded any more.
+    pub fn background_until(&self) -> Option<Nanos> {
+        self.states.iter().flatten().find(|state| !state.background).map(|state| state.after)
+    }
 }
 
 /// Two heat capacities one after the other: the chips, whose temperature the drive reports, and the board with what is on it.
@@ -309,6 +346,8 @@ pub struct Config {
     /// Bytes the host can address, in the configured cache mode.
     pub capacity_bytes: u64,
     pub link: Link,
+    /// Of a drive behind USB.
+    pub usb: Option<Usb>,
     pub nand: Nand,
     pub controller: Controller,
     pub ftl: Ftl,
@@ -378,6 +417,12 @@ impl Config {
                 dies / 1_000_000,
                 (2 * self.nand.dies as u64 * unit).div_ceil(1 << 20),
             ));
+        }
+        if self.usb.is_some_and(|usb| usb.drops_discards) {
+            notes.push(
+                "usb.discard is \"dropped\": trims end at the bridge, and the drive keeps what was deleted"
+                    .into(),
+            );
         }
         notes
     }

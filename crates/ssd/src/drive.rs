@@ -7,7 +7,7 @@ use crate::cores::Cores;
 use crate::ftl::{Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::{Nand, Way};
-use crate::power::{energy_pj, Activity, Waking};
+use crate::power::{energy_pj, Activity, Waking, LEVELS};
 use crate::request::{Op, Request};
 use crate::thermal::Thermal;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
@@ -38,8 +38,11 @@ pub struct Drive {
     map_programmed_pages: u64,
     /// Pages of the map that were changed and have gone, and wait to be written together.
     map_pages_to_write: u32,
-    /// Time spent in the idle state.
-    idle: Nanos,
+    /// Time spent in the idle state, and in each deeper one.
+    idle: [Nanos; LEVELS],
+    /// What a bridge from USB makes of commands, and from when on it takes the next where it takes one at a time.
+    usb: config::Usb,
+    bus_free: Nanos,
     /// Leaving the idle state.
     waking: Waking,
     /// Time requests have waited for the map.
@@ -109,7 +112,9 @@ impl Drive {
             map_read_pages: 0,
             map_programmed_pages: 0,
             map_pages_to_write: 0,
-            idle: Nanos::ZERO,
+            idle: [Nanos::ZERO; LEVELS],
+            usb: config.usb.unwrap_or_default(),
+            bus_free: Nanos::ZERO,
             waking: Waking::default(),
             map_waited: Nanos::ZERO,
             unflushed: false,
@@ -226,10 +231,14 @@ impl Drive {
         let before = self.now;
         self.now = now;
         if now > self.silent_since {
-            let worked = self.ftl.background(&mut self.nand, self.silent_since, now);
+            let deep = self.power.as_ref().and_then(|power| power.background_until());
+            let until = deep.map_or(now, |after| now.min(self.silent_since + after));
+            let worked = self.ftl.background(&mut self.nand, self.silent_since, until);
             if let Some(power) = &self.power {
-                let asleep = self.waking.rest(power, self.silent_since.max(worked), now);
-                self.idle += now.saturating_sub(before.max(asleep));
+                let spans = self.waking.rest(power, self.silent_since, self.silent_since.max(worked), now);
+                for (idle, (begin, end)) in self.idle.iter_mut().zip(spans) {
+                    *idle += now.min(end).saturating_sub(before.max(begin));
+                }
             }
         }
         self.nand.forget_before(now);
@@ -277,11 +286,17 @@ impl Drive {
             "{request:?} ends past {} bytes",
             self.capacity_bytes
         );
+        if request.op == Op::Trim && self.usb.drops_discards {
+            // It ends at the bridge: the drive is not even woken.
+            return now;
+        }
         self.advance(now);
         self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
         self.nand.waits.begin(now);
         self.nand.waits.spend(awake, Cause::Waking);
+        let awake = awake.max(self.bus_free);
+        self.nand.waits.spend(awake, Cause::Link);
         let done = match request.op {
             Op::Read => {
                 let taken = self.cores.take(awake, self.controller.read);
@@ -300,6 +315,9 @@ impl Drive {
                 self.flush(taken)
             }
         };
+        if self.usb.bulk_only {
+            self.bus_free = done;
+        }
         self.silent_since = self.silent_since.max(done);
         self.nand.waits.end(done);
         let share = self.link.share_permille();

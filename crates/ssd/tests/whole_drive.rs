@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::small;
+use common::{closed_loop, column, small};
 use pslc_ssd::config::*;
 use pslc_ssd::{Machine, Nanos, Request};
 
@@ -13,31 +13,8 @@ fn rng(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// A closed loop of `depth` requests; returns the time it took.
-fn closed_loop(
-    machine: &mut Machine,
-    from: Nanos,
-    depth: usize,
-    count: usize,
-    direct: bool,
-    mut next: impl FnMut(usize) -> Request,
-) -> Nanos {
-    let mut ends = vec![from; depth];
-    for i in 0..count {
-        let slot = (0..depth).min_by_key(|slot| ends[*slot]).unwrap();
-        ends[slot] = machine.submit(ends[slot], &next(i), direct);
-    }
-    *ends.iter().max().unwrap() - from
-}
-
 fn iops(count: usize, time: Nanos) -> f64 {
     count as f64 / time.as_secs_f64()
-}
-
-fn column(machine: &Machine, name: &str) -> u64 {
-    let mut values = vec![0; Machine::COLUMNS.len()];
-    machine.sample(Nanos::ZERO, &mut values);
-    values[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 
 /// A machine whose first `bytes` are written and at rest.
@@ -245,6 +222,7 @@ fn powered() -> Config {
         die_program_mw: 60,
         die_erase_mw: 70,
         data_pj_per_byte: 500,
+        ..Power::default()
     });
     config
 }

@@ -59,6 +59,13 @@ const PCIE_TO_HOST: Packets = Packets { payload: 256, overhead: 28, turnaround: 
 /// (X_RDY/R_RDY, WTRM/R_OK; Serial ATA revision 3.x, link layer).
 const SATA_FIS: Packets = Packets { payload: 8192, overhead: 32, turnaround: Nanos(700) };
 
+/// USB 3: data packets of 1024 B with a header packet of 20 B, framing of 8 B and CRC-32 (USB 3.2, link layer); each
+/// direction has a line of its own.
+const USB: Packets = Packets { payload: 1024, overhead: 32, turnaround: Nanos(0) };
+
+/// Command, ready and sense information units (UAS) or command and status wrappers (BOT), each a packet of its own, with
+/// the transaction packets that acknowledge them.
+const USB_COMMAND_BYTES: u64 = 256;
 /// Bytes of command and completion that cross beside the data (NVMe: 64 B entry; 16 B completion; doorbells, packets).
 const PCIE_COMMAND_BYTES: u64 = 128;
 /// NCQ: register, DMA setup and set-device-bits FIS with their turnarounds, as wire time in bytes at 600 MB/s.
@@ -85,6 +92,7 @@ impl Link {
         let (one_line, down, up, command_bytes) = match link {
             config::Link::Sata { .. } => (true, SATA_FIS, SATA_FIS, SATA_COMMAND_BYTES),
             config::Link::Pcie { .. } => (false, PCIE_TO_DRIVE, PCIE_TO_HOST, PCIE_COMMAND_BYTES),
+            config::Link::Usb { .. } => (false, USB, USB, USB_COMMAND_BYTES),
         };
         let bytes_per_s = line_bytes_per_s(link);
         Link {
@@ -162,10 +170,13 @@ impl Link {
     }
 }
 
-/// Bytes a second after the line code: 8b/10b on SATA and PCIe 1 and 2, 128b/130b from PCIe 3, 242/256 flits on PCIe 6.
+/// Bytes a second after the line code: 8b/10b on SATA, PCIe 1 and 2, and USB 3 at 5 Gb/s; 128b/130b from PCIe 3, 242/256
+/// flits on PCIe 6; 128b/132b on USB 3 at 10 Gb/s a lane.
 fn line_bytes_per_s(link: &config::Link) -> u64 {
     match *link {
         config::Link::Sata { mbps } => mbps as u64 * 1_000_000 / 10,
+        config::Link::Usb { mbps: 5000 } => 500_000_000,
+        config::Link::Usb { mbps } => mbps as u64 * 1_000_000 / 8 * 128 / 132,
         config::Link::Pcie { generation, lanes } => {
             let per_lane = match generation {
                 1 => 250_000_000,
@@ -207,6 +218,13 @@ mod tests {
     #[test]
     fn pcie_3_x4_carries_half_of_that() {
         assert_eq!(ceilings(config::Link::Pcie { generation: 3, lanes: 4 }), (3316, 3550));
+    }
+
+    #[test]
+    fn usb_at_10_gb_a_second_carries_1_2_gb_each_way() {
+        let (write, read) = ceilings(config::Link::Usb { mbps: 10_000 });
+        assert_eq!((write, read), (1175, 1175));
+        assert_eq!(ceilings(config::Link::Usb { mbps: 5000 }).0, 484);
     }
 
     #[test]

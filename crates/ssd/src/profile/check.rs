@@ -1,7 +1,7 @@
 //! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
 //! reclaimed.
 
-use super::keys::THROTTLES;
+use super::keys::{STATES, THROTTLES};
 use super::reader::Reader;
 use super::{units, ProfileError};
 use crate::config::*;
@@ -16,6 +16,8 @@ pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     times(c, reader)?;
     controller(c, reader)?;
     policy(c, reader)?;
+    usb(c, reader)?;
+    power_states(c, reader)?;
     thermal(c, reader)?;
     page_cache(c, reader)?;
     space(c, reader)
@@ -177,6 +179,33 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
         return fail("cache.idle.rate", "cache.idle.rate is 0".into(), "idle = \"never\"");
+    }
+    Ok(())
+}
+
+fn usb(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    if c.usb.is_some() && !matches!(c.link, Link::Usb { .. }) {
+        let key = if reader.value("usb.transport").is_some() { "usb.transport" } else { "usb.discard" };
+        let hint = "link = \"usb10g\", for one; a drive without a bridge has no [usb]";
+        return Err(reader.error(key, format!("{key} is of a bridge, and the link is not USB"), hint.into()));
+    }
+    Ok(())
+}
+
+fn power_states(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let Some(power) = &c.power else { return Ok(()) };
+    let mut before = Nanos::ZERO;
+    for (state, [table, after, ..]) in power.states.iter().zip(STATES) {
+        let Some(state) = state else { continue };
+        if state.after <= before {
+            let message = format!("{table} is not entered later than the state before it");
+            return Err(reader.error(
+                after,
+                message,
+                "each deeper state comes after a longer silence".into(),
+            ));
+        }
+        before = state.after;
     }
     Ok(())
 }

@@ -11,7 +11,38 @@ const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
 const PLP: Switch = [("off", false), ("on", true)];
 const WRITE_CACHE: Switch = [("on", true), ("off", false)];
-const LINKS: &[&str] = &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4"];
+const LINKS: &[&str] =
+    &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4", "usb5g", "usb10g", "usb20g"];
+const TRANSPORT: Switch = [("uas", false), ("bot", true)];
+const DISCARD: Switch = [("passed", false), ("dropped", true)];
+const BACKGROUND: Switch = [("stops", false), ("goes-on", true)];
+/// Tables of the deeper power states, and their keys.
+pub const STATES: [[&str; 6]; POWER_STATES] = [
+    [
+        "power.state1",
+        "power.state1.after",
+        "power.state1.draws",
+        "power.state1.entry",
+        "power.state1.exit",
+        "power.state1.background",
+    ],
+    [
+        "power.state2",
+        "power.state2.after",
+        "power.state2.draws",
+        "power.state2.entry",
+        "power.state2.exit",
+        "power.state2.background",
+    ],
+    [
+        "power.state3",
+        "power.state3.after",
+        "power.state3.draws",
+        "power.state3.entry",
+        "power.state3.exit",
+        "power.state3.background",
+    ],
+];
 /// Tables of the steps of thermal throttling, and their keys.
 pub const THROTTLES: [[&str; 4]; 3] = [
     ["heat.throttle1", "heat.throttle1.at", "heat.throttle1.until", "heat.throttle1.speed"],
@@ -84,6 +115,16 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
     v.quantity("capacity", &mut draft.capacity, units::BYTES, None)?;
     v.optional("capacity_pure_slc", &mut draft.capacity_pure_slc, units::BYTES)?;
     v.key("link", &mut c.link, read_link, |link| Some(quoted(&link_word(link))))?;
+    let behind_usb = |r: &Reader| {
+        let said = |key| r.value(key).is_some();
+        r.value("link").is_some_and(|link| link.text.starts_with("usb"))
+            || said("usb.transport")
+            || said("usb.discard")
+    };
+    if let Some(usb) = v.table(&mut c.usb, behind_usb) {
+        v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT)?;
+        v.switch("usb.discard", &mut usb.drops_discards, DISCARD)?;
+    }
     nand(v, &mut c.nand)?;
     controller(v, &mut c.controller)?;
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy))?;
@@ -98,6 +139,15 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
         v.quantity("power.die_program", &mut power.die_program_mw, units::POWER, None)?;
         v.quantity("power.die_erase", &mut power.die_erase_mw, units::POWER, None)?;
         v.quantity("power.data", &mut power.data_pj_per_byte, units::ENERGY_PER_BYTE, None)?;
+        let idle_mw = power.idle_mw;
+        for (state, [table, after, draws, entry, exit, background]) in power.states.iter_mut().zip(STATES) {
+            let Some(state) = v.table(state, |r| r.has_table(table)) else { break };
+            v.quantity(after, &mut state.after, units::TIME, None)?;
+            v.quantity(draws, &mut state.draws_mw, units::POWER, Some(idle_mw))?;
+            v.quantity(entry, &mut state.entry, units::TIME, Some(Nanos::ZERO))?;
+            v.quantity(exit, &mut state.exit, units::TIME, Some(Nanos::ZERO))?;
+            v.switch(background, &mut state.background, BACKGROUND)?;
+        }
     }
     if let Some(heat) = v.table(&mut c.heat, |r| r.has_table("heat")) {
         thermal(v, heat)?;
@@ -251,7 +301,8 @@ fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
     parse_link(text).ok_or_else(|| {
         let near = nearest(text, LINKS.iter().copied());
         let hint = format!(
-            "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16"
+            "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16; \
+             USB: usb5g, usb10g, usb20g"
         );
         reader.error("link", format!("link is \"{text}\", which is unknown"), hint)
     })
@@ -261,6 +312,10 @@ fn parse_link(text: &str) -> Option<Link> {
     if let Some(rate) = text.strip_prefix("sata") {
         let mbps = rate.parse::<u32>().ok().filter(|rate| [150, 300, 600].contains(rate))? * 10;
         return Some(Link::Sata { mbps });
+    }
+    if let Some(rate) = text.strip_prefix("usb") {
+        let gbps = rate.strip_suffix('g')?.parse::<u32>().ok().filter(|rate| [5, 10, 20].contains(rate))?;
+        return Some(Link::Usb { mbps: gbps * 1000 });
     }
     let (generation, lanes) = text.strip_prefix("pcie")?.split_once('x')?;
     let generation = generation.parse().ok().filter(|g| (1..=6).contains(g))?;
@@ -272,5 +327,6 @@ fn link_word(link: &Link) -> String {
     match link {
         Link::Sata { mbps } => format!("sata{}", mbps / 10),
         Link::Pcie { generation, lanes } => format!("pcie{generation}x{lanes}"),
+        Link::Usb { mbps } => format!("usb{}g", mbps / 1000),
     }
 }

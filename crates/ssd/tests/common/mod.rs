@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pslc_ssd::config::*;
-use pslc_ssd::{Drive, Nanos, Request};
+use pslc_ssd::{Drive, Machine, Nanos, Request};
 
 /// 4 dies on 2 channels, 1 plane; a superblock is 4 program units of 48 KiB, and there are 32.
 pub fn tiny() -> Config {
@@ -57,6 +57,7 @@ pub fn tiny() -> Config {
             dead_until_idle: false,
             idle: Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: None, residue_bytes: 0 }),
         },
+        usb: None,
         power: None,
         heat: None,
         wear: None,
@@ -84,6 +85,30 @@ pub fn small() -> Config {
     config.capacity_bytes = 2_800_000_000 / 4096 * 4096;
     config.cache.dynamic_bytes = 800_000_000;
     config
+}
+
+/// A closed loop of `depth` requests; returns the time it took.
+pub fn closed_loop(
+    machine: &mut Machine,
+    from: Nanos,
+    depth: usize,
+    count: usize,
+    direct: bool,
+    mut next: impl FnMut(usize) -> Request,
+) -> Nanos {
+    let mut ends = vec![from; depth];
+    for i in 0..count {
+        let slot = (0..depth).min_by_key(|slot| ends[*slot]).unwrap();
+        ends[slot] = machine.submit(ends[slot], &next(i), direct);
+    }
+    *ends.iter().max().unwrap() - from
+}
+
+/// A counter or gauge of a machine.
+pub fn column(machine: &Machine, name: &str) -> u64 {
+    let mut values = vec![0; Machine::COLUMNS.len()];
+    machine.sample(&mut values);
+    values[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 
 /// Time-ordered requests at a queue depth, on a drive.

@@ -30,8 +30,16 @@ pub const DRAWN: &[(&str, Draw)] = &[
         _ => Some(word_of::<CacheMode>(n)),
     }),
     ("link", |n, _| {
-        one_of(n, &["pcie3x1", "sata600", "pcie4x4", "sata300", "pcie1x1", "pcie2x2", "pcie5x1", "pcie6x1"])
+        one_of(
+            n,
+            &[
+                "pcie3x1", "sata600", "pcie4x4", "sata300", "pcie1x1", "pcie2x2", "pcie5x1", "pcie6x1",
+                "usb10g", "usb5g", "usb20g",
+            ],
+        )
     }),
+    ("usb.transport", |n, d| usb(d).then(|| one_of(n, &["", "bot", "uas"])).flatten()),
+    ("usb.discard", |n, d| usb(d).then(|| one_of(n, &["", "dropped", "passed"])).flatten()),
     ("nand.channels", |n, _| one_of(n, &["2", "1", "3"])),
     ("nand.dies", |n, d| Some((number(d, "nand.channels") * [2, 1, 3][n as usize % 3]).to_string())),
     ("nand.planes", |n, _| one_of(n, &["1", "2"])),
@@ -115,6 +123,25 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("power.die_program", |n, d| draws(d).then(|| among(n, &["60mW", "900mW"]))),
     ("power.die_erase", |n, d| draws(d).then(|| among(n, &["70mW", "950mW"]))),
     ("power.data", |n, d| draws(d).then(|| among(n, &["500pJ/B", "90nJ/B"]))),
+    ("power.state1.after", |n, d| draws(d).then(|| one_of(n, &["", "2ms", "7ms"])).flatten()),
+    ("power.state1.draws", |n, d| deepens(d, 1).then(|| one_of(n, &["", "20mW", "300mW"])).flatten()),
+    ("power.state1.entry", |n, d| deepens(d, 1).then(|| one_of(n, &["", "1ms", "9ms"])).flatten()),
+    ("power.state1.exit", |n, d| deepens(d, 1).then(|| one_of(n, &["", "2ms", "15ms"])).flatten()),
+    ("power.state1.background", |n, d| {
+        deepens(d, 1).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()
+    }),
+    ("power.state2.after", |n, d| deepens(d, 1).then(|| one_of(n, &["", "8ms", "12ms"])).flatten()),
+    ("power.state2.draws", |n, d| deepens(d, 2).then(|| one_of(n, &["", "5mW"])).flatten()),
+    ("power.state2.entry", |n, d| deepens(d, 2).then(|| one_of(n, &["", "3ms"])).flatten()),
+    ("power.state2.exit", |n, d| deepens(d, 2).then(|| one_of(n, &["", "22ms"])).flatten()),
+    ("power.state2.background", |n, d| {
+        deepens(d, 2).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()
+    }),
+    ("power.state3.after", |n, d| deepens(d, 2).then(|| one_of(n, &["", "13ms", "20ms"])).flatten()),
+    ("power.state3.draws", |n, d| deepens(d, 3).then(|| one_of(n, &["", "1mW"])).flatten()),
+    ("power.state3.entry", |n, d| deepens(d, 3).then(|| one_of(n, &["", "4ms"])).flatten()),
+    ("power.state3.exit", |n, d| deepens(d, 3).then(|| one_of(n, &["", "40ms"])).flatten()),
+    ("power.state3.background", |n, d| deepens(d, 3).then(|| one_of(n, &["", "goes-on"])).flatten()),
     ("heat.ambient", |n, d| draws(d).then(|| one_of(n, &["", "25C", "41.5C"])).flatten()),
     ("heat.chips", |n, d| warms(d).then(|| among(n, &["0.5J/K", "1J/K"]))),
     ("heat.board", |n, d| warms(d).then(|| among(n, &["2J/K", "30J/K"]))),
@@ -241,6 +268,14 @@ fn idles(drawn: &Drawn) -> bool {
 
 fn draws(drawn: &Drawn) -> bool {
     drawn.contains_key("power.active")
+}
+
+fn usb(drawn: &Drawn) -> bool {
+    drawn["link"].starts_with("usb")
+}
+
+fn deepens(drawn: &Drawn, state: u32) -> bool {
+    drawn.contains_key(format!("power.state{state}.after").as_str())
 }
 
 fn warms(drawn: &Drawn) -> bool {

@@ -122,7 +122,8 @@ pub struct Reference {
     erasing: u64,
     host_bytes: u64,
     /// Time in the idle state.
-    idle: u64,
+    idle: [u64; 1 + POWER_STATES],
+    last_done: u64,
     thermal: Option<Thermal>,
     /// Superblocks of the cache whose data have all died, left for idle time.
     kept: Vec<usize>,
@@ -205,7 +206,8 @@ impl Reference {
             programming: 0,
             erasing: 0,
             host_bytes: 0,
-            idle: 0,
+            idle: [0; 1 + POWER_STATES],
+            last_done: 0,
             thermal: c.heat.clone().map(Thermal::new),
             kept: Vec::new(),
             map: Vec::new(),
@@ -220,7 +222,13 @@ impl Reference {
     }
 
     pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
-        let now = Nanos(self.wake(now));
+        if matches!(request.op, Op::Trim) && self.c.usb.is_some_and(|usb| usb.drops_discards) {
+            return now;
+        }
+        let mut now = Nanos(self.wake(now));
+        if self.c.usb.is_some_and(|usb| usb.bulk_only) {
+            now.0 = now.0.max(self.last_done);
+        }
         let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
         let time = match request.op {
             Op::Read => self.c.controller.read,
@@ -247,6 +255,7 @@ impl Reference {
             }
             Op::Flush => self.flush(taken),
         };
+        self.last_done = done;
         self.silent_since = self.silent_since.max(done);
         Nanos(done)
     }
@@ -261,11 +270,24 @@ impl Reference {
             }
         }
         if let Some(power) = self.c.power {
-            if now.0 > self.quiet_since() + power.idle_after.0 && now.0 > self.awake_from {
-                self.awake_from = now.0 + power.exit.0;
+            let rest = self.rests(power).into_iter().enumerate().rev().find(|(_, begin)| now.0 > *begin);
+            if let Some((level, begin)) = rest.filter(|_| now.0 > self.awake_from) {
+                let (entry, exit) = match level {
+                    0 => (0, power.exit.0),
+                    _ => power.states[level - 1].map(|state| (state.entry.0, state.exit.0)).unwrap(),
+                };
+                self.awake_from = now.0.max(begin + entry) + exit;
             }
         }
         now.0.max(self.awake_from)
+    }
+
+    /// When the idle state and each deeper one there is begin if nothing happens.
+    fn rests(&self, power: Power) -> Vec<u64> {
+        let mut begins = vec![self.quiet_since() + power.idle_after.0];
+        let deeper = power.states.iter().flatten();
+        begins.extend(deeper.map(|state| self.quiet_since().max(self.silent_since + state.after.0)));
+        begins
     }
 
     fn quiet_since(&self) -> u64 {
@@ -296,21 +318,27 @@ impl Reference {
         let before = std::mem::replace(&mut self.now, now);
         self.background();
         if let Some(power) = self.c.power {
-            let asleep = before.max(self.quiet_since() + power.idle_after.0);
-            self.idle += now.saturating_sub(asleep);
+            let begins = self.rests(power);
+            for (level, begin) in begins.iter().enumerate() {
+                let end = begins[level + 1..].iter().copied().min().unwrap_or(u64::MAX).min(now);
+                self.idle[level] += end.saturating_sub(before.max(*begin));
+            }
         }
     }
 
     /// Energy drawn up to now, in nanojoules.
     pub fn energy_nj(&self) -> u64 {
         let Some(power) = self.c.power else { return 0 };
-        let milliwatts = [
-            (power.active_mw, self.now - self.idle),
-            (power.idle_mw, self.idle),
+        let resting: u64 = self.idle.iter().sum();
+        let mut milliwatts = vec![
+            (power.active_mw, self.now - resting),
+            (power.idle_mw, self.idle[0]),
             (power.die_read_mw, self.sensing),
             (power.die_program_mw, self.programming),
             (power.die_erase_mw, self.erasing),
         ];
+        let states = power.states.iter().zip(&self.idle[1..]);
+        milliwatts.extend(states.filter_map(|(state, time)| state.map(|state| (state.draws_mw, *time))));
         let picojoules: u64 = milliwatts.iter().map(|(mw, time)| mw * time).sum();
         (picojoules + power.data_pj_per_byte * self.host_bytes) / 1000
     }
@@ -335,7 +363,12 @@ impl Reference {
             _ => idle.threshold.0,
         };
         let start = self.silent_since + threshold;
-        if self.now <= start {
+        // A state in which nothing is folded ends it.
+        let states = self.c.power.iter().flat_map(|power| power.states.iter().flatten());
+        let deep =
+            states.filter(|state| !state.background).map(|state| self.silent_since + state.after.0).min();
+        let until = self.now.min(deep.unwrap_or(u64::MAX));
+        if until <= start {
             return;
         }
         self.exhausted = false;
@@ -351,8 +384,8 @@ impl Reference {
             if self.in_flight.len() == depth {
                 at = at.max(self.end_of(self.in_flight[0]));
             }
-            if at >= self.now {
-                self.worked_until = self.now;
+            if at >= until {
+                self.worked_until = until;
                 break;
             }
             let moved = match self.slc_valid() * PAGE > idle.residue_bytes {
@@ -376,6 +409,9 @@ impl Reference {
     fn wire_time(&self, bytes: u64, to_drive: bool) -> u64 {
         let (payload, overhead, dead, rate) = match self.c.link {
             Link::Sata { mbps } => (8192, 32, 700, mbps as u64 * 100_000),
+            Link::Usb { mbps: 5000 } => (1024, 32, 0, 500_000_000),
+            Link::Usb { mbps: 10_000 } => (1024, 32, 0, 1_212_121_212),
+            Link::Usb { .. } => (1024, 32, 0, 2_424_242_424),
             Link::Pcie { generation, lanes } => {
                 let lane = match generation {
                     1 => 250_000_000,
@@ -402,6 +438,7 @@ impl Reference {
         match self.c.link {
             Link::Sata { .. } => 2400,
             Link::Pcie { .. } => 128,
+            Link::Usb { .. } => 256,
         }
     }
 
@@ -409,7 +446,7 @@ impl Reference {
         let time = self.wire_time(bytes, true);
         match self.c.link {
             Link::Sata { .. } => self.line.reserve(ready, time),
-            Link::Pcie { .. } => {
+            Link::Pcie { .. } | Link::Usb { .. } => {
                 self.line_to_drive = self.line_to_drive.max(ready) + time;
                 self.line_to_drive
             }
