@@ -108,6 +108,10 @@ def test_fill_levels_finds_how_the_cache_shrinks(small):
     by = {row["full"]: row["cache_bytes"] for row in found["levels"]}
     for level in (0.0, 0.3, 0.6):
         assert by[level] == pytest.approx(800e6 - 700e6 * level, rel=0.03)
+    # Half of 800 MB is left at 57 % full, so at the level of 50 and no longer at that of 60.
+    assert (found["half_full"], found["half_gone"]) == (0.5, 0.6)
+    advice = "Keep it at most 50 % full: at 60 % less than half of it is left."
+    assert suites.load("fill-levels").sentences(found)[-1] == advice
 
 
 def test_fill_levels_of_a_static_cache_are_equal(small):
@@ -115,6 +119,8 @@ def test_fill_levels_of_a_static_cache_are_equal(small):
     known = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
     assert len(known) >= 9
     assert max(known) < 1.05 * min(known)
+    assert found["half_gone"] is None
+    assert suites.load("fill-levels").sentences(found)[-1].startswith("Run it as full as you like")
 
 
 def test_range_sweep_finds_what_the_controller_holds_of_its_map(small):
@@ -129,7 +135,9 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     by = {row["full"]: row["cache_bytes"] for row in found["levels"]}
     assert by[0.0] == pytest.approx(800e6, rel=0.03)
     assert by[0.5] == by[0.9] == 0
-    assert suites.load("fill-levels").sentences(found)[-1] == "At 50 % full, nothing is left of it."
+    said = suites.load("fill-levels").sentences(found)
+    assert said[-2] == "At 50 % full, nothing is left of it."
+    assert said[-1] == "Keep it as empty as you can: at 50 % full less than half of it is left."
 
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):

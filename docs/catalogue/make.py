@@ -34,8 +34,8 @@ All take the same options:
 |---|---|
 | `--quick` | a sample; the report says what was left out |
 | `--region 10GB-50GB` | stays within that part of the drive |
-| `--fill-first 50%` | writes that much of the drive before, and works behind it; job files go where they say (simulated) |
-| `--idle 5min` | leaves the drive alone before; of job files on simulated drives too |
+| `--fill-first 50%` | writes that much of the drive before, and works behind it; a job file goes where it says |
+| `--idle 5min` | leaves the drive alone before |
 | `--repeat 5` | so many times, each with a seed and a folder of its own; `repeats` in the findings is the spread |
 | `--resume RUN` | goes on with a run that was interrupted |
 
@@ -80,15 +80,8 @@ def document() -> str:
         found = _cost(name, target, quick=False)
         asks = suites.question(name)
         lines.append(f"| [{name}](#{name}) | {asks[: asks.index('?') + 1]} | {_writes(found)} | {_takes(found)} |")
-    for name in suites.OF_FILES:
-        asks = suites.question(name)
-        lines.append(f"| [{name}](#{name}) | {asks[: asks.index('?') + 1]} | what its file says | |")
     for name in suites.names():
         lines += ["", _section(name, target)]
-    for name in suites.OF_FILES:
-        suite = suites.load(name)
-        findings = inspect.cleandoc(suite.findings.__doc__ or "")
-        lines += ["", f"## {name}\n\n{suite.__doc__.strip()}\n\nFindings:\n\n{findings}"]
     return "\n".join(lines) + "\n"
 
 

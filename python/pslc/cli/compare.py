@@ -35,13 +35,14 @@ def command(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Page with all curves.", metavar="HTML")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Set recordings beside each other: figures, ratios, and which differ by more than the noise.
+    """Set recordings beside each other: figures, ratios, which differ by more than the noise, and in a sentence whether
+    anything changed.
 
     Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
     tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
     from pslc.errors import refusal
-    from pslc.findings import comparison
+    from pslc.findings import comparison, verdict
     from pslc.opened import catalogue, read_side, read_suites
     from pslc.report import terminal
 
@@ -66,7 +67,9 @@ def command(
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]
-        print(json.dumps({"runs": [str(run) for run in runs], "sides": names, "figures": figures}, indent=1))
+        told = verdict.verdicts(sides, rows)
+        document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": told, "figures": figures}
+        print(json.dumps(document, indent=1))
     else:
         terminal.show_comparison(sides, rows, list(suites))
     if any(row.out_of_tolerance for row in rows):

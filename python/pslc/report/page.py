@@ -14,6 +14,7 @@ from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
+from pslc.findings.verdict import verdicts
 from pslc.recording import Recording
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def render_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] 
     pictures = [] if len(suites) > 1 else curves.of_sides(sides)
     title = f"Comparison of {', '.join(side.name for side in sides[:-1])} and {sides[-1].name}"
     drawn = [(picture, about) for picture in pictures]
-    return with_pictures("comparison.html.jinja", drawn, sides=sides, rows=rows, suites=suites, title=title)
+    told = verdicts(sides, rows)
+    return with_pictures("comparison.html.jinja", drawn, sides=sides, rows=rows, suites=suites, title=title, told=told)
 
 
 def write_fit(found: "Answer", path: Path) -> None:

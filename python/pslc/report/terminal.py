@@ -18,6 +18,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.findings.comparison import Row, Side
+from pslc.findings.verdict import verdicts
 
 if TYPE_CHECKING:
     from pslc.twin.answer import Answer
@@ -124,7 +125,8 @@ def show_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = 
     picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
     if picture is not None:
         head += _plot(picture, out.width)
-    room = MOST_LINES - len(out.render_lines(Group(*head))) - 2
+    told = [Text(sentence) for sentence in verdicts(sides, rows)]
+    room = MOST_LINES - len(out.render_lines(Group(*head, *told))) - 2
     said: list[RenderableType] = []
     if len(rows) > room:
         room -= 1
@@ -151,7 +153,7 @@ def show_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = 
         table.add_row(Text(row.name) + mark, *cells)
     if any(any(row.differs) for row in rows):
         said.append(Text("* differs from the first by more than the noise", style="dim"))
-    out.print(Group(*head, table, *said))
+    out.print(Group(*head, table, *said, *told))
 
 
 def _plot(picture: Picture, width: int) -> list[Text]:

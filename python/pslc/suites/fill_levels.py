@@ -26,6 +26,8 @@ REST_S, LONGEST_REST_S = 600.0, 3600.0
 LARGEST = 0.6
 """Of the drive: no cache is larger."""
 NOMINAL = 0.2
+HALF = 0.5
+"""Of the cache of the empty drive: what the advice is to keep."""
 
 
 def steps(region: Region) -> Steps:
@@ -62,6 +64,8 @@ def findings(recording: Recording) -> dict[str, Any]:
       where the free space ended before the cache, which then holds `cache_bytes_low` or more, and 0 where all of it was
       as slow as past the cache
     - `cache_bytes_empty`, `cache_bytes_fullest`: the first and the last of those that are known
+    - `half_full`: the fullest level, 0 to 1, up to which at least half of the first is left; `half_gone`: the level
+      after it, where less is; null where there is none, or nothing is known
     """
     rows: list[dict[str, Any]] = []
     first: Cache | None = None
@@ -75,9 +79,21 @@ def findings(recording: Recording) -> dict[str, Any]:
                 rows.append(_row(level, of, found, first))
     known = [row["cache_bytes"] for row in rows if row["cache_bytes"] is not None]
     ends = {"cache_bytes_empty": known[0] if known else None, "cache_bytes_fullest": known[-1] if known else None}
+    ends |= _half([row for row in rows if row["cache_bytes"] is not None])
     never = Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
     doubts = [] if known else [never]
     return {"levels": rows, **ends, "doubts": doubts}
+
+
+def _half(known: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Where half of the cache of the first level has gone, and the level before that."""
+    least = known[0]["cache_bytes"] * HALF if known else 0.0
+    gone = next((at for at, row in enumerate(known) if row["cache_bytes"] < least), None)
+    before = known if gone is None else known[:gone]
+    return {
+        "half_full": before[-1]["full"] if least and before else None,
+        "half_gone": known[gone]["full"] if least and gone is not None else None,
+    }
 
 
 def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> dict[str, Any]:
@@ -109,6 +125,13 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     if held and held[-1] is not known[-1]:
         gone = next(row for row in known if row["full"] > held[-1]["full"])
         said.append(f"At {100 * gone['full']:.0f} % full, nothing is left of it.")
+    full, gone_at = findings["half_full"], findings["half_gone"]
+    if gone_at is not None and full:
+        said.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
+    elif gone_at is not None:
+        said.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
+    elif full:
+        said.append(f"Run it as full as you like: up to {100 * full:.0f} % at least half of it is left.")
     return said
 
 

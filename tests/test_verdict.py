@@ -1,0 +1,76 @@
+"""`pslc compare` says whether anything changed: right about random repeats whose truth is known."""
+
+import json
+
+import numpy as np
+
+import pslc
+from pslc.findings.comparison import Row, Side, _mean, apart, rate
+from pslc.findings.verdict import BY_CHANCE, verdicts
+
+SHOWN = {"drive": "x", "suite": "fill"}
+
+
+def compared(samples):
+    """Rows of two sides from samples of each figure: shape (2, figures, repeats)."""
+    rows = []
+    for number, (one, other) in enumerate(zip(*samples, strict=True)):
+        figures = [_mean([rate(value, 0.0) for value in of]) for of in (one, other)]
+        rows.append(Row(f"figure {number}", "B/s", figures, [False, apart(*figures)], None))
+    return rows
+
+
+def sides(repeats):
+    return [Side("old", (None,) * repeats), Side("new", (None,) * repeats)]
+
+
+def test_repeats_of_the_same_are_called_the_same():
+    random = np.random.default_rng(1)
+    called, of = 0, 300
+    for _ in range(of):
+        rows = compared(random.normal(1e9, 1e8, (2, 4, 5)))
+        called += verdicts(sides(5), rows)[0].startswith("new differs")
+    # Four figures, each wrong by chance once in fifty times at most.
+    assert called / of < 1.5 * (1 - (1 - BY_CHANCE) ** 4)
+
+
+def test_a_change_of_one_figure_is_found_and_its_ratio_lies_within_what_is_said():
+    random = np.random.default_rng(2)
+    found = held = 0
+    for _ in range(200):
+        samples = random.normal(1e9, 2e7, (2, 4, 5))
+        samples[1, 2] *= 1.3
+        row = next(row for row in compared(samples) if row.name == "figure 2")
+        said = verdicts(sides(5), compared(samples))[0]
+        found += "figure 2 1." in said
+        first, other = row.figures
+        held += other.low / first.high <= 1.3 <= other.high / first.low
+    assert found == 200
+    assert held / 200 > 0.9
+
+
+def test_what_would_have_shown_is_what_does():
+    # As far apart as the sentence says, and a little more, is a change; a little less is none.
+    one = rate(1e9)
+    rows = [Row("mean", "B/s", [one, one], [False, False], None)]
+    assert "more than 2 % would have shown in mean" in verdicts(sides(5), rows)[0]
+    assert apart(one, rate(1.021e9))
+    assert not apart(one, rate(1.019e9))
+
+
+def test_a_figure_that_only_one_has_is_named():
+    rows = [Row("mean", "B/s", [rate(1e9), rate(1e9)], [False, False], None),
+            Row("cache", "B", [rate(1e9), None], [False, True], None)]  # fmt: skip
+    assert "Only one of new and old has cache." in verdicts(sides(5), rows)
+
+
+def test_the_command_says_that_firmware_changed_and_that_it_did_not(command, tmp_path):
+    small = "sim:pm871b-128gb,scale=1/4"
+    for name, target in (("old", small), ("same", small), ("new", f"{small},cache.static=6GB")):
+        pslc.run("fill", on=target).save(tmp_path / name)
+    same = json.loads(command("compare", "old", "same", "--json").stdout)["verdicts"]
+    assert "does not differ from" in same[0]
+    assert same[-1].startswith("Single runs")
+    new = command("compare", "old", "new", "-o", "page.html")
+    assert " differs from " in " ".join(new.stdout.split())
+    assert " differs from " in (tmp_path / "page.html").read_text()
