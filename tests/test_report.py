@@ -207,7 +207,7 @@ def test_the_tables_of_a_page_name_their_rows_and_columns():
         assert 'scope="col"' in table
         assert 'scope="row"' in table
         assert not re.search(r"<th(?![^>]*scope=)(?!ead)", table)
-    assert len(re.findall(r'role="img" aria-label="[^"]+: [^"]+"', html)) == html.count('class="plot"')
+    assert len(re.findall(r'role="figure" aria-label="[^"]+: [^"]+"', html)) == html.count('class="plot"')
 
 
 def test_a_label_stands_for_the_drive(command, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -16,6 +18,7 @@ from pslc.report import study as page
 from pslc.studies.answers import answers
 from pslc.studies.points import Study
 from pslc.studies.study import complete
+from pslc.traces import Replay
 
 HOUSE: Final = Path(__file__).parent.parent.parent
 PAGE: Final = HOUSE / "docs" / "questions.md"
@@ -26,7 +29,7 @@ INTRODUCTION = """# Questions
 
 What people ask of a drive, and the one command that answers. Each answer is what the command says, on an SN850 of TLC
 and on a 660p of QLC, both a sixteenth of the size ([what that changes](model.md#scaled-drives)); `make questions` asks
-again.
+again. Put your drive and your work in the place of these.
 """
 
 
@@ -35,17 +38,22 @@ def main() -> None:
     parts = [INTRODUCTION]
     for number, question in enumerate(asked["question"], 1):
         print(f"{number}: {question['ask']}", file=sys.stderr, flush=True)
-        parts.append(f"## {number}. {question['ask']}\n\n```sh\n{question['command']}\n```\n")
-        for name, spec in asked["drives"].items():
-            for sentence in sentences(question["command"].replace(asked["drives"]["SN850"], spec)):
+        command = question["command"].strip()
+        parts.append(f"## {number}. {question['ask']}\n\n```sh\n{command}\n```\n")
+        shown = asked["drives"]["SN850"]
+        # What names neither of the two drives is answered once.
+        drives = asked["drives"] if shown in command else {"Of parts": shown}
+        for name, spec in drives.items():
+            for sentence in sentences(command.replace(shown, spec)):
                 parts.append(f"- {name}: {sentence}")
         parts.append(f"\nRests on: {question['rests_on']}\n")
-    parts.append("## Not answered yet\n\n" + "\n".join(f"- {line}" for line in asked["not_answered"]) + "\n")
     PAGE.write_text("\n".join(parts))
 
 
 def sentences(command: str) -> list[str]:
-    """The first sentences of what a command says."""
+    """The first sentences of what a command says, the last of a trace."""
+    if "\n" in command:
+        return compared(command.splitlines())
     words = shlex.split(command)
     options: dict[str, list[str]] = {}
     for at, word in enumerate(words):
@@ -53,11 +61,14 @@ def sentences(command: str) -> list[str]:
             options.setdefault(word, []).append(words[at + 1] if word != "--quick" else "")
     quick = "--quick" in options
     if words[1] == "run":
+        if words[2].endswith(".csv"):
+            replayed = pslc.run(HOUSE / words[2], on=options["--on"][0], how=Replay(what_if=True))
+            return [plain(sentence) for sentence in view.of_recording(replayed).sentences[-MOST:]]
         run = str(HOUSE / words[2]) if words[2].endswith(".fio") else words[2]
         recording = pslc.run(run, on=options["--on"][0], scope=pslc.Scope(quick=quick))
         return [plain(sentence) for sentence in view.of_recording(recording).sentences[:MOST]]
     said: dict[str, Any] = {
-        "on": options["--on"],
+        "on": [on.replace("sim:./", f"sim:{HOUSE}/") for on in options["--on"]],
         "run": [str(HOUSE / run) if run.endswith(".fio") else run for run in options["--run"][0].split(",")],
         "vary": dict(axis.split("=", 1) for axis in options.get("--vary", [])),
         "quick": quick,
@@ -68,6 +79,16 @@ def sentences(command: str) -> list[str]:
     refused = [f"{row['error']}." for row in rows if row["error"]]
     told = answers(study, rows, options.get("--finding", []))
     return [plain(sentence) for sentence in [*page.verdicts(told)[:MOST], *refused[:1]]]
+
+
+def compared(lines: list[str]) -> list[str]:
+    """What the last of several commands says of what the others made."""
+    with tempfile.TemporaryDirectory() as folder:
+        for line in lines:
+            words = [str(Path(sys.executable).parent / "pslc"), *shlex.split(line)[1:]]
+            more = ["--json"] if words[1] == "compare" else []
+            done = subprocess.run([*words, *more], cwd=folder, check=True, capture_output=True, text=True)
+    return [plain(sentence) for sentence in json.loads(done.stdout)["verdicts"][:MOST]]
 
 
 def plain(sentence: str) -> str:

@@ -25,11 +25,11 @@ LITTLE: Final = 1.02
 
 @dataclass(frozen=True)
 class Cell:
-    """A place of a heat map: what it says, how dark it is (0 to 1), and how many points it is the mean of."""
+    """A place of a heat map: what it says, how dark it is (0 to 1), and which points it is the mean of, from 1."""
 
     text: str
     share: float
-    points: int
+    points: list[int]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,13 @@ def maps(found: Answers, name: str) -> list[Map]:
         for line, row in zip(lines, cells, strict=True):
             shares = [0.0 if value is None or high == low else (value - low) / (high - low) for value, _ in row]
             shaded.append(
-                (line, [Cell(said(name, of[0]), share, of[1]) for of, share in zip(row, shares, strict=True)])
+                (
+                    line,
+                    [
+                        Cell(said(name, of[0]), share, [at + 1 for at in of[1]])
+                        for of, share in zip(row, shares, strict=True)
+                    ],
+                )
             )
         made.append(Map(name, down, across, columns, shaded))
     return made

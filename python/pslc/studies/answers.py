@@ -220,18 +220,20 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
     }
 
 
-Cell = tuple[float | None, int]
+Cell = tuple[float | None, list[int]]
+"""The mean of a finding, and which rows it is of."""
 
 
 def cells(rows: Sequence[Row], down: str, across: str, name: str) -> tuple[list[str], list[str], list[list[Cell]]]:
-    """A heat map: values of two axes, and for each two of them the mean of a finding over all others, and how many."""
+    """A heat map: values of two axes, and for each two of them the mean of a finding over all others, and its rows."""
     lines, columns = grouped(rows, down), grouped(rows, across)
     table: list[list[Cell]] = []
+    number = {id(row): at for at, row in enumerate(rows)}
     for of_line in lines.values():
         row: list[Cell] = []
         for of_column in columns.values():
             chosen = {id(one) for one in of_column}
-            both = _numbers([one for one in of_line if id(one) in chosen], name)
-            row.append((fmean(both) if both else None, len(both)))
+            both = [one for one in of_line if id(one) in chosen and _numbers([one], name)]
+            row.append((fmean(_numbers(both, name)) if both else None, [number[id(one)] for one in both]))
         table.append(row)
     return list(lines), list(columns), table
