@@ -374,6 +374,17 @@ def test_a_verdict_names_the_best_value_and_what_hardly_matters():
     ]
 
 
+def test_a_mean_is_not_of_other_drives_where_points_are_missing():
+    study = Study.of({"on": "sim:small", "run": "fill", "vary": {"capacity": "1GB,2GB", "nand.part": "a,b"}})
+    rows = [
+        {"capacity": size, "nand.part": part, "command": size + part, "stands_on": "", "version": ""}
+        | {"error": None, "wall_s": 0.0, "cache_bytes": held}
+        for size, part, held in (("1GB", "a", 5e9), ("1GB", "b", 4e9), ("2GB", "a", None), ("2GB", "b", 8e9))
+    ]
+    told = answers.answers(study, rows, ["cache_bytes"])
+    assert "cache_bytes is best with nand.part=a: 5.00 GB against 4.00 GB with b, 1.25 times." in page.verdicts(told)
+
+
 def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):
     study = Study.of({"on": small, "run": "fill", "vary": VARY})
     found = complete(study.points(), tmp_path / "kept")

@@ -33,10 +33,15 @@ again. Put your drive and your work in the place of these.
 """
 
 
-def main() -> None:
+def main(only: list[int]) -> None:
+    """Ask all, or only those of these numbers, which must be on the page already."""
     asked = tomllib.loads((Path(__file__).parent / "questions.toml").read_text())
+    before = dict(zip(range(1, 100), PAGE.read_text().split("\n## ")[1:], strict=False)) if only else {}
     parts = [INTRODUCTION]
     for number, question in enumerate(asked["question"], 1):
+        if only and number not in only:
+            parts.append(f"## {before[number].rstrip()}\n")
+            continue
         print(f"{number}: {question['ask']}", file=sys.stderr, flush=True)
         command = question["command"].strip()
         parts.append(f"## {number}. {question['ask']}\n\n```sh\n{command}\n```\n")
@@ -96,4 +101,4 @@ def plain(sentence: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main([int(number) for number in sys.argv[1:]])

@@ -81,6 +81,10 @@ def said(name: str, value: object) -> str:
 def verdicts(found: Answers) -> list[str]:
     """What the study says, a sentence a finding and axis: what is best, by how much, or that it hardly matters."""
     sentences = []
+    for name in found.findings:
+        values = {row[name] for row in found.rows if row.get(name) is not None}
+        if len(values) == 1:
+            sentences.append(f"{name} is {said(name, values.pop())} at every point.")
     for effect in found.effects:
         sign = of_answers.better(effect.finding)
         if not sign:
@@ -170,11 +174,20 @@ def pictures(found: Answers) -> list[Picture]:
     for (first, second), front in found.fronts.items():
         have = [row for row in found.rows if row.get(first) is not None and row.get(second) is not None]
         scattered = sorted(have, key=lambda row: float(row[first]))
-        lines = [Line("not beaten", [row[first] for row in front], [row[second] for row in front], "points")]
-        x, y = ([float(row[key]) for row in scattered] for key in (first, second))
-        lines.append(Line("every point", x, y, "dots"))
-        made.append(Picture(f"front-{first}-{second}", f"{second} against {first}", first, second, lines))
+        (x_of, x_scale), (y_of, y_scale) = _axis_of(first), _axis_of(second)
+        lines = []
+        for label, of, style in (("not beaten", front, "points"), ("every point", scattered, "dots")):
+            x, y = [float(row[first]) / x_scale for row in of], [float(row[second]) / y_scale for row in of]
+            lines.append(Line(label, x, y, style))
+        made.append(Picture(f"front-{first}-{second}", f"{second} against {first}", x_of, y_of, lines))
     return made
+
+
+def _axis_of(name: str) -> tuple[str, float]:
+    """What an axis of a picture says of a finding, and by what its values are divided for that."""
+    if name.endswith("_bytes_per_s"):
+        return f"{name.removesuffix('_bytes_per_s')}, MB/s", 1e6
+    return (f"{name.removesuffix('_bytes')}, GB", 1e9) if name.endswith("_bytes") else (name, 1.0)
 
 
 def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
@@ -190,13 +203,13 @@ def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
     for row in found.rows:
         if row.get(name) is not None:
             groups.setdefault(", ".join(str(row[other]) for other in rest) or name, []).append(row)
+    said_of, of_scale = _axis_of(name)
     lines = []
     for label, rows in list(groups.items())[:MOST_SLICES]:
-        points = sorted((_place(axis, row) / scale, float(row[name])) for row in rows)
+        points = sorted((_place(axis, row) / scale, float(row[name]) / of_scale) for row in rows)
         lines.append(Line(label, [x for x, _ in points], [y for _, y in points], "points"))
-    return [
-        Picture(f"slice-{name}-{axis}".replace(".", "-"), f"{name} by {axis}", f"{axis} {unit}".strip(), name, lines)
-    ]
+    across = f"{axis} {unit}".strip()
+    return [Picture(f"slice-{name}-{axis}".replace(".", "-"), f"{name} by {axis}", across, said_of, lines)]
 
 
 def _place(axis: str, row: Row) -> float:
@@ -215,4 +228,5 @@ def profiles(found: Answers, folder: Path) -> dict[str, str]:
         path = folder / f"best-{name}.toml"
         path.write_text(find_target(spec).profile, encoding="utf-8")
         commands[name] = f"pslc run {row['run']} --on sim:{path} --seed {row['seed']}"
+        commands[name] += f" --fill-first {row['fill_first']}" if "fill_first" in row else ""
     return commands

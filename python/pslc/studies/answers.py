@@ -168,10 +168,22 @@ def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
     indices = _indices(study, axes, have, name)
     found = []
     for axis in axes:
-        means = {value: fmean(_numbers(some, name)) for value, some in grouped(have, axis).items() if some}
+        beside = _beside(have, axes, axis) if study.sample is None else have
+        means = {value: fmean(_numbers(some, name)) for value, some in grouped(beside, axis).items() if some}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         found.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
     return sorted(found, key=lambda effect: -effect.first)
+
+
+def _beside(rows: Sequence[Row], axes: Sequence[str], axis: str) -> Sequence[Row]:
+    """Those whose other values there are with every value of an axis: where points are missing, a mean over what is
+    left would compare other drives. All where there are none."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(str(row[other]) for other in axes if other != axis), []).append(row)
+    values = {str(row[axis]) for row in rows}
+    whole = [some for some in groups.values() if {str(row[axis]) for row in some} == values]
+    return [row for some in whole for row in some] or rows
 
 
 Index = tuple[float, float, float | None, float | None]
