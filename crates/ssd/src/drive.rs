@@ -288,6 +288,7 @@ impl Drive {
         );
         if request.op == Op::Trim && self.usb.drops_discards {
             // It ends at the bridge: the drive is not even woken.
+            self.nand.waits.begin(now);
             return now;
         }
         self.advance(now);

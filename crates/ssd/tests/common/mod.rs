@@ -107,7 +107,7 @@ pub fn closed_loop(
 /// A counter or gauge of a machine.
 pub fn column(machine: &Machine, name: &str) -> u64 {
     let mut values = vec![0; Machine::COLUMNS.len()];
-    machine.sample(&mut values);
+    machine.sample(Nanos::ZERO, &mut values);
     values[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 
