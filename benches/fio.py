@@ -1,11 +1,14 @@
-"""Beside fio, on the same file in one run: `make bench-fio [FOLDER=/mnt/ssd]`. Five pairs a test, in alternating order:
-IOPS, CPU time for each request, and the ratio of the medians. Needs fio on the PATH, and 4 GB in FOLDER."""
+"""Beside fio, on the same file: `make bench-fio [FOLDER=/mnt/ssd]`. Each test is made of pairs, a run of each program
+directly after the other, in alternating order. A ratio is of the two runs of a pair; the table shows the median of the
+ratios, with the lowest and the highest, since what the machine does besides weighs on both. Needs fio on the PATH, and
+4 GB in FOLDER; it takes some five minutes."""
 
 import json
 import shutil
 import statistics
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from pslc._native import RealDrive, inspect_file
@@ -19,13 +22,26 @@ TESTS = {
     "random 4 KiB write QD1": "rw=randwrite bs=4k iodepth=1",
     "random 4 KiB write QD32": "rw=randwrite bs=4k iodepth=32",
     "random 4 KiB read QD1": "rw=randread bs=4k iodepth=1",
+    "random 4 KiB read QD1, 4 jobs": "rw=randread bs=4k iodepth=1 numjobs=4",
     "random 4 KiB read QD32": "rw=randread bs=4k iodepth=32",
+    "random 4 KiB read QD8, 4 jobs": "rw=randread bs=4k iodepth=8 numjobs=4",
 }
-COMMON = f"direct=1 size={SIZE} time_based runtime={SECONDS} norandommap"
+COMMON = f"direct=1 size={SIZE} time_based runtime={SECONDS} norandommap group_reporting"
+P99 = "99.000000"
 
 
-def by_fio(path: Path, words: str) -> tuple[float, float]:
-    """Requests a second and CPU microseconds a request."""
+@dataclass(frozen=True)
+class Measured:
+    """One run."""
+
+    iops: float
+    p99_us: float
+    cpu_us: float
+    """Of a request."""
+
+
+def by_fio(path: Path, words: str) -> Measured:
+    """fio's run."""
     arguments = [f"--{word}" for word in f"{words} {COMMON}".split()]
     done = subprocess.run(
         [
@@ -34,6 +50,7 @@ def by_fio(path: Path, words: str) -> tuple[float, float]:
             "--ioengine=io_uring",
             "--thread",
             f"--filename={path}",
+            "--lat_percentiles=1",
             "--output-format=json",
             *arguments,
         ],
@@ -42,20 +59,46 @@ def by_fio(path: Path, words: str) -> tuple[float, float]:
         check=True,
     )
     job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
-    requests = job["read"]["total_ios"] + job["write"]["total_ios"]
+    kind = max((job["read"], job["write"]), key=lambda kind: kind["total_ios"])
     cpu = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1000
-    return job["read"]["iops"] + job["write"]["iops"], 1e6 * cpu / requests
+    return Measured(kind["iops"], kind["lat_ns"]["percentile"][P99] / 1000, 1e6 * cpu / kind["total_ios"])
 
 
-def by_pslc(path: Path, words: str, seed: int) -> tuple[float, float]:
+def by_pslc(path: Path, words: str, seed: int) -> Measured:
     """The same of our engine."""
     drive = RealDrive.existing(str(path), agreed=inspect_file(str(path))["identity"])
     text = "[a]\nioengine=io_uring\n" + "\n".join(f"{words} {COMMON}".split()) + "\n"
     done = drive.run(text, "bench", [], seed)
     job = done["jobs"][0]
-    requests = job["read"]["total_ios"] + job["write"]["total_ios"]
-    cpu = (done["totals"]["cpu_ns_total"] - done["before"]["cpu_ns_total"]) / 1e9
-    return requests / (done["drive_time_ns"] / 1e9), 1e6 * cpu / requests
+    kind = max((job["read"], job["write"]), key=lambda kind: kind["total_ios"])
+    # Of the thread that makes the requests, which is what fio counts as well.
+    cpu = (job["usage"]["user_ns"] + job["usage"]["system_ns"]) / 1e9
+    rate = kind["total_ios"] / (kind["runtime_ns"] / 1e9)
+    return Measured(rate, kind["lat_ns"]["percentile"][P99] / 1000, 1e6 * cpu / kind["total_ios"])
+
+
+def pair(path: Path, words: str, number: int) -> tuple[Measured, Measured]:
+    """Ours and fio's, one directly after the other."""
+    if number % 2:
+        theirs = by_fio(path, words)
+        return by_pslc(path, words, number), theirs
+    return by_pslc(path, words, number), by_fio(path, words)
+
+
+def row(name: str, pairs: list[tuple[Measured, Measured]]) -> str:
+    """Of the table: medians of each, and of the ratios in each pair, with the lowest and the highest."""
+
+    def median(which: int, of: str) -> float:
+        return statistics.median(getattr(measured[which], of) for measured in pairs)
+
+    def ratio(of: str) -> str:
+        found = [getattr(ours, of) / getattr(theirs, of) for ours, theirs in pairs]
+        return f"**{statistics.median(found):.3f}** ({min(found):.2f} - {max(found):.2f})"
+
+    cells = [name, f"{median(0, 'iops'):.0f}", f"{median(1, 'iops'):.0f}", ratio("iops")]
+    cells += [f"{median(0, 'p99_us'):.0f}", f"{median(1, 'p99_us'):.0f}", ratio("p99_us")]
+    cells += [f"{median(0, 'cpu_us'):.2f}", f"{median(1, 'cpu_us'):.2f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -69,19 +112,10 @@ def main() -> None:
             capture_output=True,
             check=True,
         )
-        print(f"{'':28}  {'IOPS: pslc':>10}  {'fio':>8}  {'ratio':>6}  {'CPU us: pslc':>12}  {'fio':>6}")
+        head = ["test", "IOPS: pslc", "fio", "ratio", "p99 us: pslc", "fio", "ratio", "CPU us each: pslc", "fio"]
+        print(f"| {' | '.join(head)} |\n|---{'|---:' * (len(head) - 1)}|", flush=True)
         for name, words in TESTS.items():
-            ours, theirs = [], []
-            for pair in range(PAIRS):
-                order = (0, 1) if pair % 2 == 0 else (1, 0)
-                for which in order:
-                    if which == 0:
-                        ours.append(by_pslc(path, words, pair))
-                    else:
-                        theirs.append(by_fio(path, words))
-            rate, cpu = (statistics.median(column) for column in zip(*ours, strict=True))
-            fio_rate, fio_cpu = (statistics.median(column) for column in zip(*theirs, strict=True))
-            print(f"{name:28}  {rate:10.0f}  {fio_rate:8.0f}  {rate / fio_rate:6.3f}  {cpu:12.2f}  {fio_cpu:6.2f}")
+            print(row(name, [pair(path, words, number) for number in range(PAIRS)]), flush=True)
     finally:
         path.unlink(missing_ok=True)
 

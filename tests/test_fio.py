@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pslc._native import fio_words
+from pslc._native import fio_words, plan_jobs
 from pslc.report import fio
+from pslc.targets import probe
 from tests.conftest import ROOT, fill
 
 FIO = shutil.which("fio")
@@ -337,3 +338,110 @@ def test_a_job_file_replays_an_iolog_of_fios(command, tmp_path):
     assert "beside other jobs" in command("run", "two.fio", "--on", "sim:sn850-1tb").stderr
     (tmp_path / "bad.fio").write_text("[r]\nread_iolog=fio.log\niodept=4\n")
     assert "unknown option iodept" in command("run", "bad.fio", "--on", "sim:sn850-1tb").stderr
+
+
+AVERAGED = """[j]
+rw=randrw
+rwmixread=70
+bs=4k
+size=8m
+ioengine=libaio
+iodepth=2
+rate_iops=700,300
+time_based
+runtime=2
+write_lat_log=l
+write_bw_log=b
+write_iops_log=i
+log_avg_msec=500
+"""
+
+
+@needs_fio
+@pytest.mark.parametrize("more", ["", "log_offset=1\n", "log_max_value=1\n"])
+def test_averaged_logs_are_those_of_fio(more, tmp_path):
+    def rows(folder, name):
+        return [[int(n) for n in line.split(", ")] for line in (folder / name).read_text().splitlines()]
+
+    commands = {"fio": [FIO, "j.fio", "--filename=data.bin"], "pslc": [
+        Path(sys.executable).parent / "pslc", "run", "j.fio", "--on", "data.bin", "--reuse", "--overwrite-file",
+        "data.bin", "--yes", "--json"]}  # fmt: skip
+    running = []
+    for name, arguments in commands.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data.bin").write_bytes(bytes(range(256)) * (8 << 12))
+        (tmp_path / name / "j.fio").write_text(AVERAGED + more)
+        running.append(subprocess.Popen(arguments, cwd=tmp_path / name, stdout=subprocess.DEVNULL))
+    assert [process.wait(timeout=60) for process in running] == [0, 0]
+    logs = [{path.name for path in (tmp_path / name).glob("*.log")} for name in commands]
+    assert logs[0] == logs[1]
+    for name in logs[0]:
+        theirs, ours = (rows(tmp_path / folder, name) for folder in commands)
+        assert {len(row) for row in theirs} == {len(row) for row in ours} == {6 if "offset" in more else 5}
+        # fio ends some logs before the last window, or has one line more for what came behind its end.
+        assert abs(len(theirs) - len(ours)) <= 3, name
+        assert {tuple(row[3:]) for row in theirs} == {tuple(row[3:]) for row in ours}
+        for direction, rate in ((0, 700), (1, 300)):
+            one, other = ([row for row in of if row[2] == direction] for of in (theirs, ours))
+            assert [row[0] for row in other] == [500, 1000, 1500, 2000][: len(other)]
+            assert all(abs(row[0] - 500 * round(row[0] / 500)) <= 100 for row in one)
+            if name.startswith(("b_", "i_")):
+                per_s = rate if name.startswith("i_") else rate * 4
+                for of in (one, other):
+                    # The mean of all windows: one may be late on a machine that has other work.
+                    assert sum(row[1] for row in of) / len(of) == pytest.approx(per_s, rel=0.3), name
+    clat, slat, lat = (rows(tmp_path / "pslc", f"l_{kind}.1.log") for kind in ("clat", "slat", "lat"))
+    if not more:
+        assert all(abs(c[1] + s[1] - whole[1]) <= 2 and s[1] > 0 for c, s, whole in zip(clat, slat, lat, strict=True))
+
+
+@needs_fio
+def test_without_offsets_lines_of_logs_have_fios_five_columns(command, tmp_path):
+    (tmp_path / "j.fio").write_text("[j]\nrw=write\nbs=4k\nsize=64k\nwrite_lat_log=l\n")
+    assert command("run", "j.fio", "--on", "sim:pm871b-128gb", "--json").returncode == 0
+    (tmp_path / "theirs").mkdir()
+    subprocess.run([FIO, tmp_path / "j.fio"], cwd=tmp_path / "theirs", capture_output=True, check=True)
+    lines = [(folder / "l_lat.1.log").read_text().splitlines() for folder in (tmp_path, tmp_path / "theirs")]
+    assert [{line.count(",") for line in of} for of in lines] == [{4}, {4}]
+    assert [len(of) for of in lines] == [16, 16]
+
+
+def test_memory_counts_what_is_logged():
+    text = "[a]\nrw=randwrite\nbs=4k\nsize=8g\nnumjobs=2\n"
+    plain, logged = (plan_jobs(text + more, "a.fio", [], 1 << 40, True)["memory_bytes"]
+                     for more in ("", "write_bw_log=x\n"))  # fmt: skip
+    requests = 2 * (8 << 30) // 4096
+    # 219 bytes each, as a run of two million requests has shown.
+    assert 180 * requests < logged - plain < 280 * requests
+
+
+def test_disk_util_of_dm_has_means_of_its_slaves_and_then_the_slaves(tmp_path, monkeypatch):
+    """A mirror of a disk and of a partition of another, in a tree as Linux has it."""
+    block = tmp_path / "block"
+
+    def counts(scale):
+        for name, number in (("dm-0", 10), ("sda", 4), ("sdb", 8)):
+            values = [scale * number * (at + 1) for at in range(11)]
+            (block / name / "stat").write_text(" ".join(map(str, values)))
+
+    for name in ("dm-0/slaves", "sda", "sdb/sdb1"):
+        (block / name).mkdir(parents=True)
+    (block / "sdb/sdb1/partition").write_text("1")
+    (block / "dm-0/slaves/sda").symlink_to(block / "sda")
+    (block / "dm-0/slaves/sdb1").symlink_to(block / "sdb/sdb1")
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    counts(1)
+    counters = probe.Counters({"stack": ["dm-0", "sda"]})
+    counts(3)
+    found = counters.so_far()
+    recording = fill("sim:pm871b-128gb")
+    recording.facts["disk_counts"] = found
+    top, *below = fio.disk_util(recording)
+    assert [disk["name"] for disk in (top, *below)] == ["dm-0", "sda", "sdb"]
+    assert [disk["read_ios"] for disk in (top, *below)] == [20, 8, 16]
+    # fio's names, of which one is without its last letter.
+    names = ["read_ios", "write_ios", "read_merges", "write_merge", "read_ticks", "write_ticks", "in_queue", "util"]
+    assert [name for name in top if name.startswith("aggr_")] == [f"aggr_{name}" for name in names]
+    assert top["aggr_read_ios"] == 12
+    assert top["aggr_write_merge"] == 72
+    assert top["aggr_util"] == max(disk["util"] for disk in below)

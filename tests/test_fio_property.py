@@ -1,10 +1,14 @@
 """Random job files, run by fio and by pslc on the same file: the requests that each made, one by one, from fio's log of
 them (`write_iolog`) and from ours. 30 in every run of the tests, 300 with `-m slow`."""
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +21,7 @@ from pslc.errors import PslcError
 
 FIO = shutil.which("fio")
 FILE = 4 << 20
+MEMORY = Path("/dev/shm")
 SETTINGS = settings(
     deadline=None,
     derandomize=True,
@@ -41,12 +46,43 @@ class Case:
     random: bool
     mixed: bool
     one_size: bool
+    """All requests are of one size."""
     mapped: bool
+    """A random map gives each block its turn."""
 
     @property
-    def fair(self) -> bool:
-        """Every block is as likely as any other, and every request is random."""
-        return not {"random_distribution", "percentage_random", "rw_sequencer"} & self.options.keys()
+    def drawn_sizes(self) -> bool:
+        return bool({"bssplit", "bsrange"} & self.options.keys())
+
+    @property
+    def drawn_directions(self) -> bool:
+        return self.mixed and self.options["rwmixread"] not in ("0", "100")
+
+    @property
+    def once(self) -> bool:
+        """Every block has one turn in a pass."""
+        return self.random and self.mapped
+
+    @property
+    def passes(self) -> bool:
+        """There may be more than one pass."""
+        return bool({"loops", "io_size"} & self.options.keys())
+
+    @property
+    def whole(self) -> bool:
+        """Passes are made to their ends."""
+        return not {"number_ios", "io_size"} & self.options.keys()
+
+    @property
+    def counted(self) -> bool:
+        """How much is moved is not left to chance: a pass does not end where the last blocks are met."""
+        return (
+            not self.random
+            or (self.one_size and self.once)
+            or (
+                self.one_size and not {"random_distribution", "percentage_random", "rw_sequencer"} & self.options.keys()
+            )
+        )
 
     @property
     def text(self) -> str:
@@ -62,7 +98,7 @@ def cases(draw: st.DrawFn) -> Case:
     if draw(st.integers(0, 4)) == 0:
         options["rw"] += f":{draw(st.integers(1, 6))}" if random else f":{draw(st.sampled_from(['4k', '64k', '-8k']))}"
     sizes = draw(st.sampled_from(["bs", "bs", "bs", "unequal", "bssplit", "bsrange"]))
-    one_size = sizes == "bs"
+    one_size = sizes == "bs" or (sizes == "unequal" and kind != "rw")
     words = {"bs": ("bs", SIZES), "unequal": ("bs", UNEQUAL), "bssplit": ("bssplit", SPLITS)}
     key, values = words.get(sizes, ("bsrange", RANGES))
     options[key] = draw(st.sampled_from(values))
@@ -113,8 +149,11 @@ def by_fio(case: Case, path: Path) -> list[Request] | None:
     found = []
     for line in log.read_text().splitlines()[1:]:
         words = line.split()[2:]
-        if words[0] in ("read", "write", "sync", "datasync"):
-            found.append((words[0], int(words[1]), int(words[2])) if len(words) > 2 else (words[0], 0, 0))
+        if words[0] in ("read", "write"):
+            found.append((words[0], int(words[1]), int(words[2])))
+        elif words[0] in ("sync", "datasync"):
+            # What it writes of a flush is of the request that had its place before.
+            found.append((words[0], 0, 0))
     return found
 
 
@@ -128,42 +167,135 @@ def by_pslc(case: Case, path: Path) -> list[Request]:
 
 
 def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
-    """What is not left to chance is the same; what is, lies where it may."""
-    syncs = [Counter(r[0] for r in of if r[0] in ("sync", "datasync")) for of in (theirs, ours)]
-    flat = [[(what, at, n) for what, at, n in of if what in ("read", "write")] for of in (theirs, ours)]
-    theirs, ours = flat
-    totals = [sum(n for _, _, n in of) for of in flat]
-    counts = [len(of) for of in flat]
-    # A pass may end early by chance: where the region's last blocks are met.
-    ends_by_chance = case.random and not (case.one_size and case.fair)
-    if not case.mixed and not ends_by_chance and case.options["iodepth"] == "1" and case.one_size:
-        assert syncs[0] == syncs[1]
-    if case.one_size and not ends_by_chance:
-        assert counts[0] == counts[1]
-        assert totals[0] == totals[1]
+    """What is not left to chance is the same; what is, follows the same rules in both, and is spread alike.
+
+    Chance chooses directions (a mix), sizes (`bssplit`, `bsrange`) and places (random jobs). fio's generator is not
+    ours, so that its draws cannot be ours; all else can."""
+    follow_the_rules(case, ours, 0)
+    # fio makes no flush as long as nothing has come back since the one before, which at depth 1 is never so. With more
+    # under way it leaves out those that are due while the queue of a pass fills for the first time.
+    depth = 1 if case.options["ioengine"] == "psync" else int(case.options["iodepth"])
+    follow_the_rules(case, theirs, 0 if depth == 1 else depth * (3 if case.passes else 1))
+    if not case.random and not case.drawn_sizes and not case.drawn_directions:
+        if depth > 1:
+            theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
+        assert theirs == ours
+        return
+    theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
+    if case.counted and not (case.drawn_directions and not case.random and ran_out(theirs, ours)):
+        if case.one_size:
+            assert len(theirs) == len(ours)
+        largest = max((n for _, _, n in theirs + ours), default=0)
+        assert abs(sum(n for _, _, n in theirs) - sum(n for _, _, n in ours)) <= (0 if case.one_size else largest)
+    for what in ("read", "write"):
+        one, other = ([r[1:] for r in of if r[0] == what] for of in (theirs, ours))
+        if not case.drawn_directions:
+            assert (one == []) == (other == [])
+        if case.random:
+            alike(case, one, other)
+        elif not case.drawn_sizes:
+            # Each direction goes its own way, in each pass as far as chance lets it go.
+            found = [part for of in (one, other) for part in parts(case, of)]
+            longest = max(found, key=len, default=[])
+            assert all(part == longest[: len(part)] for part in found)
+        else:
+            assert jumps(case, one) == jumps(case, other) or min(len(one), len(other)) < 3
+        near([n for _, n in one], [n for _, n in other], "sizes")
+    directions = [[float(r[0] == "write") for r in of] for of in (theirs, ours)]
+    # A mix stays with a direction for a while: what counts is how often it is drawn.
+    apart = abs(np.mean(directions[0] or [0]) - np.mean(directions[1] or [0]))
+    assert apart <= 8 / max(min(map(len, directions)), 1) ** 0.5, "directions"
+
+
+def ran_out(theirs: list[Request], ours: list[Request]) -> bool:
+    """The one that made fewer requests of a mix in sequence came to the end of the region in one direction."""
+    fewer = min(theirs, ours, key=len)
+    end = max(at + n for _, at, n in theirs + ours)
+    return any(at + n == end for _, at, n in fewer)
+
+
+def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None:
+    """Of the requests of either program, one by one; so many flushes may be left out."""
     kind = case.options["rw"].split(":")[0].removeprefix("rand")
-    assert {r[0] for r in ours} <= ({"read", "write"} if kind == "rw" else {kind})
-    if case.one_size and not case.random:
-        # In sequence: every request of each direction.
-        for what in ("read", "write"):
-            one, other = ([r for r in of if r[0] == what] for of in flat)
-            shared = min(len(one), len(other)) if case.mixed else None
-            assert one[:shared] == other[:shared]
-    elif case.one_size and case.mapped and "number_ios" not in case.options and "io_size" not in case.options:
-        # Every block as often.
-        assert Counter(r[1:] for r in theirs) == Counter(r[1:] for r in ours)
-    if not case.one_size and "number_ios" not in case.options and not ends_by_chance and ":" not in case.options["rw"]:
-        largest = max(n for _, _, n in theirs + ours)
-        assert abs(totals[0] - totals[1]) <= largest
-    lengths = [{(what, n) for what, _, n in of} for of in flat]
-    if case.one_size:
-        assert lengths[0] == lengths[1] or case.mixed
-    if case.random:
-        spans = [(min(at for _, at, _ in of), max(at + n for _, at, n in of)) for of in flat]
-        room = max(1 << 20, spans[0][1] - spans[0][0])
-        assert abs(spans[0][0] - spans[1][0]) <= room
-        grain = [int(np.gcd.reduce([at for _, at, _ in of] or [0])) for of in flat]
-        assert grain[0] == grain[1] or counts[0] < 30 or not case.one_size, grain
+    moved = [r for r in requests if r[0] in ("read", "write")]
+    assert {r[0] for r in moved} <= ({"read", "write"} if kind == "rw" else {kind})
+    if case.options.get("rwmixread") in ("0", "100") and kind == "rw":
+        assert {r[0] for r in moved} <= {"write" if case.options["rwmixread"] == "0" else "read"}
+    every = int(case.options.get("fsync", case.options.get("fdatasync", "0")))
+    writes, synced = 0, False
+    for what, _, _ in requests:
+        due = every > 0 and writes > 0 and writes % every == 0 and not synced
+        if what in ("sync", "datasync"):
+            # A new pass does not remember that the one before ended with one.
+            assert due or (synced and case.passes), "a flush that is not due"
+        else:
+            left_out -= due
+            assert left_out >= 0, "no flush where one is due"
+            writes += what == "write"
+        synced = what in ("sync", "datasync")
+    if case.once and not case.passes:
+        # No block has two turns.
+        taken = sorted((at, n) for _, at, n in moved)
+        assert all(at + n <= after for (at, n), (after, _) in pairwise(taken)), "a block had two turns"
+
+
+def alike(case: Case, one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+    """Random requests of one direction: places and their order."""
+    if case.once and case.one_size and not case.mixed:
+        if case.whole:
+            assert Counter(one) == Counter(other), "other blocks"
+        if case.passes:
+            # A pass is in the order of the one before (randrepeat).
+            for of in (one, other):
+                blocks = len(set(of))
+                assert of[blocks:] == of[: len(of) - blocks], "another order in the next pass"
+    if min(len(one), len(other)) < 50:
+        return
+    grains = [int(np.gcd.reduce([at for at, _ in of])) for of in (one, other)]
+    assert grains[0] == grains[1] or not case.one_size, f"grains of {grains}"
+    follows = [[float(b[0] == a[0] + a[1]) for a, b in pairwise(of)] for of in (one, other)]
+    assert abs(np.mean(follows[0]) - np.mean(follows[1])) <= 5 / min(map(len, follows)) ** 0.5, "in sequence"
+    again = [[float(b[0] == a[0]) for a, b in pairwise(of)] for of in (one, other)]
+    assert abs(np.mean(again[0]) - np.mean(again[1])) <= 5 / min(map(len, again)) ** 0.5, "the same place again"
+    if case.passes or ":" in case.options["rw"] or "percentage_random" in case.options:
+        # Too few draws of a place to tell how they are spread.
+        return
+    if case.options.get("random_distribution", "zoned").startswith("zoned"):
+        near([at for at, _ in one], [at for at, _ in other], "places")
+    else:
+        # Hot blocks are elsewhere, but as hot.
+        shares = [sorted(Counter(at for at, _ in of).values(), reverse=True) for of in (one, other)]
+        for top in (1, 10, 50):
+            apart = abs(sum(shares[0][:top]) / len(one) - sum(shares[1][:top]) / len(other))
+            assert apart <= 4 / min(len(one), len(other)) ** 0.5, f"the {top} hottest blocks: {apart:.3f} apart"
+
+
+def parts(case: Case, requests: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """The passes of one direction in sequence, each from the same place."""
+    found: list[list[tuple[int, int]]] = []
+    for request in requests:
+        if not found or (case.passes and request == found[0][0]):
+            found.append([])
+        found[-1].append(request)
+    return found
+
+
+def jumps(case: Case, requests: list[tuple[int, int]]) -> set[int]:
+    """Bytes left out between a request and the next in sequence; where a pass ends it begins anew."""
+    start = min((at for at, _ in requests), default=0)
+    found = {b[0] - a[0] - a[1] for a, b in pairwise(requests) if b[0] != start}
+    return found if case.one_size else {jump for jump in found if abs(jump) <= 65536}
+
+
+def near(one: Sequence[float], other: Sequence[float], what: str) -> None:
+    """Two samples may be of the same distribution, by Kolmogorov and Smirnov: one pair in ten million is not."""
+    n, m = len(one), len(other)
+    if min(n, m) < 50:
+        return
+    values = np.unique([*one, *other])
+    below = [np.searchsorted(np.sort(of), values, side="right") / len(of) for of in (one, other)]
+    apart = float(np.abs(below[0] - below[1]).max())
+    assert apart <= 2.9 * ((n + m) / (n * m)) ** 0.5, f"{what} are spread differently: {apart:.3f} apart"
 
 
 def check(case: Case, folder: Path) -> None:
@@ -194,10 +326,15 @@ def check(case: Case, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """In memory where that is possible: a flush for each write takes milliseconds elsewhere."""
     if FIO is None:
         pytest.skip("fio is not installed")
-    return tmp_path_factory.mktemp("fio")
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path_factory.mktemp("fio")
+        return
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 @settings(SETTINGS, max_examples=30)

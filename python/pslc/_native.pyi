@@ -265,8 +265,9 @@ class SimDrive:
           at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
         - `before`, `totals`: the target's columns at the start and at the end, by name
         - `logs`: of each clone of a job that asked for a log: `name`, `number` (from 1), `one_at_a_time` (its engine),
-          `begin_ns`, `options`, and columns as in `series`, one value a request: `issued_ns`, `latency_ns`, `op` (0
-          read, 1 write, 2 trim, 3 flush), `bytes`, `offset`
+          `begin_ns`, `options`, and columns as in `series`, one value a request: `issued_ns`, `latency_ns`,
+          `submission_ns` (the part of it until the system had the request), `op` (0 read, 1 write, 2 trim, 3 flush),
+          `bytes`, `offset`
         """
 
     def replay(

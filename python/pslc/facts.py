@@ -2,7 +2,7 @@
 Linux tells (`pslc.targets.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
 profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A part that is missing is an empty one."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class FileSystem(TypedDict, total=False):
@@ -73,12 +73,14 @@ class Moment(TypedDict, total=False):
 
 
 class DiskCounts(TypedDict):
-    """What Linux counted of the disk before and after a run (`pslc.targets.probe.disk_counts`), and its time."""
+    """What Linux counted of a block device before and after a run (`pslc.targets.probe.disk_counts`), and its time."""
 
     name: str
     before: list[int]
     after: list[int]
     span_ms: float
+    slaves: NotRequired[list["DiskCounts"]]
+    """Of what lies below a device of dm or md."""
 
 
 class Facts(TypedDict, total=False):

@@ -3,7 +3,7 @@
 use pslc_ssd::Nanos;
 
 use crate::job::{ByKind, Job, Mix};
-use crate::record::Latency;
+use crate::record::{Entry, Latency};
 use crate::runner;
 use crate::stream::Stream;
 
@@ -129,9 +129,13 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
     sum
 }
 
+/// Of a request in a log: its entry, in a list that may have doubled just now, and its columns, handed over and written.
+const LOGGED_BYTES: u64 = 2 * size_of::<Entry>() as u64 + 3 * 6 * 8;
+
 /// Bytes of memory that the load engine takes for jobs, on a real drive with the data that are under way; twice the
-/// statistics, as they are copied when they are kept or handed over.
-pub fn memory_bytes(jobs: &[Job], real: bool) -> u64 {
+/// statistics, as they are copied when they are kept or handed over. What is logged request by request is counted where
+/// it is known how many there are, or how fast the target is at best.
+pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
     let largest = if real { runner::carried(jobs) as u64 } else { 0 };
     let mut bytes = 0u64;
     let mut groups = Vec::new();
@@ -152,6 +156,10 @@ pub fn memory_bytes(jobs: &[Job], real: bool) -> u64 {
             + job.verify as u64;
         add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
         add(&mut bytes, clones * runner::WORKER_BYTES);
+        let requests = least(std::slice::from_ref(job), best).requests;
+        if job.logged && requests.is_finite() {
+            add(&mut bytes, (requests * LOGGED_BYTES as f64) as u64);
+        }
         // On a real drive submission and completion are apart as well.
         let parts = if real && !job.one_at_a_time { 3 } else { 1 };
         add(&mut bytes, 2 * reported * kinds * parts * Latency::BYTES);

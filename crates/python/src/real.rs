@@ -113,7 +113,8 @@ fn plan_jobs<'py>(
     let ground = if simulated { Ground::Simulated } else { Ground::Real };
     let jobs = parse(source, jobs, &overrides, ground, capacity)?;
     let plan = plan(&jobs);
-    let least = least(&jobs, Best { bytes_per_s, iops });
+    let best = Best { bytes_per_s, iops };
+    let least = least(&jobs, best);
     let out = PyDict::new(py);
     out.set_item("read_bytes", plan.bytes.read)?;
     out.set_item("write_bytes", plan.bytes.write)?;
@@ -123,7 +124,7 @@ fn plan_jobs<'py>(
     out.set_item("writes_until_time", plan.writes_until_time)?;
     out.set_item("least_s", least.seconds)?;
     out.set_item("requests", least.requests)?;
-    out.set_item("memory_bytes", memory_bytes(&jobs, !simulated))?;
+    out.set_item("memory_bytes", memory_bytes(&jobs, !simulated, best))?;
     out.set_item("scattered", scattered(&jobs))?;
     Ok(out)
 }

@@ -154,9 +154,10 @@ fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, P
     out.set_item("begin_ns", log.begin.0)?;
     out.set_item("options", job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>())?;
     let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);
-    let columns: [(&str, Column); 5] = [
+    let columns: [(&str, Column); 6] = [
         ("issued_ns", |entry| entry.issued.0),
         ("latency_ns", |entry| entry.latency.0),
+        ("submission_ns", |entry| entry.submission.0),
         ("op", |entry| entry.op as u64),
         ("bytes", |entry| entry.len as u64),
         ("offset", |entry| entry.offset),

@@ -3,9 +3,10 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pslc.facts import DiskCounts
 from pslc.recording import Recording
 
 VERSION = "3.33"
@@ -40,25 +41,42 @@ def _valued(options: dict[str, str]) -> dict[str, str]:
 
 def disk_util(recording: Recording) -> list[dict[str, Any]]:
     """What the disk under a real target did meanwhile, for everyone: requests, those that were merged, milliseconds of
-    each and of all, and the percentage of the time in which it had something to do. Empty where it is not known."""
+    each and of all, and the percentage of the time in which it had something to do; of a device of dm or md also the
+    means of those below it, which follow. Empty where it is not known."""
     found = recording.facts.get("disk_counts")
-    if not found:
-        return []
+    return list(_disks(found)) if found else []
+
+
+def _disks(found: DiskCounts) -> Iterator[dict[str, Any]]:
+    slaves = found.get("slaves", [])
+    own, below = _disk(found), [_disk(slave) for slave in slaves]
+    if below:
+        # fio has one of the names without its last letter.
+        names = [name for name in own if name not in ("name", "util")]
+        own |= {
+            f"aggr_{name.replace('write_merges', 'write_merge')}": sum(disk[name] for disk in below) // len(below)
+            for name in names
+        }
+        own["aggr_util"] = max(disk["util"] for disk in below)
+    yield own
+    for slave in slaves:
+        yield from _disks(slave)
+
+
+def _disk(found: DiskCounts) -> dict[str, Any]:
     did = [after - before for before, after in zip(found["before"], found["after"], strict=True)]
     util = min(100.0 * did[9] / max(found["span_ms"], 1.0), 100.0)
-    return [
-        {
-            "name": found["name"],
-            "read_ios": did[0],
-            "write_ios": did[4],
-            "read_merges": did[1],
-            "write_merges": did[5],
-            "read_ticks": did[3],
-            "write_ticks": did[7],
-            "in_queue": did[10],
-            "util": round(util, 6),
-        }
-    ]
+    return {
+        "name": found["name"],
+        "read_ios": did[0],
+        "write_ios": did[4],
+        "read_merges": did[1],
+        "write_merges": did[5],
+        "read_ticks": did[3],
+        "write_ticks": did[7],
+        "in_queue": did[10],
+        "util": round(util, 6),
+    }
 
 
 def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any]:

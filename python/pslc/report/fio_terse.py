@@ -56,3 +56,7 @@ def _disk(disk: dict[str, Any]) -> Iterator[str]:
     yield from (str(disk[name]) for name in ("name", "read_ios", "write_ios", "read_merges", "write_merges"))
     yield from (str(disk[name]) for name in ("read_ticks", "write_ticks", "in_queue"))
     yield f"{disk['util']:.2f}%"
+    if "aggr_util" in disk:
+        yield "slaves"
+        yield from (str(value) for name, value in disk.items() if name.startswith("aggr_") and name != "aggr_util")
+        yield f"{disk['aggr_util']:.2f}%"

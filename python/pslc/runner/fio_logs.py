@@ -2,7 +2,7 @@
 `write_iolog`, each request or averaged over `log_avg_msec`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ Integers = NDArray[np.int64]
 
 READ, WRITE, TRIM, FLUSH = range(4)
 ACTIONS = {READ: "read", WRITE: "write", TRIM: "trim", FLUSH: "sync"}
+CHUNK = 1 << 16
+"""Lines that are made at once."""
 LOGS = {"write_bw_log": "bw", "write_lat_log": "lat", "write_iops_log": "iops"}
 
 
@@ -40,7 +42,7 @@ def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Pa
                 path = _name(folder, options[option] or log["name"], kind, log["number"], options)
                 # An engine that waits has no time of submission of its own.
                 waits = kind == "slat" and log["one_at_a_time"]
-                lines = [] if waits else _lines(columns, kind, options)
+                lines = iter(()) if waits else _lines(columns, kind, options)
                 mode = "a" if path in written else "w"
                 with path.open(mode, encoding="ascii") as out:
                     out.writelines(lines)
@@ -52,12 +54,13 @@ def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Pa
         order = np.argsort(all_of["issued_ns"], kind="stable")
         columns = {name: values[order] for name, values in all_of.items()}
         columns["issued_ns"] = columns["issued_ns"] - begin_ns
-        path.write_text(_iolog(columns, re.sub(r"\s", "_", file)), encoding="utf-8")
+        with path.open("w", encoding="utf-8") as out:
+            out.writelines(_iolog(columns, re.sub(r"\s", "_", file)))
         written.append(path)
     return written
 
 
-COLUMNS = ("issued_ns", "latency_ns", "op", "bytes", "offset")
+COLUMNS = ("issued_ns", "latency_ns", "submission_ns", "op", "bytes", "offset")
 
 
 def _name(folder: Path, given: str, kind: str, number: int, options: Mapping[str, str]) -> Path:
@@ -65,31 +68,41 @@ def _name(folder: Path, given: str, kind: str, number: int, options: Mapping[str
     return folder / (f"{given}_{kind}.{number}.log" if one_each else f"{given}_{kind}.log")
 
 
-def _lines(columns: Mapping[str, Integers], kind: str, options: Mapping[str, str]) -> list[str]:
-    """`time in ms, value, direction, block size, offset, priority`: ns, KiB/s or 1 for one request."""
+def _lines(columns: Mapping[str, Integers], kind: str, options: Mapping[str, str]) -> Iterator[str]:
+    """`time in ms, value, direction, block size, priority`, before it with `log_offset` the offset: ns, KiB/s or 1 for
+    one request."""
     which = columns["op"] != FLUSH
-    issued, latency, op, size, offset = (columns[name][which] for name in COLUMNS)
+    issued, latency, submission, op, size, offset = (columns[name][which] for name in COLUMNS)
     ends = issued + latency
     order = np.argsort(ends, kind="stable")
-    ends, latency, op, size, offset = (of[order] for of in (ends, latency, op, size, offset))
+    ends, latency, submission, op, size, offset = (of[order] for of in (ends, latency, submission, op, size, offset))
+    # fio's clat begins where its slat ends.
+    times = {"slat": submission, "clat": latency - submission}.get(kind, latency)
+    with_offset = options.get("log_offset", "0") not in ("", "0")
     every_ms = int(options.get("log_avg_msec", "0") or 0)
     if every_ms:
-        return _averaged(ends, latency, op, size, kind, every_ms, options.get("log_max_value", "0") not in ("", "0"))
-    with_offset = options.get("log_offset", "0") not in ("", "0")
+        largest = options.get("log_max_value", "0") not in ("", "0")
+        place = "0, " if with_offset else ""
+        found = _averaged(ends, times, op, size, kind, every_ms, largest)
+        yield from (f"{at}, {value}, {what}, 0, {place}0\n" for at, value, what in found)
+        return
     values = {
         "bw": np.where(latency > 0, size * 1_000_000_000 // np.maximum(latency, 1) // 1024, 0),
         "iops": np.ones_like(latency),
-        "slat": np.zeros_like(latency),
-    }.get(kind, latency)
-    places = offset if with_offset else np.zeros_like(offset)
-    rows = zip(ends // 1_000_000, values, op, size, places, strict=True)
-    return [f"{at}, {value}, {what}, {bs}, {place}, 0\n" for at, value, what, bs, place in rows]
+    }.get(kind, times)
+    for first in range(0, len(ends), CHUNK):
+        part = slice(first, first + CHUNK)
+        rows = zip(*(of[part].tolist() for of in (ends // 1_000_000, values, op, size, offset)), strict=True)
+        if with_offset:
+            yield from (f"{at}, {value}, {what}, {bs}, {place}, 0\n" for at, value, what, bs, place in rows)
+        else:
+            yield from (f"{at}, {value}, {what}, {bs}, 0\n" for at, value, what, bs, _ in rows)
 
 
 def _averaged(
-    ends: Integers, latency: Integers, op: Integers, size: Integers, kind: str, every_ms: int, largest: bool
-) -> list[str]:
-    """One line a window and direction that had requests; the time is the window's end."""
+    ends: Integers, times: Integers, op: Integers, size: Integers, kind: str, every_ms: int, largest: bool
+) -> list[tuple[int, int, int]]:
+    """Time, value and direction of each window that had requests of the direction; the time is the window's end."""
     window = ends // (every_ms * 1_000_000)
     rows: list[tuple[int, int, int]] = []
     for what in (READ, WRITE, TRIM):
@@ -102,23 +115,21 @@ def _averaged(
             value = np.add.reduceat(size[of], first) * 1000 // every_ms // 1024
         elif kind == "iops":
             value = count * 1000 // every_ms
-        elif kind == "slat":
-            value = np.zeros_like(count)
         elif largest:
-            value = np.maximum.reduceat(latency[of], first)
+            value = np.maximum.reduceat(times[of], first)
         else:
-            value = np.add.reduceat(latency[of], first) // count
+            value = np.add.reduceat(times[of], first) // count
         rows += [(int(at + 1) * every_ms, int(n), what) for at, n in zip(found, value, strict=True)]
-    return [f"{at}, {value}, {what}, 0, 0, 0\n" for at, value, what in sorted(rows, key=lambda row: (row[0], row[2]))]
+    return sorted(rows, key=lambda row: (row[0], row[2]))
 
 
-def _iolog(columns: Mapping[str, Integers], file: str) -> str:
+def _iolog(columns: Mapping[str, Integers], file: str) -> Iterator[str]:
     """Version 3: microseconds since the job began, file, action, offset, length."""
-    lines = ["fio version 3 iolog", f"0 {file} add", f"0 {file} open"]
-    last = 0
-    for issued, latency, op, size, offset in zip(*(columns[name].tolist() for name in COLUMNS), strict=True):
-        at = issued // 1000
-        last = max(last, (issued + latency) // 1000)
-        lines.append(f"{at} {file} {ACTIONS[op]} {offset} {size}")
-    lines.append(f"{last} {file} close")
-    return "\n".join(lines) + "\n"
+    yield f"fio version 3 iolog\n0 {file} add\n0 {file} open\n"
+    issued, latency, op, size, offset = (columns[name] for name in ("issued_ns", "latency_ns", "op", "bytes", "offset"))
+    for first in range(0, len(issued), CHUNK):
+        part = slice(first, first + CHUNK)
+        rows = zip(*(of[part].tolist() for of in (issued // 1000, op, offset, size)), strict=True)
+        yield from (f"{at} {file} {ACTIONS[what]} {place} {bs}\n" for at, what, place, bs in rows)
+    last = int(((issued + latency) // 1000).max(initial=0))
+    yield f"{last} {file} close\n"

@@ -134,7 +134,7 @@ def run(
         bench.common |= {"suite": suite or source, "scope": scope.document() if suite or not alone else {}}
         if target.is_real:
             facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-            counted, begin = probe.disk_counts(facts), monotonic()
+            counters = probe.Counters(facts)
             if suite and suites.asks_temperature(suite) and facts["device"]:
                 bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
         kept = _finished(done, target, real)
@@ -144,10 +144,8 @@ def run(
         steps = suites.load(suite).steps(region) if suite else _one(str(text))
         recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
         if isinstance(drive, RealDrive):
-            if counted is not None and (after := probe.disk_counts(facts)) is not None:
-                span_ms = 1000 * (monotonic() - begin)
-                name = facts["device"]["name"]
-                facts["disk_counts"] = {"name": name, "before": counted, "after": after, "span_ms": span_ms}
+            if counts := counters.so_far():
+                facts["disk_counts"] = counts
             facts["after"], facts["engine"] = probe.moment(facts), drive.engine
         elif target.stays:
             recording = _left(drive, recording)

@@ -8,10 +8,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from pslc._native import device_serial, inspect_device
-from pslc.facts import Device, Facts, FileSystem, Host, Link, Moment
+from pslc.facts import Device, DiskCounts, Facts, FileSystem, Host, Link, Moment
 from pslc.formats.nvme_smart_log import in_our_names
 
 SYS = Path("/sys")
@@ -65,13 +66,47 @@ def moment(facts_of: Facts) -> Moment:
     return {"temperature_c": temperature(device["name"]), "smart": smart(device["name"])}
 
 
-def disk_counts(facts_of: Facts) -> list[int] | None:
-    """What Linux counted of the drive since the machine was started (`/sys/block/NAME/stat`): requests, merged ones,
+class Counters:
+    """What Linux counts of the device that holds the target, and of those below it, from now on."""
+
+    def __init__(self, facts_of: Facts) -> None:
+        disks = [name for name in facts_of["stack"] if (SYS / "block" / name).exists()]
+        self.name = disks[0] if disks else ""
+        self.begin = monotonic()
+        self.before = _counted(self.name)
+
+    def so_far(self) -> DiskCounts | None:
+        """Until now; None where Linux does not tell."""
+        span_ms = 1000 * (monotonic() - self.begin)
+        after = _counted(self.name)
+
+        def of(name: str) -> DiskCounts:
+            slaves = [of(slave) for slave in _slaves(name) if slave in self.before.keys() & after.keys()]
+            known: DiskCounts = {
+                "name": name,
+                "before": self.before[name],
+                "after": after[name],
+                "span_ms": span_ms,
+            }
+            return {**known, "slaves": slaves} if slaves else known
+
+        return of(self.name) if self.name in self.before.keys() & after.keys() else None
+
+
+def _counted(name: str) -> dict[str, list[int]]:
+    """Since the machine was started (`/sys/block/NAME/stat`), of a device and of all below it: requests, merged ones,
     sectors and milliseconds of reads, the same of writes, requests under way, milliseconds in which there were any, and
-    milliseconds of all. None where it does not tell."""
-    device = facts_of["device"]
-    words = (_text(SYS / "block" / device["name"] / "stat") or "").split() if device else []
-    return [int(word) for word in words] if len(words) >= 11 else None
+    milliseconds of all."""
+    words = (_text(SYS / "block" / name / "stat") or "").split() if name else []
+    own = {name: [int(word) for word in words]} if len(words) >= 11 else {}
+    return own | {slave: counts for below in _slaves(name) for slave, counts in _counted(below).items()}
+
+
+def _slaves(name: str) -> list[str]:
+    folder = SYS / "block" / name / "slaves"
+    # A partition counts as its disk, as in fio.
+    found = [part.resolve() for part in sorted(folder.iterdir())] if name and folder.is_dir() else []
+    return [part.parent.name if (part / "partition").exists() else part.name for part in found]
 
 
 def endurance_bytes(log: dict[str, Any] | None) -> float | None:

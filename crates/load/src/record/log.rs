@@ -8,6 +8,8 @@ pub struct Entry {
     pub issued: Nanos,
     /// `Nanos::MAX` while it is under way.
     pub latency: Nanos,
+    /// The part of it until the system had the request.
+    pub submission: Nanos,
     pub op: Op,
     pub len: u32,
     pub offset: u64,

@@ -370,10 +370,12 @@ impl Runner {
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
         let counts = now >= worker.counts_from;
-        if let Some(log) = worker.log {
-            self.recorder.logs[log].entries[slot.line].latency = now - slot.issued;
-        }
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
+        if let Some(log) = worker.log {
+            let entry = &mut self.recorder.logs[log].entries[slot.line];
+            entry.latency = now - slot.issued;
+            entry.submission = submitted.map_or(Nanos::ZERO, |at| at.saturating_sub(slot.issued));
+        }
         let times = Times { issued: slot.issued, submitted, now };
         self.recorder.record(target, worker.stats, &slot.request, times, counts);
         if worker.thinking && worker.under_way == 0 {
@@ -445,7 +447,14 @@ impl Runner {
             let Request { op, len, offset, .. } = slot.request;
             let entries = &mut self.recorder.logs[log].entries;
             slot.line = entries.len();
-            entries.push(Entry { issued: now, latency: Nanos::MAX, op, len, offset });
+            entries.push(Entry {
+                issued: now,
+                latency: Nanos::MAX,
+                submission: Nanos::ZERO,
+                op,
+                len,
+                offset,
+            });
         }
         worker.under_way += 1;
         worker.issued += 1;
