@@ -26,7 +26,10 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   `--output FILE` prints to a file.
 - Offsets, sizes, counts and their order are fio's, request by request, where they are not left to chance; random ones
   come from another generator, so the same `randseed` gives other places. `tests/test_fio_property.py` runs random job
-  files with both and compares what each did.
+  files with both and compares what each did: request by request where nothing is drawn; else the blocks of a random
+  map, counts and bytes, and by Kolmogorov and Smirnov how sizes and places are spread. Of 300 files none differs.
+- With several requests under way fio leaves out flushes (`fsync=1`) that are due before anything has come back, while
+  the queue fills for the first time; pslc makes them.
 - Without `ioengine` a job runs under psync, one request at a time, whatever its `iodepth`, as in fio.
 - `startdelay` counts from the beginning of the run, also behind a `stonewall`. A pause between two jobs is a job of
   `ioengine=null` with a `runtime`, in both programs; or `pause=5`, which is ours.
