@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pslc.targets.target import open_simulated
 PAGE = Path(__file__).parent / "census.md"
 PSLC = Path(sys.executable).parent / "pslc"
 DRIVE = "sim:sn850-1tb"
-LIMIT_S = 25
+LIMIT_S = 15
 """Of one run; what goes on is ended."""
 ENVIRONMENT = {"DISK": "scratch.bin", "FILENAME": "scratch.bin", "SIZE": "64m"}
 """For the files that ask for some."""
@@ -29,27 +30,32 @@ KINDS = ("read", "write", "trim")
 
 def run(command: list[Any], folder: str) -> tuple[int, str, str, bool]:
     """Exit code, both outputs, and whether it had to be ended."""
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=os.environ | ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        out, err = process.communicate(timeout=LIMIT_S)
-        return process.returncode, out, err, False
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-    try:
-        out, err = process.communicate(timeout=2 * LIMIT_S)
-    except subprocess.TimeoutExpired:
-        # It is writing down what it did.
-        process.kill()
-        out, err = process.communicate()
-    return process.returncode, out, err, True
+    # Into files: fio's processes may outlive it, and hold on to a pipe.
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=os.environ | ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        ended = False
+        try:
+            process.wait(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            ended = True
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=2 * LIMIT_S)
+        except subprocess.TimeoutExpired:
+            # It is writing down what it did.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        for file in (out, err):
+            file.seek(0)
+        return process.returncode, out.read(), err.read(), ended
 
 
 def jobs(out: str) -> list[dict[str, Any]]:
@@ -131,9 +137,10 @@ def main() -> None:
     """Write the page."""
     os.environ |= ENVIRONMENT
     rows, counts = [], Counter[str]()
-    for path in sorted(Path(sys.argv[1]).glob("*.fio")):
-        taken = is_taken(path)
-        verdict = by_pslc(path)
+    paths = sorted(Path(sys.argv[1]).glob("*.fio"))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(zip(paths, pool.map(is_taken, paths), pool.map(by_pslc, paths), strict=True))
+    for path, taken, verdict in found:
         zoned = "zonemode" in verdict and "zonemode=zbd" in path.read_text(encoding="utf-8")
         other = "another engine's business" in verdict or zoned
         kind = next(
@@ -160,7 +167,7 @@ def main() -> None:
         f"fio on this machine parses {whole} of the {len(rows)} job files in its `examples/`; each was run on",
         f"`{DRIVE}`: {counts['runs']} run, {counts['other engine']} are refused for another engine's own",
         f"business (zoned drives among them), {counts['larger']} for a target larger than this drive,",
-        f"{counts['refused']} for an option; {counts['fails']} fail or do something else than fio.",
+        f"{counts['refused']} for an option or for memory; {counts['fails']} fail or do something else than fio.",
         f'{fine} of {whole}, {100 * fine / max(whole, 1):.0f} %, are as they should be. Where it says "the same jobs',
         "and bytes\", they are those of fio's own run of the file with its `null` engine.",
         "",
