@@ -396,6 +396,25 @@ def test_the_traces_that_mqsim_publishes_run(name, tmp_path):
     assert not [doubt for doubt in found["doubts"] if doubt.code == "never-written"]
 
 
+def test_a_study_asks_a_trace_of_many_drives(small, tmp_path):
+    """Parquet, too, which is no text."""
+    traces.write_parquet(bursts(tmp_path / "work.csv", 3, 300 * MB, 5.0), Part(), tmp_path / "work.parquet")
+    run = str(tmp_path / "work.parquet")
+    study = pslc.study(on=small, run=run, vary={"cache.dynamic": "200MB,800MB"}, workers=1)
+    assert study["enough"].to_pylist() == [False, True]
+    assert study["error"].to_pylist() == [None, None]
+
+
+def test_the_suite_trace_is_its_file_and_without_one_says_so(small, tmp_path):
+    work = bursts(tmp_path / "work.csv", 1, 100 * MB, 0.0)
+    by_suite, by_file = pslc.run("trace", on=small, more=[work]), pslc.run(work, on=small)
+    assert by_suite.suite == by_file.suite == "trace"
+    assert by_suite.findings == by_file.findings
+    assert "trace" not in suites.catalogue()
+    with pytest.raises(pslc.PslcError, match="the suite trace is of a file"):
+        pslc.run("trace", on=small)
+
+
 def test_two_drives_under_one_trace_are_compared_side_by_side(command, tmp_path):
     bursts(tmp_path / "work.csv", 3, 300 * MB, 5.0)
     for name in ("pm871b-128gb", "sn550-1tb"):
