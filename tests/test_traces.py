@@ -1,7 +1,7 @@
 """Traces: shown, converted, replayed on a simulated drive, and judged."""
 
 import json
-import lzma
+import os
 import random
 import shutil
 import struct
@@ -367,17 +367,25 @@ def test_what_fio_wrote_down_is_replayed_as_fio_itself_does(tmp_path, small):
     assert recording.drive_time_s == pytest.approx(ours[-1][0] / 1e9, rel=0.05)
 
 
-MQSIM = ROOT / "tests" / "fixtures" / "mqsim"
-
-
-@pytest.mark.parametrize("name", ["tpcc-small", "wsrch-small"])
-def test_the_traces_that_mqsim_publishes_run(name, tmp_path):
-    """github.com/CMU-SAFARI/MQSim, `traces/`. What is in them is counted by its own description: arrival in ns, device,
-    start in sectors, size in sectors, 0 a write and 1 a read. Web search is nearly all reads, so the numbers of MQSim
-    are what they say."""
-    path = MQSIM / f"{name}.trace.xz"
+@pytest.mark.parametrize("name", ["drawn", "tpcc-small", "wsrch-small"])
+def test_traces_in_the_form_of_mqsim_run(name, tmp_path):
+    """One that is drawn, and the two of github.com/CMU-SAFARI/MQSim where `PSLC_MQSIM` names a checkout. What is in
+    them is counted by MQSim's own description: arrival in ns, device, start in sectors, size in sectors, 0 a write and
+    1 a read. Its web search is nearly all reads, so the numbers are what they say."""
+    if name == "drawn":
+        path = tmp_path / "drawn.trace"
+        of, now, lines = random.Random(1), 0, []
+        for _ in range(5000):
+            now += of.randrange(1, 200_000)
+            start, sectors = of.randrange(1 << 20) * 8, of.choice((8, 16, 128))
+            lines.append(f"{now} {of.randrange(3)} {start} {sectors} {of.randrange(2)}")
+        path.write_text("\n".join(lines) + "\n")
+    elif "PSLC_MQSIM" in os.environ:
+        path = Path(os.environ["PSLC_MQSIM"]) / "traces" / f"{name}.trace"
+    else:
+        pytest.skip("PSLC_MQSIM names no checkout of MQSim")
     assert trace_format(str(path)) == "mqsim"
-    rows = [tuple(map(int, line.split())) for line in lzma.decompress(path.read_bytes()).decode().splitlines()]
+    rows = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
     survey = traces.opened(path, Part()).survey()
     assert sum(sum(of["count"].values()) for of in survey["devices"]) == len(rows)
     assert survey["duration_ns"] == rows[-1][0] - rows[0][0]
