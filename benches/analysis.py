@@ -28,7 +28,7 @@ from pslc.recording import Recording
 
 TRACES = 60
 """Curves and jobs of each kind; a third as many are logs of each shape, and two thirds fills that something slows."""
-UNTUNED = 9000
+UNTUNED = 9500
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 HIDDEN = 2000
 """The same of the drives for `recovery`."""

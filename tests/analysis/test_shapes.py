@@ -66,6 +66,15 @@ def test_a_log_by_time_of_a_slow_drive_keeps_its_short_fast_phase() -> None:
     assert ends_at(said([(7, 1480), (388, 3695), (2000, 45)], 2000, period=1.0)) == pytest.approx(388, rel=0.01)
 
 
+@pytest.mark.parametrize("seed", [9012, 9014, 20081, 20083, 20092])
+def test_a_small_cache_behind_a_start_that_is_half_of_it_or_more_is_found(seed: int) -> None:
+    log = shapes.log("slow start", seed)
+    end = said_of(log, seed).cache
+    assert end is not None
+    assert end.seen_end
+    assert end.bytes == pytest.approx(log.cache_bytes, abs=0.01 * log.capacity_bytes)
+
+
 def test_a_cache_behind_a_slow_start_is_found_though_it_is_a_hundredth_of_the_drive() -> None:
     found = said([(8, 2240), (28, 5588), (2000, 2639)], 2000, period=0.1)
     assert ends_at(found) == pytest.approx(28, rel=0.03)

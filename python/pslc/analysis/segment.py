@@ -32,6 +32,8 @@ BUFFER: Final = 0.002
 """A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
 SLOW_START: Final = 0.03
 """A first phase shorter than this and slower than the next is the drive waking up."""
+START_COUNTS: Final = 3
+"""A slow start of a third of a short first phase, or more, is a phase of its own."""
 EXCURSION: Final = 0.015
 """Shorter than this, and back to the speed from before, is a burst as well."""
 FLEETING: Final = 0.04
@@ -58,10 +60,14 @@ def change_bytes(curve: Curve) -> list[float]:
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
     borders = _pruned(calm, level, change_points(calm, penalty), penalty)
-    first = _short_first_phase(level, borders[0] if borders else cells)
-    if first:
-        borders = [first, *(b for b in borders if b > max(1.5 * first, first + BURST * cells))]
-    borders = _without_slow_start(calm, borders)
+    start, ends = _short_first_phase(level, borders[0] if borders else cells)
+    if not ends:
+        start, ends = _short_after_start(level)
+    if START_COUNTS * start < ends:
+        start = 0
+    if ends:
+        borders = [ends, *(b for b in borders if b > max(1.5 * ends, ends + BURST * cells))]
+    borders = [start, *borders] if start else _without_slow_start(calm, borders)
     return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
 
 
@@ -164,14 +170,15 @@ def _ripple(calm: Floats, ends: list[int]) -> int | None:
     return None
 
 
-def _short_first_phase(level: Floats, until: int) -> int:
-    """Cells in a first phase too short for the change points: all of it is above nearly all of what follows.
+def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
+    """Where a first phase too short for the change points begins and ends: all of it is above nearly all of what
+    follows.
 
-    0 when there is none. At least two cells, so that one lucky sample is not a cache, and more than a buffer.
+    Zeros when there is none. At least two cells, so that one lucky sample is not a cache, and more than a buffer.
     """
     shortest = max(2, math.ceil(BUFFER * level.size))
     longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
-    best, found = 2 * MATERIAL, 0
+    best, found = 2 * MATERIAL, (0, 0)
     for begin in {0, _begin(level[: max(longest, 0)])}:
         for count in range(begin + shortest, longest + 1):
             after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
@@ -179,8 +186,32 @@ def _short_first_phase(level: Floats, until: int) -> int:
                 break
             gap = float(level[begin:count].min() - np.quantile(after, 0.95))
             if gap > best:
-                best, found = gap, count
+                best, found = gap, (begin, count)
     return found
+
+
+def _short_after_start(level: Floats) -> tuple[int, int]:
+    """Where a slow start ends, and where a fast stretch does that follows it and is as short; zeros when there is none.
+    All of the stretch is above all of the start, and above nearly all of what follows."""
+    longest = math.ceil(SHORT_CACHE * level.size)
+    begin = _begin(level[:longest])
+    gaps = {}
+    # The bin across which it begins is of a speed in between.
+    for start in (begin, begin + 1) if begin else ():
+        for count in range(start + 2, longest + 1):
+            after = level[count + 1 : count + 1 + max(8 * count, 64)]
+            if after.size < 8:
+                break
+            fast = float(level[start:count].min())
+            gaps[start, count] = fast - max(float(np.quantile(after, 0.95)), float(level[:begin].max()))
+    most = max(gaps.values(), default=0.0)
+    if most <= 2 * MATERIAL:
+        return 0, 0
+    # A part of it stands out as well as all of it.
+    return max((at for at, gap in gaps.items() if gap > NEARLY * most), key=lambda at: at[1])
+
+
+NEARLY: Final = 0.7
 
 
 def _begin(level: Floats) -> int:
