@@ -43,6 +43,14 @@ pub fn trace(error: TraceError) -> PyErr {
     RecordingError::new_err((message, error.hint))
 }
 
+/// The system has no thread for a run.
+pub fn thread(error: std::io::Error) -> PyErr {
+    TargetError::new_err((
+        format!("the system starts no thread for the run: {error}"),
+        "other programs hold all that it allows: ulimit -u, and threads of ps -eL",
+    ))
+}
+
 /// The message and the hint of an error that Python raised, or the error itself where it is none of these.
 pub fn told(error: PyErr) -> Result<(String, String), PyErr> {
     Python::attach(|py| {

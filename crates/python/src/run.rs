@@ -13,7 +13,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::recording;
+use crate::{errors, recording};
 
 /// Between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
@@ -86,21 +86,21 @@ pub fn observed<'py>(
     let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
     let begin = Instant::now();
     let mut raised = None;
-    let recording = std::thread::scope(|scope| {
+    let recording = std::thread::scope(|scope| -> std::io::Result<Option<Recording>> {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
         let mut watch =
             Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY), coarseness };
-        scope.spawn(move || {
+        std::thread::Builder::new().spawn_scoped(scope, move || {
             let recording = work(&mut watch);
             // Python's thread waits until this one has ended.
             let _ = sender.send(recording);
-        });
+        })?;
         let mut speed = Speed::default();
         loop {
             let wait = || receiver.lock().expect("only this thread has it").recv_timeout(TICK);
             match py.detach(wait) {
-                Ok(recording) => return recording,
+                Ok(recording) => return Ok(recording),
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -112,7 +112,8 @@ pub fn observed<'py>(
                 }
             }
         }
-    });
+    })
+    .map_err(errors::thread)?;
     if let Some(error) = raised {
         return Err(error);
     }
