@@ -41,6 +41,20 @@ answer.
 """.strip()
 
 
+REFITS = """
+Twins that `pslc fit --published` makes of nothing but published figures, with capacity, link and whether the cells are
+TLC or QLC, and what a fill of the twin by the reviewer's load then measures: `make refits` writes this table from
+`docs/accuracy/reviews.csv` and `docs/accuracy/published.toml`. *Given* figures were fitted to; a mean that was *not
+given* is a prediction, as good as the reviewer's phases are round. A given figure that is off by more than 5 % is a
+miss.
+""".strip()
+
+HIDDEN = """
+Twins of simulated drives whose parameters the fit was not told: `make bench-fit` writes these tables (docs/twin.md says
+how).
+""".strip()
+
+
 OF_A_FILL = ("cache", "speed", "end", "mean", "flatness")
 """Measures that one fill of the whole drive gives."""
 
@@ -119,6 +133,11 @@ def document() -> str:
     if reasons:
         lines += ["", "## Misses", "", *reasons]
     lines += ["", *of_parts.section()]
+    for title, about, name in (
+        ("Twins of published figures", REFITS, "refits.md"),
+        ("Twins of hidden drives", HIDDEN, "fit.md"),
+    ):
+        lines += ["", f"## {title}", "", *about.splitlines(), "", *(FOLDER / name).read_text().splitlines()]
     lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *(FOLDER / "analysis.md").read_text().splitlines()]
     return "\n".join(lines) + "\n"
 
