@@ -59,9 +59,10 @@ demo: build
 
 build: $(BUILT)
 
+# What fails is said at once; a test that hangs or ends its worker ends the run, which would wait for ever without.
 test: build
 	cargo test --workspace --quiet
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadgroup --instafail --timeout=600 --max-worker-restart=0
 
 test-all: test
 	$(BIN)/pytest -m slow -n auto

@@ -278,7 +278,10 @@ def test_a_watch_is_kept_while_it_goes_on_and_costs_little(monkeypatch):
     watch(Path("/dev") / devices[0].name, 1.0)
     before = resource.getrusage(resource.RUSAGE_SELF)
     timer.start()
-    found = watch(Path("/dev") / devices[0].name, 60.0, seen.append, kept.append, [signal.SIGUSR1])
+    try:
+        found = watch(Path("/dev") / devices[0].name, 60.0, seen.append, kept.append, [signal.SIGUSR1])
+    finally:
+        timer.cancel()
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert 3.5 < found.drive_time_s < 30
     assert len(found.time["end_ns"]) == len(seen) == pytest.approx(found.drive_time_s, abs=2)
@@ -286,6 +289,30 @@ def test_a_watch_is_kept_while_it_goes_on_and_costs_little(monkeypatch):
     assert len(kept[0].time["end_ns"]) < len(found.time["end_ns"])
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert spent < 0.05 * found.drive_time_s, "and this is with a recording kept each second"
+
+
+def test_a_signal_ends_a_watch_in_whatever_it_is_just_busy(monkeypatch):
+    """It came while the recording was kept, and went to another thread, which ended the process."""
+    devices = [of for of in Path("/sys/block").iterdir() if (Path("/dev") / of.name).is_block_device()]
+    if not devices:
+        pytest.skip("this machine shows no block device")
+    monkeypatch.setattr("pslc.runner.watch.KEEP_EVERY_S", 1.0)
+    before = signal.getsignal(signal.SIGUSR1)
+    done = threading.Event()
+    threading.Thread(target=done.wait).start()
+    try:
+        kept: list[Recording] = []
+
+        def keep(recording: Recording) -> None:
+            kept.append(recording)
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+        found = watch(Path("/dev") / devices[0].name, 60.0, keep=keep, until=[signal.SIGUSR1])
+    finally:
+        done.set()
+    assert len(kept) == 1
+    assert len(found.time["end_ns"]) == len(kept[0].time["end_ns"]) + 1
+    assert signal.getsignal(signal.SIGUSR1) is before
 
 
 @loops

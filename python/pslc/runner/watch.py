@@ -3,8 +3,11 @@ it is opened but for reading."""
 
 from __future__ import annotations
 
+import os
+import select
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
 from typing import Final
@@ -55,6 +58,21 @@ def lies_on(folder: Path, number: int) -> bool:
     return bool(drive) and drive[0].name in probe.facts(folder)["stack"]
 
 
+@contextmanager
+def heard(signals: Sequence[signal.Signals]) -> Iterator[Callable[[float], bool]]:
+    """Wait for signals instead of dying of them: `wait(seconds)` says whether one has come, at the latest after so
+    long. They are handled, not blocked: a blocked one goes to another thread, which would end the process."""
+    reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = {of: signal.signal(of, lambda *_: os.write(writes, b".")) for of in signals}
+    try:
+        yield lambda seconds: bool(select.select([reads], [], [], seconds)[0])
+    finally:
+        for of, handler in before.items():
+            signal.signal(of, handler)
+        os.close(reads)
+        os.close(writes)
+
+
 def watch(
     path: Path,
     for_s: float | None = None,
@@ -63,7 +81,8 @@ def watch(
     until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
     trace: Path | None = None,
 ) -> Recording:
-    """Watch the block device `path` for so long, or until one of the signals `until` comes; they are blocked meanwhile.
+    """Watch the block device `path` for so long, or until one of the signals `until` comes; from the main thread, which
+    is where Python hears them.
 
     Args:
         show: told of each second.
@@ -78,7 +97,6 @@ def watch(
     facts = probe.facts(path)
     asked = Asked((facts["device"] or {}).get("name"))
     samples, began_unix_ns = Samples(), time_ns()
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, until)
     error: str | None = None
     interrupted = False
 
@@ -86,38 +104,37 @@ def watch(
         about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
         return recorded(path, facts | Facts(watch=about), samples, began_unix_ns, error)
 
-    try:
-        # The clock that goes on while the machine sleeps.
-        begin = clock_gettime_ns(CLOCK_BOOTTIME)
-        before, last = counters.now(), begin
-        samples.add(begin, before, None)
-        due, kept_s, keeping_s = begin + EVERY_NS, 0.0, 0.0
-        while not interrupted and (for_s is None or last - begin < for_s * 1e9 - EVERY_NS / 2):
-            wait = max(due - clock_gettime_ns(CLOCK_BOOTTIME), 0) / 1e9
-            interrupted = signal.sigtimedwait(until, wait) is not None
-            try:
-                counted = counters.now()
-            except OSError as gone:
-                error = f"{path} is gone: {gone.strerror}"
-                break
-            at = clock_gettime_ns(CLOCK_BOOTTIME)
-            # After a sleep of the machine the seconds that were missed are one long one.
-            due = max(due + EVERY_NS, at)
-            moved = {name: now - was for name, now, was in zip(FIELDS, counted, before, strict=True)}
-            moved["in_flight"] = counted[list(FIELDS).index("in_flight")]
-            at_s = (at - begin) / 1e9
-            asked.look(at_s, worked=moved["busy_ns"] > 0)
-            samples.add(at, counted, asked.celsius)
-            if show is not None:
-                show(Now(at_s, (at - last) / 1e9, moved, asked))
-            before, last = counted, at
-            if keep is not None and at_s >= kept_s + max(KEEP_EVERY_S, keeping_s / KEEP_SHARE):
-                began = process_time()
-                keep(recording())
-                kept_s, keeping_s = at_s, process_time() - began
-    finally:
-        if traced is not None:
-            traced.close()
-        counters.close()
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    return recording()
+    with heard(until) as ended:
+        try:
+            # The clock that goes on while the machine sleeps.
+            begin = clock_gettime_ns(CLOCK_BOOTTIME)
+            before, last = counters.now(), begin
+            samples.add(begin, before, None)
+            due, kept_s, keeping_s = begin + EVERY_NS, 0.0, 0.0
+            while not interrupted and (for_s is None or last - begin < for_s * 1e9 - EVERY_NS / 2):
+                interrupted = ended(max(due - clock_gettime_ns(CLOCK_BOOTTIME), 0) / 1e9)
+                try:
+                    counted = counters.now()
+                except OSError as gone:
+                    error = f"{path} is gone: {gone.strerror}"
+                    break
+                at = clock_gettime_ns(CLOCK_BOOTTIME)
+                # After a sleep of the machine the seconds that were missed are one long one.
+                due = max(due + EVERY_NS, at)
+                moved = {name: now - was for name, now, was in zip(FIELDS, counted, before, strict=True)}
+                moved["in_flight"] = counted[list(FIELDS).index("in_flight")]
+                at_s = (at - begin) / 1e9
+                asked.look(at_s, worked=moved["busy_ns"] > 0)
+                samples.add(at, counted, asked.celsius)
+                if show is not None:
+                    show(Now(at_s, (at - last) / 1e9, moved, asked))
+                before, last = counted, at
+                if keep is not None and at_s >= kept_s + max(KEEP_EVERY_S, keeping_s / KEEP_SHARE):
+                    began = process_time()
+                    keep(recording())
+                    kept_s, keeping_s = at_s, process_time() - began
+        finally:
+            if traced is not None:
+                traced.close()
+            counters.close()
+        return recording()
