@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import pslc
+from pslc import places
 from pslc.analysis import CAUSES
 
 ROOT = Path(__file__).parent.parent
@@ -55,6 +57,35 @@ def test_json_is_one_document_with_everything_the_contract_names(command, tmp_pa
     assert saved.pop("series_sha256")
     assert saved == document
     assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_runs_of_the_same_second_have_a_folder_each_and_what_fails_leaves_none(tmp_path, monkeypatch):
+    """Two commands of a script were so fast that the second was refused for the folder of the first."""
+
+    class Second(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime(2026, 5, 4, 12, 30, 15)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(places, "datetime", Second)
+    leaving = []
+    monkeypatch.setattr(places.atexit, "register", lambda *of: leaving.append(of))
+    made = [places.new_folder("fill-pm871b-128gb") for _ in range(3)]
+    name = "20260504-123015-fill-pm871b-128gb"
+    assert [of.name for of in made] == [name, f"{name}~2", f"{name}~3"]
+    (made[1] / "run.json").touch()
+    for function, *arguments in leaving:
+        function(*arguments)
+    assert list(Path("runs").iterdir()) == [made[1]]
+
+    words = [sys.executable, "-m", "pslc", "run", "fill", "--on", f"{SMALL},no.key=1"]
+    (tmp_path / "empty").mkdir()
+    assert subprocess.run(words, cwd=tmp_path / "empty", capture_output=True, check=False).returncode == 2
+    assert not list((tmp_path / "empty").iterdir())
+    monkeypatch.chdir(tmp_path / "empty")
+    Path("runs").touch()
+    assert places.new_folder("a") == Path("runs") / "20260504-123015-a", "who writes there says why it cannot be"
 
 
 def test_with_json_and_no_folder_nothing_is_written(command, tmp_path):

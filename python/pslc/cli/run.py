@@ -164,6 +164,7 @@ def command(
     """
     from pslc import suites, units
     from pslc.errors import refusal
+    from pslc.places import new_folder
     from pslc.runner import campaign
     from pslc.targets.region import Scope
     from pslc.targets.target import RealOptions
@@ -210,7 +211,7 @@ def command(
         first = files[0] if order.what in suites.OF_FILES and files else order.what
         named = "stdin" if first == "-" else Path(first).stem
         slug = f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
-        folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
+        folder = new_folder(slug)
     if folder is not None and resume is None:
         _check(folder)
     failed: list[str] = []

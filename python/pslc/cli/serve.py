@@ -4,7 +4,6 @@ import json
 import signal
 import sys
 from collections.abc import Callable
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,6 +57,7 @@ def command(
     """
     from pslc.errors import TargetError
     from pslc.live import Live
+    from pslc.places import new_folder
     from pslc.serving.server import Address, Server
 
     if unix is not None and tcp is not None:
@@ -66,7 +66,7 @@ def command(
         raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
     name = Path(drive.partition(":")[2].partition(",")[0] if drive.startswith("sim:") else drive).stem
     at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
-    folder = save or (None if as_json else Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-serve-{name}")
+    folder = save or (None if as_json else new_folder(f"serve-{name}"))
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
     with Server(drive, at, data.value if data else None, speed, context.args) as server:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,13 +37,14 @@ def command(
     from pslc.errors import refusal
     from pslc.live import Live
     from pslc.opened import analysed
+    from pslc.places import new_folder
     from pslc.report import page, terminal
     from pslc.runner.watch import device_of, lies_on, watch
 
     seconds = units.seconds(for_, "--for") if for_ else None
     folder = save
     if folder is None and not as_json:
-        folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-watch-{device.name}"
+        folder = new_folder(f"watch-{device.name}")
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise refusal(f"{folder} is not empty", "--save takes a new folder")
     if trace and folder is None:

@@ -14,6 +14,7 @@ from pslc.lab import dropped, layout, overlay, recordings, sections
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.fits import Fits
 from pslc.lab.runs import Runs
+from pslc.places import RUNS
 
 CODE: Final = 404
 
@@ -168,7 +169,7 @@ def _recordings(app: Dash, held: Runs) -> None:
         if not any(clicks) or not ctx.triggered[0]["value"]:
             raise PreventUpdate
         name = ctx.triggered_id["run"]
-        return True, f"Delete {recordings.FOLDER / name} with its report? It cannot be had back.", name
+        return True, f"Delete {RUNS / name} with its report? It cannot be had back.", name
 
     @app.callback(
         Output("changed", "data", allow_duplicate=True),
@@ -196,7 +197,7 @@ def _recordings(app: Dash, held: Runs) -> None:
         found = held.known(bench.suite, bench.drives[bench.at])
         if not clicks or found is None:
             raise PreventUpdate
-        return f"kept as {recordings.FOLDER / recordings.save(found)}", changed + 1
+        return f"kept as {RUNS / recordings.save(found)}", changed + 1
 
 
 def _compared() -> str:

@@ -15,10 +15,10 @@ from pslc import view
 from pslc.errors import RecordingError
 from pslc.findings import comparison
 from pslc.opened import opened, read_side
+from pslc.places import RUNS, new_folder
 from pslc.recording import Recording
 from pslc.report import page
 
-FOLDER: Final = Path("runs")
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
@@ -27,7 +27,7 @@ class Entry:
     """A recording in a line.
 
     Attributes:
-        name: of its folder under `FOLDER`, `a/b` in one of a catalogue.
+        name: of its folder under `RUNS`, `a/b` in one of a catalogue.
         began: `2026-05-04 12:30`, empty where it is not known.
         cache_bytes, mean_bytes_per_s: None where it did not find them.
     """
@@ -52,7 +52,7 @@ def entries(wanted: str = "", by: str = "began", falling: bool = True) -> list[E
 
 
 def _paths() -> list[Path]:
-    return [*FOLDER.glob("*/run.json"), *FOLDER.glob("*/*/run.json")]
+    return [*RUNS.glob("*/run.json"), *RUNS.glob("*/*/run.json")]
 
 
 @lru_cache(maxsize=2000)
@@ -63,7 +63,7 @@ def _entry(path: Path, changed_ns: int) -> Entry | None:
         began, found = said["began_unix_ns"], said["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
         return Entry(
-            path.parent.relative_to(FOLDER).as_posix(), when, said["suite"], said["drive"], said["target"],
+            path.parent.relative_to(RUNS).as_posix(), when, said["suite"], said["drive"], said["target"],
             found.get("cache_bytes"), found.get("fill_mean_bytes_per_s"),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -76,9 +76,9 @@ def folder(name: str) -> Path:
     Raises:
         RecordingError: there is none of that name.
     """
-    if name not in {path.parent.relative_to(FOLDER).as_posix() for path in _paths()}:
-        raise RecordingError(f"there is no recording {name} in {FOLDER}", "it was removed, or never there")
-    return FOLDER / name
+    if name not in {path.parent.relative_to(RUNS).as_posix() for path in _paths()}:
+        raise RecordingError(f"there is no recording {name} in {RUNS}", "it was removed, or never there")
+    return RUNS / name
 
 
 def load(name: str) -> Recording:
@@ -110,14 +110,10 @@ def save(recording: Recording) -> str:
         OSError: it cannot be written.
     """
     source = recording.target.partition(":")[2].partition(",")[0] or recording.target
-    name = f"{datetime.now():%Y%m%d-%H%M%S}-{recording.suite}-{Path(source).stem}"
-    number = 1
-    while (FOLDER / name).exists():
-        number += 1
-        name = f"{name.rpartition('~')[0] or name}~{number}"
-    recording.save(FOLDER / name)
-    page.write(view.of_recording(recording), FOLDER / name / "report.html")
-    return name
+    folder = new_folder(f"{recording.suite}-{Path(source).stem}")
+    recording.save(folder)
+    page.write(view.of_recording(recording), folder / "report.html")
+    return folder.name
 
 
 def report(name: str) -> str:

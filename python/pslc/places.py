@@ -1,0 +1,39 @@
+"""Where recordings go that nobody gave a folder."""
+
+import atexit
+from contextlib import suppress
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+RUNS: Final = Path("runs")
+
+
+def new_folder(slug: str) -> Path:
+    """A folder of `RUNS` that is named by the second and nobody else's: it is made at once, so that of two commands in
+    the same second each has its own, and removed when the process ends without putting anything into it. Where none can
+    be made, its name: who writes there is told why not."""
+    named = f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
+    first = not RUNS.exists()
+    for number in count(2):
+        folder = RUNS / named
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if folder.exists():
+                named = f"{named.partition('~')[0]}~{number}"
+                continue
+        except OSError:
+            pass
+        else:
+            atexit.register(_give_back, folder, first)
+        return folder
+    raise AssertionError("numbers end")
+
+
+def _give_back(folder: Path, first: bool) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+        if first:
+            folder.parent.rmdir()
