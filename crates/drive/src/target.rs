@@ -57,6 +57,9 @@ pub struct RealTarget {
     moved: [u64; 3],
     /// The device underneath, where it is known.
     stat: Option<DeviceStat>,
+    /// What the system counts, and until when that is fresh enough.
+    counted: [u64; COLUMNS.len() - OWN],
+    fresh_until: Nanos,
     /// Dropped last: it tells when the file was written for the last time.
     #[cfg(target_os = "linux")]
     mark: Option<Mark>,
@@ -86,7 +89,11 @@ const COLUMNS: [&str; 6] = [
     "device_read_bytes_total",
     "device_write_bytes_total",
 ];
-const OWN: usize = 4;
+/// Columns that are counted here.
+const OWN: usize = 3;
+/// The other ones are of the system, which takes microseconds to tell them. A bin may be a single request, so they are
+/// asked for no more often than this.
+const FRESH: Nanos = Nanos::from_millis(1);
 
 impl RealTarget {
     pub(crate) fn new(
@@ -118,6 +125,8 @@ impl RealTarget {
             under_way: 0,
             moved: [0; 3],
             stat: None,
+            counted: [0; COLUMNS.len() - OWN],
+            fresh_until: Nanos::ZERO,
             #[cfg(target_os = "linux")]
             mark: None,
         }
@@ -288,6 +297,7 @@ impl Target for RealTarget {
         }
         self.engine = None;
         self.arena = None;
+        self.fresh_until = Nanos::ZERO;
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -409,17 +419,20 @@ impl Target for RealTarget {
     }
 
     fn columns(&self) -> &'static [&'static str] {
-        &COLUMNS[..if self.stat.is_some() { COLUMNS.len() } else { OWN }]
+        &COLUMNS[..if self.stat.is_some() { COLUMNS.len() } else { OWN + 1 }]
     }
 
     fn sample(&mut self, into: &mut [u64]) {
-        let cpu = clock_gettime(ClockId::ProcessCPUTime);
-        let cpu = cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64;
-        let [read, write, trim] = self.moved;
-        into[..OWN].copy_from_slice(&[read, write, trim, cpu]);
-        if let Some(stat) = &mut self.stat {
-            into[OWN..].copy_from_slice(&stat.bytes());
+        let now = self.now();
+        if now >= self.fresh_until {
+            self.fresh_until = now + FRESH;
+            let cpu = clock_gettime(ClockId::ProcessCPUTime);
+            let [read, write] = self.stat.as_mut().map_or([0; 2], DeviceStat::bytes);
+            self.counted = [cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64, read, write];
         }
+        into[..OWN].copy_from_slice(&self.moved);
+        let counted = into.len() - OWN;
+        into[OWN..].copy_from_slice(&self.counted[..counted]);
     }
 }
 
