@@ -50,7 +50,8 @@ def left(firmware: Firmware, suite: str, folder: Path) -> dict[str, float]:
     """Of each value, the standard deviation after the suite over that before it."""
     made, values = problem(firmware, suite, folder)
     # The simulated drive is free of noise; real data, and what the model leaves out, are not.
-    found = search.with_intervals(search.Solution(made, made.pack(values), 0.0), least_left=1.0)
+    found = search.Solution(made, made.pack(values), 0.0)
+    found = search.with_intervals(found, search.told(found), least_left=1.0)
     assert found.covariance is not None
     return {name: float(found.covariance[i, i] ** 0.5) / made.expected(name)[1] for i, name in enumerate(made.free)}
 
@@ -100,7 +101,7 @@ def bootstrap() -> str:
     for _ in range(REFITS):
         one = search.refine(search.Solution(drawn(), truth, 0.0), 4)
         found.append(one.x)
-        covariance = search.with_intervals(one).covariance
+        covariance = search.with_intervals(one, search.told(one)).covariance
         assert covariance is not None
         spread.append(np.sqrt(np.diag(covariance)))
     told, real = np.median(spread, axis=0), np.std(found, axis=0, ddof=1)

@@ -1,6 +1,7 @@
 """The twin: the fit finds what was hidden, says what it does not know, and its profile loads."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pslc
-from pslc.analysis import find_phases
+from pslc.analysis import Phase, find_phases
 from pslc.cli import app
 from pslc.errors import PslcError
 from pslc.suites import twin as suite
@@ -146,6 +147,45 @@ def test_a_cache_of_less_than_a_hundredth_of_the_drive_is_found() -> None:
     twin = fit.fit([trial], facts, workers=1)
     assert twin.best.values["slc_rate"] == pytest.approx(1.85e9, rel=0.05)
     assert fit.cache_share(twin.best) == pytest.approx(0.007, rel=0.05)
+
+
+def test_what_the_drives_memory_took_in_is_not_its_cache() -> None:
+    def phases(*of: tuple[float, float]) -> list[Phase]:
+        ends = [0.0, *(end for end, _ in of)]
+        return [Phase(start, end, speed, start, start, 0.0, 0.0) for start, (end, speed) in zip(ends, of, strict=False)]
+
+    of_buffer = phases((0.05e9, 2e9), (2e9, 8e8), (20e9, 2e8))
+    assert laws.past_the_buffer(of_buffer, 0.05e9, 20e9) == 2e9
+    # A cache of a fortieth is one, however the write goes on; and so is a small one that nothing faster follows.
+    assert laws.past_the_buffer(phases((0.5e9, 2e9), (2e9, 8e8), (20e9, 2e8)), 0.5e9, 20e9) == 0.5e9
+    assert laws.past_the_buffer(phases((0.05e9, 2e9), (2e9, 2e8), (20e9, 2e8)), 0.05e9, 20e9) == 0.05e9
+    assert laws.past_the_buffer(of_buffer, None, 20e9) is None
+
+
+def test_two_values_of_which_only_the_sum_is_told_are_both_unknown() -> None:
+    """Over a slow link only the end of the direct phase is seen, at capacity + spare - (n-1)S: a border, two values."""
+    capacity = 18_000_000_000
+    drive = model.Model(
+        model.build_for(capacity, "sata600", 3, 4.4e9, 6e8), model.Firmware("dynamic-slc", reuse="as-freed")
+    )
+    values = {name: one.prior for name, one in model.PARAMETERS.items()} | {
+        "slc_rate": 4.4e9, "native_rate": 6.1e8, "dynamic": 0.08, "spare": 0.11, "least": 1.0, "overhead": 1.8,
+    }  # fmt: skip
+    step = "[fill]\nstonewall\nrw=write\noffset=0\nsize=100%\ndirect=1\nbs=1m\nioengine=io_uring\niodepth=32\n"
+    trial = data.Trial("fill", [step], 0, [], [[64]])
+    opened = drive.open(values)
+    assert opened is not None
+    trial = replace(trial, looks=list(data.play(opened, trial, 1.0)))
+    problem = search.Problem(drive, [trial], ["dynamic", "spare"], values)
+    found = search.Solution(problem, problem.pack(values), 0.0)
+    covariance = search.with_intervals(found, search.told(found)).covariance
+    assert covariance is not None
+    deviation = np.sqrt(np.diag(covariance))
+    assert (deviation > 0.15).all()
+    assert covariance[0, 1] / deviation.prod() > 0.9
+    # The border itself is told: d(spare) = 2 d(S).
+    way = np.array([-2 * 0.08, 0.11])
+    assert np.sqrt(way @ covariance @ way) < 0.02
 
 
 def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitted, tmp_path: Path) -> None:

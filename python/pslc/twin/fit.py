@@ -180,6 +180,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     end = cache_end(curve, phases, capacity_bytes=known.capacity_bytes)
     through = 1 / (1 / known.link_bytes_per_s + known.host_request_ns * 1e-9 / 2**20)
     cache = end.bytes if end is not None and end.seen_end else None
+    cache = laws.past_the_buffer(phases, cache, known.capacity_bytes)
     if known.cache_bytes and cache is None:
         # A small step is a step where it was said to be one.
         cache, phases = known.cache_bytes, laws.split(curve, known.cache_bytes)
@@ -232,7 +233,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
                 tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
             chosen = _single(chosen, single, build)
             going = [chosen, *(_with(one, chosen) for one in going[1:])]
-    chosen = _interval(chosen, others)
+        chosen = _interval(chosen, others, pool)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
 
 
@@ -377,7 +378,7 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
 
 def _settled(found: Solution) -> set[str]:
     """Values that the first write alone told, which are not searched for again."""
-    covariance = search.with_intervals(found).covariance
+    covariance = search.with_intervals(found, search.told(found)).covariance
     assert covariance is not None
     deviation = np.sqrt(np.diag(covariance))
     return {name for name, off in zip(found.problem.free, deviation, strict=True) if off < SETTLED}
@@ -463,14 +464,17 @@ def _seen_with(task: tuple[Solution, Floats]) -> Solution:
     return search.best_starts(replace(found.problem, chance=variance), [found.values])[0]
 
 
-def _interval(found: Solution, others: Sequence[Build]) -> Solution:
+def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution:
     """The best with its covariance, all values being free at once."""
     problem = found.problem
     free = [name for name in of_firmware(problem.model.firmware)
             if name in {*problem.free, *_free(problem.model.firmware, problem.trials)}]  # fmt: skip
     problem = replace(problem, free=free, values=found.values)
     found = replace(found, problem=problem, x=problem.pack(found.values))
-    return search.with_intervals(found, chance.Builds(problem, found.x, others).residuals())
+    slopes = search.told(found, pool.map)
+    found = search.drawn_back(found, slopes)
+    builds = chance.Builds(problem, found.x, others).residuals()
+    return search.with_intervals(found, slopes, builds, each=pool.map)
 
 
 def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> dict[str, list[float]]:
@@ -527,7 +531,8 @@ def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:
         return found
     problem = Problem(model, trials, free, found.values, old.prior)
     best = search.refine(search.best_starts(problem, [found.values])[0], 4)
-    return _with(found, search.Solution(problem, best.x, best.loss, search.with_intervals(best).covariance))
+    covariance = search.with_intervals(best, search.told(best)).covariance
+    return _with(found, search.Solution(problem, best.x, best.loss, covariance))
 
 
 def _with(found: Solution, single: Solution) -> Solution:

@@ -127,6 +127,8 @@ def _of_parts(capacity_bytes: int, link: str, die: Any, chip: Any) -> tuple[Buil
         ("slc_read", die.slc.read / 1e9, 0.2),
         ("native_read", die.native.read / 1e9, 0.2),
     ]
+    # What is binary beyond the nominal size, and the blocks beyond it; part of it may be set aside for the cache.
+    expected.append(("spare", dies * die.bytes * (1 + die.spare) / capacity_bytes - 1, 0.3))
     habits = {} if chip is None else chip.habits | (chip.habits_qlc if die.bits_per_cell > 3 else {})
     overhead = habits.get("fold_overhead", FOLD_OVERHEAD if die.bits_per_cell == 3 else None)
     if overhead is not None:

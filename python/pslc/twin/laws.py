@@ -26,6 +26,8 @@ BEYOND = 1.3
 USUAL_SPARE = 0.07
 TOOTH = 1.3
 """Times faster than the one before that a phase is where the cache is used again."""
+BUFFERED = 0.004
+"""Of the capacity: a first phase that is shorter may be a buffer's."""
 OVERHEADS = (1.0, 1.6, 3.0)
 SHARES = (0.3, 0.5, 0.75)
 
@@ -78,6 +80,15 @@ def steps(phases: Sequence[Phase], cache: float | None, link: float, capacity: f
     slow = tuple((p.bytes_per_s, p.from_bytes - start, p.to_bytes - start) for p in after)
     whole = phases[-1].to_bytes - start > 0.97 * capacity
     return Steps(cache if inside else None, fast, slow, link, capacity, whole)
+
+
+def past_the_buffer(phases: Sequence[Phase], cache: float | None, capacity: float) -> float | None:
+    """Where the cache ends that was seen to end after `cache` bytes: so little of the capacity is what the drive's
+    memory took in, and then it ends with the next phase, if that is faster than the rest."""
+    if cache is None or cache >= BUFFERED * capacity or len(phases) < 3:
+        return cache
+    first, then, rest = phases[:3]
+    return then.to_bytes - first.from_bytes if then.bytes_per_s > TOOTH * rest.bytes_per_s else cache
 
 
 def split(curve: Curve, at_bytes: float) -> list[Phase]:

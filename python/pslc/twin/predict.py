@@ -114,9 +114,11 @@ def samples(fitted: Fitted, count: int = SAMPLES, seed: int = 0) -> list[tuple[M
         found.append((own.like(build), build, _unknown(fitted, problem.unpack(x), rng)))
     if best.covariance is not None:
         low, high = problem.bounds
-        for _ in range(count):
-            x = np.clip(rng.multivariate_normal(best.x, best.covariance), low, high)
-            found.append((own, fitted.build, _unknown(fitted, problem.unpack(x), rng)))
+        builds = list(best.others) or [(fitted.build, best.x)]
+        for at in range(count):
+            build, middle = builds[at % len(builds)]
+            x = np.clip(rng.multivariate_normal(middle, best.covariance), low, high)
+            found.append((own.like(build), build, _unknown(fitted, problem.unpack(x), rng)))
     return found
 
 

@@ -6,7 +6,7 @@ lies, narrow ones where it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -317,16 +317,16 @@ def polish(start: Solution, step: float) -> Solution:
     """The best of each value's neighbours, one value after the other; `step` in units of what is usual for a value."""
     problem = start.problem
     low, high = problem.bounds
-    best, least = start.x, float((problem.residuals(start.x) ** 2).sum())
+    best, here = start.x, problem.residuals(start.x)
     for index, name in enumerate(problem.free):
         for way in (1.0, -1.0):
             moved = best.copy()
             moved[index] = np.clip(moved[index] + way * step * problem.expected(name)[1], low[index], high[index])
-            loss = float((problem.residuals(moved) ** 2).sum())
-            if loss < least:
-                best, least = moved, loss
+            there = problem.residuals(moved)
+            if there @ there < here @ here:
+                best, here = moved, there
                 break
-    return Solution(problem, best, loss_of(problem.residuals(best), problem.trials, len(problem.free)))
+    return Solution(problem, best, loss_of(here, problem.trials, len(problem.free)))
 
 
 class _Slopes:
@@ -377,29 +377,182 @@ WELL: Final = 0.25
 """Share of the change of the residuals that derivatives may have missed to be carried on."""
 
 
-def with_intervals(found: Solution, builds: Sequence[tuple[Build, Floats]] = (),
-                   least_left: float | None = None) -> Solution:  # fmt: skip
-    """The covariance of the values: from the Jacobian and what is left (at least `least_left` of `SIGMA` squared), and
-    from how far off they would be if the drive were built otherwise.
+def told(found: Solution, each: Callable[..., Iterable[Floats]] = map) -> Floats:
+    """What the data tell at a solution: derivatives of their residuals by the free values, rows of data by values.
+
+    By differences to both sides: a border that moves up changes other bins than one that moves down, and two values
+    that move it in opposite ways would seem to have nothing to do with each other. A job that begins a little earlier
+    in a superblock gives other bins, too, so that any step changes something, and a narrow one would seem to tell a
+    value that the data do not know. Where it changes little, a wide one is made: what was told grows with the step,
+    what chance did does not.
 
     Args:
+        each: `map`, or that of a pool of processes.
+    """
+    columns = each(_column, [(found, index) for index in range(len(found.problem.free))])
+    return np.stack(list(columns), axis=1)
+
+
+def _column(task: tuple[Solution, int]) -> Floats:
+    found, index = task
+    problem = found.problem
+    low, high = problem.bounds
+
+    def change(step: float) -> tuple[Floats, float]:
+        ends = []
+        for way in (step, -step):
+            x = found.x.copy()
+            x[index] = np.clip(x[index] + way, low[index], high[index])
+            ends.append((problem.residuals(x), float(x[index])))
+        (up, above), (down, below) = ends
+        moved: Floats = (up - down)[: len(up) - len(problem.free)]
+        return moved, above - below
+
+    name = problem.free[index]
+    usual = problem.expected(name)[1]
+    narrow = STEPS.get(name, STEP[PARAMETERS[name].scale])
+    column, step = change(narrow)
+    little = float(column @ column)
+    if little < SURE and WIDE * narrow < usual:
+        column, wide = change(WIDE * narrow)
+        much = float(column @ column)
+        grown = max(much - little, 0.0) / max(wide**2 - step**2, 1e-12)
+        column, step = column * np.sqrt(grown * wide**2 / max(much, 1e-12)), wide
+    return column / step
+
+
+SURE: Final = 100.0
+"""Sum of squares that a narrow step must change to be believed."""
+WIDE: Final = 5.0
+"""Times the narrow step that a wide one is."""
+
+
+class _Valley:
+    """Where a solution lies: what the data tell there, and ways along which they tell little."""
+
+    def __init__(self, found: Solution, slopes: Floats, least_left: float | None = None) -> None:
+        self.problem, self.slopes, self.data = found.problem, slopes, len(slopes)
+        self.x, self.here = found.x, found.problem.residuals(found.x)
+        # Where the data scatter more than assumed, they tell less.
+        scatter = float((self.here[: self.data] ** 2).sum()) / max(WEIGHT * len(self.problem.trials), 1.0)
+        self.left = max(scatter, least_left or LEAST_LEFT)
+        priors = np.diag([1 / self.problem.expected(name)[1] ** 2 for name in self.problem.free])
+        told = slopes.T @ slopes / self.left
+        self.covariance: Floats = np.linalg.pinv(told + priors).astype(np.float64)
+
+    def objection(self, there: Floats) -> float:
+        """How much worse it is elsewhere, in squared standard deviations."""
+        gained = there**2 - self.here**2
+        return float(gained[: self.data].sum() / self.left + gained[self.data :].sum())
+
+    def moved(self, index: int, step: float) -> tuple[Floats, Floats]:
+        """The best point, and its residuals, where one value is so much more and all others give way: along a straight
+        line, and where the data object to that, once more from where it led."""
+        spread = self.covariance
+        low, high = self.problem.bounds
+        x = np.clip(self.x + step * spread[:, index] / spread[index, index], low, high)
+        there = self.problem.residuals(x)
+        if self.objection(there) <= 0:
+            return x, there
+        rest = spread - np.outer(spread[:, index], spread[index]) / spread[index, index]
+        usual = np.array([self.problem.expected(name)[1] for name in self.problem.free])
+        way = rest @ (self.slopes.T @ there[: self.data] / self.left + there[self.data :] / usual)
+        again = np.clip(x - way, low, high)
+        after = self.problem.residuals(again)
+        return (again, after) if self.objection(after) < self.objection(there) else (x, there)
+
+
+def drawn_back(found: Solution, slopes: Floats) -> Solution:
+    """The same with each value nearer to what is expected of it, the others giving way, as far as the data allow: a
+    search that goes along a valley ends anywhere in it."""
+    valley, problem = _Valley(found, slopes), found.problem
+    first = valley.here
+    for index, name in enumerate(problem.free):
+        centre, spread = problem.expected(name)
+        told_well = valley.covariance[index, index] < (TOLD_WELL * spread) ** 2
+        if told_well or abs(centre - valley.x[index]) < NEAR * spread:
+            continue
+        for part in (1.0, 0.5, 0.25):
+            x, there = valley.moved(index, part * (centre - float(valley.x[index])))
+            worse = float((there[: valley.data] ** 2).sum() - (first[: valley.data] ** 2).sum())
+            if worse <= MAY_LOSE * WEIGHT * len(problem.trials) * valley.left and valley.objection(there) <= 0:
+                valley.x, valley.here = x, there
+                break
+    return replace(found, x=valley.x, loss=loss_of(valley.here, problem.trials, len(problem.free)))
+
+
+MAY_LOSE: Final = 0.1
+"""Share of what is left that may be lost for values that are as expected."""
+NEAR: Final = 0.2
+"""Of its spread, within which a value is as expected."""
+
+
+def _widened(valley: _Valley, each: Callable[..., Iterable[float]]) -> Floats:
+    """The covariance where the data object: each value that seems to be told is moved on, the others giving way, until
+    they do. Derivatives of counts of superblocks are rough, and two values that only their sum is told of seem to be
+    told by the roughness."""
+    covariance, problem = valley.covariance, valley.problem
+    spreads = np.array([problem.expected(name)[1] for name in problem.free])
+    seem = np.flatnonzero(np.sqrt(np.diag(covariance)) < UNTOLD * spreads)
+    for index, real in zip(seem, each(_objected, [(valley, int(index)) for index in seem]), strict=True):
+        if real**2 > covariance[index, index]:
+            along = covariance[:, index] / covariance[index, index]
+            covariance = covariance + (real**2 - covariance[index, index]) * np.outer(along, along)
+    return covariance
+
+
+def _objected(task: tuple[_Valley, int]) -> float:
+    """The standard deviation that tells how far the data let a value go before they object, at most the usual one: to
+    both sides, for a pause that is nearly none may as well be none."""
+    valley, index = task
+    deviation = float(np.sqrt(valley.covariance[index, index]))
+    spread = valley.problem.expected(valley.problem.free[index])[1]
+    found = 0.0
+    for sign in (1.0, -1.0):
+        # What the smallest step costs is no sign: a search ends where chance is kind.
+        luck = max(valley.objection(valley.moved(index, 0.2 * sign * deviation)[1]), 0.0)
+        step = min(4.0 * deviation, spread)
+        while True:
+            objection = valley.objection(valley.moved(index, sign * step)[1]) - luck
+            if objection >= OBJECTS or step >= spread:
+                break
+            step = min(3.0 * step, spread)
+        found = max(found, min(step / float(np.sqrt(max(objection, 1.0))), spread))
+    return found
+
+
+TOLD_WELL: Final = 0.1
+"""Share of what it was before the data at which a standard deviation says that they leave no choice."""
+UNTOLD: Final = 0.6
+"""Share of what it was before the data at which a standard deviation says that they tell nothing."""
+OBJECTS: Final = 9.0
+"""Rise of the sum of squares that is three standard deviations away."""
+
+
+def with_intervals(
+    found: Solution,
+    slopes: Floats,
+    builds: Sequence[tuple[Build, Floats]] = (),
+    least_left: float | None = None,
+    each: Callable[..., Iterable[float]] = map,
+) -> Solution:
+    """The covariance of the values: from what the data tell and what is left (at least `least_left` of `SIGMA`
+    squared), and from how far off they would be if the drive were built otherwise.
+
+    Args:
+        slopes: what `told` gives.
         builds: other builds and the residuals of the data they leave at the same values.
+        each: `map`, or that of a pool of processes.
     """
     problem = found.problem
-    here = problem.residuals(found.x)
-    jacobian = problem.jacobian(found.x, here)
-    data = len(here) - len(problem.free)
-    slopes = jacobian[:data]
-    # Where the data scatter more than assumed, they tell less.
-    left = float((here[:data] ** 2).sum()) / max(WEIGHT * len(problem.trials), 1.0)
-    left = max(left, least_left or LEAST_LEFT)
-    priors = np.diag([1 / problem.expected(name)[1] ** 2 for name in problem.free])
-    covariance = np.linalg.pinv(slopes.T @ slopes / left + priors).astype(np.float64)
+    valley = _Valley(found, slopes, least_left)
+    data, left = valley.here[: len(slopes)], valley.left
+    covariance = _widened(valley, each)
     low, high = problem.bounds
+    most = np.array([problem.expected(name)[1] for name in problem.free])
     others = []
     for build, residuals in builds:
-        step = -covariance @ (slopes.T @ (residuals - here[:data])) / left
-        most = np.array([problem.expected(name)[1] for name in problem.free])
+        step = -covariance @ (slopes.T @ (residuals - data)) / left
         others.append((build, np.clip(found.x + np.clip(step, -most, most), low, high)))
     if others:
         steps = np.array([x - found.x for _, x in others])
