@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-traces bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
@@ -32,6 +32,7 @@ help:
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=1000000]"
+	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and 20 logs of each shape [N=60]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
@@ -107,6 +108,9 @@ bench-fio: build
 
 bench-traces: build
 	$(BIN)/python benches/traces.py --count $(or $(COUNT),1000000)
+
+bench-inputs: build
+	$(BIN)/python -m benches.inputs
 
 bench-serve: build
 	$(BIN)/python -m benches.serve

@@ -120,6 +120,11 @@ BUGS = {
     "jobs that are a text": ("file", '{"fio version": "x", "jobs": "abc"}'),
     "a job that is a list": ("file", '{"fio version": "x", "jobs": [[]]}'),
     "brackets without end": ("file", '{"fio version": "x", "jobs": ' + "[" * 100_000),
+    "digits of a report without end": ("file", "Java NIOBench v0.54\n Read   Tag    Write\n" + "9" * 200_000),
+    "a cell of a table without end": ("table", "GB,MB/s\n" + "9" * 200_000),
+    "a cell of Iometer's without end": ("file", "'Results\n'Target Type,a\n" + "9" * 200_000),
+    "a key of 100 000 parts": ("tolerance", "a." * 100_000),
+    "a value nested 100 000 deep": ("tolerance", "mean = " + "[" * 100_000),
     "a speed of two points": ("file", "CrystalDiskMark 8\n[Read]\nSEQ 1MiB: 1.2.3 MB/s\n"),
 }
 
@@ -127,7 +132,7 @@ BUGS = {
 @pytest.mark.parametrize("bug", BUGS)
 def test_what_was_a_bug_is_refused(bug, tmp_path):
     kind, text = BUGS[bug]
-    path: Path = tmp_path / "bug.txt"
+    path: Path = tmp_path / f"bug.{'csv' if kind == 'table' else 'txt'}"
     path.write_text(text)
     with pytest.raises(pslc.PslcError, match="hint: "):
         comparison.read_tolerance(path) if kind == "tolerance" else read_side(path)

@@ -1,11 +1,16 @@
 """Texts of the user's: job files, profiles, tolerances."""
 
+import re
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pslc.errors import refusal
 
 MOST_BYTES: Final = 16_000_000
+MOST_PARTS: Final = 200
+"""Dots in a row, with nothing but words between them, that a TOML text may have: the time of tomllib grows with the
+square of a key's parts, to 15 s in 200 kB."""
 
 
 def text(path: Path, what: str) -> str:
@@ -30,3 +35,17 @@ def text(path: Path, what: str) -> str:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a text file"
         raise refusal(f"{path}: {why}", what) from None
+
+
+def toml(text: str) -> dict[str, Any]:
+    """What a TOML text says.
+
+    Raises:
+        TOMLDecodeError: it is none, or is nested beyond all use.
+    """
+    if max(run.count(".") for run in re.split(r"[^\w\-\"' .]", text)) > MOST_PARTS:
+        raise tomllib.TOMLDecodeError(f"a key has more than {MOST_PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("values are nested too deeply") from None

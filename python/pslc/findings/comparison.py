@@ -4,7 +4,6 @@ A side is one recording, or several of the same job on the same target: repeats,
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -322,8 +321,8 @@ def read_tolerance(path: Path) -> dict[str, float]:
         PslcError: it cannot be read, or a value is no percentage.
     """
     try:
-        found = tomllib.loads(files.text(path, 'a TOML file with lines such as mean = "5%"'))
-    except (ValueError, RecursionError) as error:
+        found = files.toml(files.text(path, 'a TOML file with lines such as mean = "5%"'))
+    except ValueError as error:
         raise RecordingError(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
     limits = {}
     for name, text in found.items():

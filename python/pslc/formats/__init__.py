@@ -4,6 +4,7 @@ a file, and `read`, which makes a `Foreign` of one or several of them."""
 from __future__ import annotations
 
 import codecs
+import csv
 import pkgutil
 import re
 from collections.abc import Mapping, Sequence
@@ -212,6 +213,18 @@ def only(paths: Sequence[Path]) -> Path:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} files of results at once", "give one; they belong to runs of their own")
     return paths[0]
+
+
+def cells(path: Path, lines: Sequence[str], separator: str = ",") -> list[list[str]]:
+    """The cells of each line of a CSV file.
+
+    Raises:
+        PslcError: it is none, as where a cell is longer than any figure.
+    """
+    try:
+        return list(csv.reader(lines, delimiter=separator))
+    except csv.Error as error:
+        raise RecordingError(f"{path}: {error}", "tables hold figures between commas, semicolons or tabs") from None
 
 
 class Reader:

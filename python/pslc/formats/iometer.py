@@ -5,12 +5,11 @@
 ALL,All,128K Seq Write,1,1,1,4231.5,0,4231.5,...
 """
 
-import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, Row, only, text
+from pslc.formats import Foreign, Hints, Reader, Row, cells, only, text
 
 HEADER = "'Target Type"
 KINDS = {"read": "Read ", "write": "Write "}
@@ -29,14 +28,14 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
     rows: list[Row] = []
     names: list[str] = []
-    for number, cells in enumerate(csv.reader(text(path).splitlines()), 1):
-        if cells and cells[0] == HEADER:
-            names = [name.strip() for name in cells]
-        elif names and cells and cells[0] == "ALL":
+    for number, row in enumerate(cells(path, text(path).splitlines()), 1):
+        if row and row[0] == HEADER:
+            names = [name.strip() for name in row]
+        elif names and row and row[0] == "ALL":
             try:
-                rows += _rows(dict(zip(names, cells, strict=False)))
+                rows += _rows(dict(zip(names, row, strict=False)))
             except (KeyError, ValueError):
-                reader.refuse(number, ",".join(cells))
+                reader.refuse(number, ",".join(row))
     if not rows:
         raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
@@ -44,18 +43,18 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
 
 
-def _rows(cells: dict[str, str]) -> Iterator[Row]:
-    test = cells["Access Specification Name"].strip() or "several specifications"
-    if cells.get("Queue Depth", "").strip():
-        test += f", queue {cells['Queue Depth'].strip()}"
+def _rows(told: dict[str, str]) -> Iterator[Row]:
+    test = told["Access Specification Name"].strip() or "several specifications"
+    if told.get("Queue Depth", "").strip():
+        test += f", queue {told['Queue Depth'].strip()}"
     for kind, word in KINDS.items():
-        iops = float(cells[f"{word}IOps"])
+        iops = float(told[f"{word}IOps"])
         if iops > 0:
-            latency = float(cells[f"Average {word}Response Time"]) / 1e3
-            yield Row(test, kind, _speed(cells, word), iops, latency)
+            latency = float(told[f"Average {word}Response Time"]) / 1e3
+            yield Row(test, kind, _speed(told, word), iops, latency)
 
 
-def _speed(cells: dict[str, str], word: str) -> float:
+def _speed(told: dict[str, str], word: str) -> float:
     """Old versions have one column, which is in MiB/s."""
-    decimal = cells.get(f"{word}MBps (Decimal)")
-    return 1e6 * float(decimal) if decimal is not None else MIB * float(cells[f"{word}MBps"])
+    decimal = told.get(f"{word}MBps (Decimal)")
+    return 1e6 * float(decimal) if decimal is not None else MIB * float(told[f"{word}MBps"])

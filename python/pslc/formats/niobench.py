@@ -13,7 +13,7 @@ from statistics import median
 from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, Reader, Row, only, text
 
-FIGURE = re.compile(r"(\d+[.,]\d+)(\s+M\b)?")
+FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")
 KINDS = ("read", "write", "copy")
 MIB, MB = float(1 << 20), 1e6
 
@@ -40,7 +40,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         elif inside and line.strip() and set(line.strip()) != {"-"}:
             if line.strip().startswith("Median"):
                 break
-            figures = [float(found[1].replace(",", ".")) for found in FIGURE.finditer(line)]
+            figures = [float(found[0].replace(",", ".")) for found in FIGURE.finditer(line)]
             if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
                 samples.append(figures)
             else:
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:
     """`File   1024 MB` of the legacy table, `File             : 100 MB` of the newer one."""
-    found = (re.match(r" ?([A-Z][\w/ ]*?)\s*(?::| {2,})\s*(\S.*?)\s*$", line) for line in lines)
+    found = (re.match(r" ?([A-Z][\w/]*(?: [\w/]+)*)(?: *: *| {2,})(\S.*)", line.rstrip()) for line in lines)
     return [(match[1], match[2]) for match in found if match]
 
 

@@ -1,7 +1,6 @@
 """Tables (CSV): a column of what was written, or of time, and one of speed. Units are read from the names of the
 columns, `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`."""
 
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints
+from pslc.formats import Foreign, Hints, cells
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
@@ -21,8 +20,8 @@ SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
 def matches(path: Path, head: str) -> bool:
     """A line of two or more names, separated by commas, semicolons or tabs."""
     first = head.partition("\n")[0]
-    cells = re.split(r"[,;\t]", first)
-    return path.suffix in (".csv", ".tsv", ".txt") and len(cells) > 1 and bool(re.search(r"[A-Za-z]", first))
+    names = re.split(r"[,;\t]", first)
+    return path.suffix in (".csv", ".tsv", ".txt") and len(names) > 1 and bool(re.search(r"[A-Za-z]", first))
 
 
 def read(paths: Sequence[Path], hints: Hints) -> Foreign:
@@ -32,7 +31,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     (path,) = paths
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     separator = max(",;\t", key=text.partition("\n")[0].count)
-    rows = list(csv.reader(text.splitlines(), delimiter=separator))
+    rows = cells(path, text.splitlines(), separator)
     names = [name.strip() for name in rows[0]]
     x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
     y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)

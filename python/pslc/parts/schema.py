@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from pslc import files
 from pslc.errors import ProfileError
 
 Raw = str | int | float
@@ -170,7 +171,7 @@ class Reader:
             PslcError: it is no TOML.
         """
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            table = files.toml(path.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise ProfileError(
                 f"{path.name}: {error}", 'part files are TOML; text goes in quotes: bus = "1200MT/s"'

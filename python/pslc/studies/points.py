@@ -147,7 +147,7 @@ def read(path: Path) -> dict[str, Any]:
     """
     text = files.text(path, "a study is a TOML file: on, run, and a table [vary]")
     try:
-        return tomllib.loads(text)
+        return files.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
 

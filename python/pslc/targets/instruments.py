@@ -7,7 +7,6 @@ own, the log is laid where it follows the work best: a drive draws more while it
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.errors import RecordingError
+from pslc.formats import cells
 from pslc.formats.table import number, unit_of
 from pslc.recording import Recording, join
 
@@ -102,7 +102,7 @@ class Meter:
             why = error.strerror if isinstance(error, OSError) else "not a text file"
             raise RecordingError(f"{path}: {why}", "--meter takes the CSV file of a power meter") from None
         separator = max(",;\t", key=(lines or [""])[0].count)
-        rows = list(csv.reader(lines, delimiter=separator))
+        rows = cells(path, lines, separator)
         names = [name.strip() for name in rows[0]] if rows else []
         time = _column(names, TIMES) or _dates(names)
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))

@@ -58,7 +58,7 @@ def _files(source: str, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     while True:
         try:
-            base = tomllib.loads(text).get("base")
+            base = files.toml(text).get("base")
         except tomllib.TOMLDecodeError:
             return found  # said by who reads it next, with the line
         if not isinstance(base, str) or not ("/" in base or base.endswith(".toml")):
@@ -71,7 +71,7 @@ def _files(source: str, text: str) -> dict[str, str]:
 
 def written_keys(text: str) -> list[str]:
     """The dotted keys that a profile's text holds."""
-    table = tomllib.loads(text)
+    table = files.toml(text)
     table.pop("provenance", None)
     return [key for key, _ in flat(table)]
 

@@ -114,8 +114,19 @@ impl Flat {
 
     fn drop_table(&mut self, table: &str) {
         let within = format!("{table}.");
-        self.values.retain(|key, _| !key.starts_with(&within));
-        self.provenance.retain(|key, _| key != table && !key.starts_with(&within));
+        for map in [&mut self.values, &mut self.provenance] {
+            let next = |map: &BTreeMap<String, Value>| {
+                map.range(within.clone()..)
+                    .next()
+                    .map(|(key, _)| key)
+                    .filter(|key| key.starts_with(&within))
+                    .cloned()
+            };
+            while let Some(key) = next(map) {
+                map.remove(&key);
+            }
+        }
+        self.provenance.remove(table);
     }
 
     /// Set a key; a value takes the place of a table of that name, and the reverse (`idle = "never"`).
@@ -211,7 +222,8 @@ fn beside(source: &str, path: &str) -> String {
 }
 
 fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
-    let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(span.start));
         let origin = Origin { source: source.to_string(), line: Some(line) };
