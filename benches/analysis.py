@@ -27,8 +27,8 @@ from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
 TRACES = 60
-"""Curves and jobs of each kind; a third as many are logs of each shape, and two thirds fills that something slows."""
-UNTUNED = 9500
+"""Curves, logs of each shape, and jobs."""
+UNTUNED = 12000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 HIDDEN = 2000
 """The same of the drives for `recovery`."""
@@ -170,7 +170,7 @@ def main() -> None:
     count = given or TRACES
     with ProcessPoolExecutor() as pool:
         curves = {name: pool.submit(judge, make, range(count)) for name, make in CASES.items()}
-        logs = {shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + count // 3)) for shape in SHAPES}
+        logs = {shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + count)) for shape in SHAPES}
         fills = list(pool.map(truth.one, range(UNTUNED, UNTUNED + (given or FILLS)), chunksize=5))
         jobs = list(pool.map(explained_job, range(UNTUNED, UNTUNED + count), chunksize=5))
         drives = range(HIDDEN, HIDDEN + (given or DRIVES))

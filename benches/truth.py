@@ -78,7 +78,7 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
     first = slice(0, max(1, len(done.written) // 400))
     elsewhere = done.change("host_to_native_bytes_total") + done.change("folded_bytes_total")
     at_once = elsewhere[first].sum() > 0.1 * np.diff(done.written)[first].sum()
-    true = None if len(borders) < 2 or at_once else borders[0]
+    true = None if len(borders) < 2 or at_once else _full(done, borders[0], recording.facts["slc_superblock_bytes"])
     speed = np.diff(done.written) / np.maximum(np.diff(done.seconds), 1e-9)
     falls = False
     if true is not None:
@@ -97,6 +97,17 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
         falls,
         unseen,
     )
+
+
+def _full(done: simulated.Fill, left: float, superblock: int) -> float:
+    """Bytes in the cache when the first went past it. Folding is handed out by the superblock, a little before the
+    cache is full or behind that, so where it begins is near, and the first byte past the cache is exact; under a policy
+    that writes nothing past it there is no such byte."""
+    past = np.flatnonzero(done.change("host_to_native_bytes_total"))
+    if not past.size:
+        return left
+    full = float(np.cumsum(done.change("host_to_slc_bytes_total"))[past[0]])
+    return full if abs(full - left) <= 2 * superblock else left
 
 
 def one(seed: int) -> Told:

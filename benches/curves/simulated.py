@@ -293,10 +293,13 @@ def states(fill: Fill) -> tuple[list[float], list[float]]:
     """
     host = fill.change("host_to_slc_bytes_total") + fill.change("host_to_native_bytes_total")
     placed = np.cumsum(host)
+    # What memory took in tells nothing of the cells: a bin of which nothing reached them is as the next one.
+    reached = np.where(host > 0, np.arange(host.size), host.size - 1)
+    reached = np.minimum.accumulate(reached[::-1])[::-1]
     host = np.maximum(host, 1.0)
     moved = (fill.change("folded_bytes_total") + fill.change("gc_bytes_total")) / host
     native = fill.change("host_to_native_bytes_total") / host
-    state = np.where(moved > 0.1, 2, np.where(native > 0.5, 1, 0))
+    state = np.where(moved > 0.1, 2, np.where(native > 0.5, 1, 0))[reached]
     window = max(1, round(BRIEF * len(host)))
     edges, borders = [0], []
     for i in range(1, len(state) - window):

@@ -316,9 +316,9 @@ def left_when_hot(drive: str) -> float:
     return float(minutes.min() / minutes[0])
 
 
-# ---- NIOBench: files of 100 MB in blocks of 10 MiB, one request at a time
+# ---- NIOBench: files of 100 MiB in blocks of 10 MiB, one request at a time
 
-FILE = 100_000_000 // 4096 * 4096
+FILE = 100 << 20  # whole blocks: of a size between two of them fio writes the last one whole too
 
 
 @functools.cache

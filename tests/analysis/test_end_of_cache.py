@@ -1,6 +1,7 @@
 """The end of the cache on simulated drives whose speed something else decides as well: the truth is in the drive."""
 
 import pytest
+from benches import truth
 
 import pslc
 from pslc.analysis import Found
@@ -35,3 +36,8 @@ def test_a_half_full_drive_that_folds_at_once_says_nothing_of_its_cache() -> Non
     found = fill("sim:sn850-1tb", Scope(fill_first=50))
     assert found.phases[0].cause == "fold"
     assert found.cache is None
+
+
+@pytest.mark.parametrize("seed", [9523, 9531, 9571, 9606])
+def test_caches_of_a_few_bins_and_none_at_all_are_told_as_the_counters_have_them(seed):
+    assert truth.one(seed).right

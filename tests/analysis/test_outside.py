@@ -135,6 +135,35 @@ def test_moments_of_a_drive_that_is_native_from_the_start_are_collection() -> No
     assert causes(DRIVE, (500, 900), (550, 300), (1000, 880)) == ["native", "gc", "native"]
 
 
+OURS = replace(DRIVE, places=[Place(0.0, 1000 * GB, 512 * 1024, False)])
+"""A run of ours, of which it is known where the host wrote."""
+
+
+def test_one_speed_behind_the_cache_is_native_cells_and_one_that_drifts_is_folding() -> None:
+    cache, behind = phases((60, 3000), (500, 500))
+    assert causes_from_outside([cache, behind], OURS)[1].cause == "direct"
+    assert causes_from_outside([cache, replace(behind, drift=-0.03)], OURS)[1].cause == "fold"
+    # Of somebody else's log it is not known whether a drift is noise.
+    assert causes_from_outside([cache, behind], DRIVE)[1].cause == "fold"
+
+
+def test_what_is_faster_the_second_time_than_ever_past_the_cache_folds_nothing() -> None:
+    assert causes(OURS, (300, 3000), (700, 1500), (1000, 700), (2000, 1800))[-1] == "native"
+    assert causes(OURS, (300, 3000), (700, 1500), (1000, 700), (2000, 1000))[-1] == "fold"
+
+
+def test_a_little_at_the_speed_of_the_link_is_the_buffer_and_tells_nothing_of_the_cache() -> None:
+    assert causes(OURS, (3, 7000), (60, 6000), (1000, 2500))[1] == "pslc"
+    assert causes(OURS, (30, 7000), (60, 6000), (1000, 2500))[1] != "pslc"
+
+
+def test_a_link_that_is_full_for_moments_is_not_what_limits() -> None:
+    (alone,) = phases((200, 2000))
+    assert causes_from_outside([replace(alone, usual_bytes_per_s=6900 * MB)], DRIVE)[0].cause != "link"
+    (alone,) = phases((200, 6000))
+    assert causes_from_outside([replace(alone, usual_bytes_per_s=6900 * MB)], DRIVE)[0].cause == "link"
+
+
 def test_some_requests_that_wait_are_more_than_the_host_asking_one_at_a_time() -> None:
     one = {"one_by_one": True, "mean_s": [31e-6], "longest_s": [30e-6]}
     assert causes(replace(DRIVE, **one, fastest_s=[30e-6]), (30, 130)) == ["host"]
@@ -176,8 +205,8 @@ def test_far_apart_at_once_it_takes_a_drive_without_dram_to_be_the_map() -> None
         (["dram", "pslc", "fold"], [(1, 6900), (350, 4000), (1000, 500)], {}),
         # Too long for a buffer.
         (["link", "fold"], [(20, 6900), (1000, 500)], {}),
-        # Hardly slower behind it.
-        (["link", "direct"], [(1, 6900), (1000, 6200)], {}),
+        # Hardly slower behind it, and then to the end of the drive: no cache holds that much.
+        (["link", "native"], [(1, 6900), (1000, 6200)], {}),
         # Below the link's speed it takes requests of which none waited, or so little that it can be nothing else.
         (["pslc", "direct"], [(3, 4000), (1000, 1500)], {}),
         (["dram", "native"], [(3, 4000), (1000, 1500)], AT_ONCE),
@@ -269,4 +298,4 @@ def test_flushes_take_their_time_unless_the_buffer_is_protected(drive, cause, op
 def test_a_recording_is_explained_from_outside_on_demand(command, tmp_path) -> None:
     pslc.run("fill", on="sim:pm871b-128gb").save(tmp_path / "run")
     shown = command("analyze", "run", "--outside")
-    assert "as fast as native cells should be" in shown.stdout
+    assert "one speed from its beginning to its end, as of native cells" in shown.stdout

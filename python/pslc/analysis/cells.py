@@ -24,6 +24,8 @@ from pslc.analysis.seen import Place, Seen
 
 TRICKLE: Final = 0.2
 """Below this share of the cache's speed it is rather folding than native cells: those are a quarter as fast or more."""
+LEAST_NATIVE: Final = 0.14
+"""Below this share of the cache's speed even a steady one is rather folding."""
 CRAWL: Final = 0.08
 """Below this even a length that fits native cells does not make them likely."""
 FOLDING: Final = 0.67
@@ -33,6 +35,8 @@ CACHE_AGAIN: Final = 0.62
 HELD_AGAIN: Final = 0.9
 """To this share where that was the speed of the link or of the host, since the cache may be faster."""
 HELD: Final = ("link", "host", "cpu")
+BUFFERS: Final = 0.004
+"""Share of the drive up to which what is written at the speed of the link or of the host may be in the buffer."""
 LIKE: Final = 0.2
 """The same where the host writes in another way meanwhile."""
 SAME: Final = 0.12
@@ -41,6 +45,9 @@ UNSTEADY: Final = 0.25
 """Spread of the speed above which something comes and goes: native cells alone are steady."""
 RESTLESS, THRICE = 0.03, 3.0
 """Scatter above which, and above so many times that of the cache, folding comes and goes."""
+DRIFTS, STEADY = 0.004, 0.1
+"""Drift, and spread, below which a phase of a whole recording has one speed. What folding leaves depends on how full
+the drive is, so it changes all the time."""
 DRIFT_SPREADS: Final = 0.34
 """Of a drift, in log speed, so much is spread: half of the middle 68 %."""
 STARTED: Final = 0.1
@@ -66,11 +73,18 @@ def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequen
     place = _place(phase, seen)
     if place is not None and place.random:
         return _at_random(phases, index, seen, place, before)
-    if all(why.cause in BEFORE_THE_CELLS for why in before):
+    if all(why.cause in BEFORE_THE_CELLS for why in before) or _taken_in(phases[:index], seen, before):
         return _first(phases[index:], room)
     if phase.bytes_per_s > phases[index - 1].bytes_per_s:
         return _risen(phases, index, room, before)
-    return _fallen(phases, index, room, before)
+    return _fallen(phases, index, room, before, ours=bool(seen.places))
+
+
+def _taken_in(phases: Sequence[Phase], seen: Seen, before: Sequence[Evidence]) -> bool:
+    """Whether the drive's buffer may have taken in all that was written, as fast as it came."""
+    if seen.room_bytes is None or not all(why.cause in (*BEFORE_THE_CELLS, *HELD) for why in before):
+        return False
+    return phases[-1].to_bytes <= BUFFERS * seen.room_bytes
 
 
 def _place(phase: Phase, seen: Seen) -> Place | None:
@@ -123,7 +137,7 @@ def _behind(
     # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
     lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
     if lasted and phase.bytes_per_s < CACHE_AGAIN * earlier.bytes_per_s:
-        return _past_the_cache(phases, index, None)
+        return _past_the_cache(phases, index, None, ours=bool(seen.places))
     return None
 
 
@@ -156,6 +170,9 @@ def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
     if phases[1].bytes_per_s > phase.bytes_per_s:
         return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
     falls = f"{rate} until {gb(phase.to_bytes)}, then {100 * phases[1].bytes_per_s / phase.bytes_per_s:.0f} % of it"
+    if capacity is not None and phases[1].from_bytes >= WHOLE * capacity:
+        # What lies between the two was slowed by something else.
+        return Evidence("native", LIKELY, f"no cliff over the whole drive: {rate}")
     if too_much:
         # Folding would not end; what comes and goes on native cells alone is collection.
         passes = len(phases) > 2 and phases[2].bytes_per_s > phases[1].bytes_per_s
@@ -182,13 +199,20 @@ def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: 
         return Evidence("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
     if capacity is not None and phase.from_bytes >= WHOLE * capacity:
         earlier = _as_earlier(phases, index, before)
+        past = [
+            other.bytes_per_s for other, why in zip(phases, before, strict=False) if why.cause in ("direct", "fold")
+        ]
+        if past and phase.bytes_per_s > (1 + SAME) * max(past):
+            return Evidence("native", UNSURE, f"faster than ever past the cache, so nothing is folded: {rise}")
         if earlier is not None and earlier.cause == "direct":
             return Evidence("native", UNSURE, f"native cells, and what the cache held has been overwritten: {rise}")
         return earlier or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
     return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
 
 
-def _fallen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
+def _fallen(
+    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence], *, ours: bool
+) -> Evidence:
     phase, was = phases[index], before[-1].cause
     rate = mb(phase.bytes_per_s)
     if was == "native" and all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
@@ -205,7 +229,7 @@ def _fallen(phases: Sequence[Phase], index: int, capacity: float | None, before:
     if index > 1 and before[1].cause in ("direct", "fold"):
         return Evidence(before[1].cause, LIKELY, f"behind the cache, as in phase 2: {rate}")
     fresh = all(why.cause in BEFORE_THE_CELLS for why in before[:-1])
-    return _past_the_cache(phases, index, capacity if fresh else None)
+    return _past_the_cache(phases, index, capacity if fresh else None, ours=ours)
 
 
 def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence]) -> Evidence | None:
@@ -217,11 +241,12 @@ def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence])
     return None
 
 
-def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None) -> Evidence:
+def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, *, ours: bool) -> Evidence:
     """Behind the cliff: native cells while there is room for them, or folding from the start.
 
     Args:
         capacity: of a drive that was empty; None where nothing is known of its room.
+        ours: recorded by us, request by request, so that a drift can be told from noise.
     """
     phase, cache = phases[index], phases[index - 1]
     ratio = phase.bytes_per_s / cache.bytes_per_s
@@ -229,6 +254,13 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
     rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
     if capacity is not None and cache.to_bytes > most_cache(capacity):
         return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
+    once = capacity is None or phase.to_bytes < (2 - WHOLE) * capacity
+    if ours and once and ratio >= LEAST_NATIVE and abs(phase.drift) < DRIFTS and phase.spread < STEADY:
+        return Evidence(
+            "direct",
+            LIKELY if ratio > TRICKLE else UNSURE,
+            f"one speed from its beginning to its end, as of native cells: {rate}",
+        )
     if _restless(phase, cache):
         because = f"its speed scatters by {100 * phase.scatter:.0f} %, {100 * cache.scatter:.1g} % before: {rate}"
         return Evidence("fold", LIKELY, because)
@@ -250,6 +282,8 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None)
         return Evidence("fold", LIKELY, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
         return Evidence("fold", UNSURE, f"slower than native cells should be: {rate}")
+    if ours and abs(phase.drift) >= DRIFTS:
+        return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
     return Evidence("direct", UNSURE, f"as fast as native cells should be: {rate}")
 
 

@@ -16,6 +16,9 @@ from pslc.analysis.seen import Seen
 
 LINK_FULL: Final = 0.965
 """Share of the link's ceiling at which the link is what limits."""
+MOSTLY: Final = 0.6
+"""What half of the bytes were faster than tells of a phase whose mean is this share of it or more; below, something
+else takes most of the time."""
 SPARE, FALLEN = 0.03, 0.88
 """A drive written at random may collect from this share of its capacity on, and is then slower than this."""
 AS_LONG: Final = 0.05
@@ -121,14 +124,15 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
     flushed = _flushed(index, phases[index], seen)
     if flushed is not None:
         return flushed
-    carried = "" if most is None else f"{mb(speed)} is {100 * speed / most:.0f} % of what the link carries"
+    full = max(speed, phases[index].usual_bytes_per_s) if speed >= MOSTLY * phases[index].usual_bytes_per_s else speed
+    carried = "" if most is None else f"{mb(full)} is {100 * full / most:.0f} % of what the link carries"
     if most is not None and speed > BEYOND * most:
         return Evidence("page-cache", SURE, f"memory took it in: {carried}")
     if index == 0 and not seen.buffered:
         taken = _buffered_by_the_drive(phases, seen)
         if taken is not None:
             return taken
-    if most is not None and max(speed, phases[index].usual_bytes_per_s) >= LINK_FULL * most:
+    if most is not None and full >= LINK_FULL * most:
         return Evidence("link", SURE, f"the link is full: {carried}")
     if _link_is_full(phases[index], seen):
         return Evidence("link", LIKELY, f"the link is full, with the commands of small requests: {carried}")
@@ -142,6 +146,8 @@ def _link_is_full(phase: Phase, seen: Seen) -> bool:
     place = seen.place((phase.from_bytes + phase.to_bytes) / 2)
     commands = 0.0 if place is None else seen.command_bytes / place.request_bytes
     speed = max(phase.bytes_per_s, phase.usual_bytes_per_s)
+    if phase.bytes_per_s < MOSTLY * speed:
+        return False
     return speed * (1.0 + commands) >= LINK_FULL * seen.link_bytes_per_s
 
 

@@ -85,11 +85,15 @@ def _others(recording: Recording, phase: Phase) -> float | None:
         return None
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     # A request is counted when it begins or when it ends, by us and by them.
-    under_way = sum(
+    ours = phase.to_bytes - phase.from_bytes + under_way(recording)
+    return max(sum(changes[name] for name in names) - ours, 0.0)
+
+
+def under_way(recording: Recording) -> float:
+    """Bytes of the writes that are asked for at once."""
+    return sum(
         float(job["iodepth"] * job["write"]["io_bytes"] / job["write"]["total_ios"]) for job, _ in _writing(recording)
     )
-    ours = phase.to_bytes - phase.from_bytes + under_way
-    return max(sum(changes[name] for name in names) - ours, 0.0)
 
 
 def host(recording: Recording) -> dict[str, Any]:

@@ -19,12 +19,15 @@ from pslc.findings.evidence import (
     seen,
     throttled,
     throttled_bytes_per_s,
+    under_way,
 )
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
-HANDED_OUT, AT_ITS_END = 4, 0.25
-"""Superblocks of work that a drive may hand out ahead, and the share of a phase that is left out for it at the most."""
+HANDED_OUT = 4
+"""Superblocks of work that a drive may hand out ahead."""
+AT_ITS_START, AT_ITS_END = 0.25, 0.6
+"""Shares of a phase that are left out at the most for what is counted in it and belongs elsewhere."""
 EARLY = 0.9
 """A cache that was full by the counters before this share of where the speed fell was full without being seen."""
 PACED = ("thinktime", "startdelay", "pause", "rate", "rate_iops")
@@ -187,9 +190,9 @@ def _paced(recording: Recording) -> bool:
 
 
 def _handed_out(recording: Recording) -> int:
-    """Bytes of work that a simulated drive counts before the curve feels it."""
+    """Bytes of work that a simulated drive counts before the curve feels it: requests under way are counted already."""
     facts = recording.facts
-    return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"]
+    return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"] + round(under_way(recording))
 
 
 def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
@@ -199,7 +202,7 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     # And what is under way at once is counted in the first bin, where a drive that slept wakes up.
     first = float(recording.bytes["write_bytes"][0])
     woke = changes_within(recording, 0.0, first).get("wake_ns_total", 0.0)
-    begin = phase.from_bytes if woke else max(phase.from_bytes, min(first, AT_ITS_END * phase.to_bytes))
+    begin = phase.from_bytes if woke else max(phase.from_bytes, min(first, AT_ITS_START * phase.to_bytes))
     end = phase.to_bytes - min(_handed_out(recording), AT_ITS_END * written)
     whole, phase = phase, replace(phase, from_bytes=begin, to_bytes=end)
     seconds = float(np.diff(curve.seconds_at(np.array([phase.from_bytes, phase.to_bytes])))[0])
@@ -208,6 +211,9 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     # The buffer takes in the first bytes, and is asked for its share of all of them.
     if "buffer_rise_bytes" in changes:
         changes["buffer_rise_bytes"] = inside(recording, whole)["buffer_rise_bytes"] * (end - begin) / written
+    # So is a drive that slept: it woke up for all of them.
+    if "wake_ns_total" in changes:
+        changes["wake_ns_total"] *= seconds * whole.bytes_per_s / written
     written = phase.to_bytes - phase.from_bytes
     facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
     facts["throttled_bytes_per_s"] = throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0))
