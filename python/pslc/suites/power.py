@@ -21,6 +21,8 @@ from pslc.targets.region import Region
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
 IDLE_S = 300.0
+FASTER = 1.2
+"""A cache is faster than what lies past it by this much at least."""
 UNMETERED = Doubt(
     "unmetered", "there is no power meter, so only speeds are known: give --meter LOG.csv, or a profile with [power]"
 )
@@ -90,13 +92,19 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     """Idle, most, and what a GB costs."""
     if findings["most_watts"] is None:
         return ["Power draw: unknown."]
-    most = max(findings["power"], key=lambda row: row["watts"])
+    rows, names = findings["power"], STATES
+    most = max(rows, key=lambda row: row["watts"])
+    writes = {row["state"]: row["bytes_per_s"] for row in rows if row["state"] in ("write-cache", "write-past")}
+    if len(writes) == 2 and writes["write-cache"] < FASTER * writes["write-past"]:
+        # There is no cache, or it was not free again: both are one.
+        names = STATES | {"write-cache": "writing in sequence", "write-past": "writing in sequence"}
+        rows = [row for row in rows if row["state"] != "write-cache"]
     idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
-    said = [f"Draws {idle} idle and at most {highest}, {STATES[most['state']]}."]
-    for row in findings["power"]:
+    said = [f"Draws {idle} idle and at most {highest}, {names[most['state']]}."]
+    for row in rows:
         if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
             cost, per = row["joules_per_byte"] * 1e9, words.speed(row["bytes_per_s_per_watt"])
-            said.append(f"{STATES[row['state']].capitalize()} costs {cost:.2f} J per GB: {per} per watt.")
+            said.append(f"{names[row['state']].capitalize()} costs {cost:.2f} J per GB: {per} per watt.")
     return said
 
 
