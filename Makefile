@@ -31,8 +31,8 @@ help:
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
-	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=1000000]"
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
+	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and logs of each shape [N=60]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
@@ -107,7 +107,7 @@ bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
 
 bench-traces: build
-	$(BIN)/python benches/traces.py --count $(or $(COUNT),1000000)
+	$(BIN)/python benches/traces.py --count $(or $(COUNT),20000000)
 
 bench-inputs: build
 	$(BIN)/python -m benches.inputs

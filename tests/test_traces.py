@@ -170,7 +170,10 @@ def test_reads_of_what_was_never_written_are_doubted_until_they_are_written_firs
     trace = table(tmp_path / "a.csv", rows)
     bare = pslc.run(trace, on=small)
     assert any("--prefill" in doubt for doubt in bare.findings["doubts"])
+    assert bare.facts["trace"]["replay"]["unwritten_bytes"] == sum(row[3] for row in rows)
     filled = pslc.run(trace, on=small, how=Replay(prefill=True))
+    for run in (bare, filled):
+        assert run.facts["trace"]["survey"] == traces.opened(trace, Part()).survey(), "what a replay sees on the way"
     assert not any("--prefill" in doubt for doubt in filled.findings["doubts"])
     fast, slow = (run.findings["latencies"][0]["p50_s"] for run in (bare, filled))
     assert slow > fast + 20e-6, "now the flash is read"

@@ -278,10 +278,12 @@ class SimDrive:
         keep: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
         """Replay a trace. `how`: `pace` (`original`, `asap`), `speed`, `iodepth` (the most under way), `fit` (`exact`,
-        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`, `largest_bytes` (of its reads and writes).
-        The result is that of `run`, and `replay`: `format`, `devices`, `notes`, `skipped`, `empty`, `backwards_ns`,
-        `requests`, `late`, `late_most_ns`, `late_sum_ns`, `moved`, `widened` (to whole blocks), `unwritten_bytes`,
-        `cache_most_bytes`, `cache_most_at_ns`, `prefilled_bytes`."""
+        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`, `largest_bytes` (of its reads and writes),
+        `survey` (tell what is in it on the way; a trace of several devices is refused then).
+        The result is that of `run`; `survey`, as `TraceFile.survey`, where that was asked for; and `replay`: `format`,
+        `devices`, `notes`, `skipped`, `empty`, `backwards_ns`, `requests`, `late`, `late_most_ns`, `late_sum_ns`,
+        `moved`, `widened` (to whole blocks), `unwritten_bytes`, `cache_most_bytes`, `cache_most_at_ns`,
+        `prefilled_bytes`."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

@@ -152,6 +152,11 @@ impl Target for SimTarget {
         Some(self.machine.waits())
     }
 
+    #[inline]
+    fn cache_bytes(&self) -> Option<u64> {
+        Some(self.drive().cache_bytes())
+    }
+
     fn invalidate(&mut self, offset: u64, len: u64) {
         self.machine.invalidate(offset, len);
     }

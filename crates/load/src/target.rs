@@ -83,6 +83,12 @@ pub trait Target {
         None
     }
 
+    /// Valid data in the pSLC cache, where that can be known.
+    #[inline]
+    fn cache_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// What making requests has taken of the machine so far; nothing where the drive is a computation itself.
     fn usage(&mut self) -> Usage {
         Usage::default()

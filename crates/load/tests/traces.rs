@@ -409,7 +409,7 @@ fn replayed(
         &mut target,
         &job,
         &mut trace,
-        &Replay { pace, fit, footing: Footing::SIMULATED },
+        &Replay { pace, fit, footing: Footing::SIMULATED, survey: false },
         None,
         &mut |_: &_| true,
     )
@@ -480,7 +480,7 @@ fn what_a_trace_reads_first_is_what_a_prefill_writes() {
     let capacity = target.capacity_bytes();
     let pages = reads_first(&mut open(), Fit::Exact, capacity).unwrap();
     assert_eq!(pages.runs().into_iter().flatten().collect::<Vec<_>>(), [1, 2, 3]);
-    let how = Replay { pace: Pace::Asap, fit: Fit::Exact, footing: Footing::SIMULATED };
+    let how = Replay { pace: Pace::Asap, fit: Fit::Exact, footing: Footing::SIMULATED, survey: false };
     let job = job(1, capacity);
     let (_, bare) = replay(&mut target.clone(), &job, &mut open(), &how, None, &mut |_: &_| true).unwrap();
     assert_eq!(bare.unwritten_bytes, 16384);
@@ -614,7 +614,7 @@ fn requests_on_a_real_drive_are_whole_blocks_and_late_only_after_a_while() {
     let mut target = target();
     let job = job(1, target.capacity_bytes());
     let footing = Footing::real(5000, 4096);
-    let how = Replay { pace: Pace::Original { speed: 1.0 }, fit: Fit::Exact, footing };
+    let how = Replay { pace: Pace::Original { speed: 1.0 }, fit: Fit::Exact, footing, survey: false };
     let (recording, found) = replay(&mut target, &job, &mut trace, &how, None, &mut |_: &_| true).unwrap();
     assert_eq!((found.requests, found.widened, found.late), (3, 2, 0));
     assert_eq!(recording.stats[0].kinds[Op::Write as usize].bytes, 4096 + 8192);

@@ -7,6 +7,8 @@ use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::trace::survey_dict;
+
 /// The recording of a run of `jobs` on a target with these columns.
 pub fn dict<'py>(
     py: Python<'py>,
@@ -26,6 +28,9 @@ pub fn dict<'py>(
     out.set_item("series", series_dict(py, recording, names)?)?;
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
     out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
+    if let Some(survey) = &recording.survey {
+        out.set_item("survey", survey_dict(py, survey)?)?;
+    }
     for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
         let columns = PyDict::new(py);
         for (name, value) in names.iter().zip(values) {

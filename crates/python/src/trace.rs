@@ -50,7 +50,7 @@ impl TraceFile {
     fn survey<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut trace = self.open(py)?;
         let survey = py.detach(|| traces::survey(&mut trace)).map_err(errors::trace)?;
-        survey_dict(py, trace.format(), &survey)
+        survey_dict(py, &survey)
     }
 
     /// Write it as fio's iolog; returns the number of requests.
@@ -90,7 +90,7 @@ impl TraceFile {
                 .map_err(errors::trace);
         };
         let batches = batches.bind(py).call0()?.try_iter()?.unbind();
-        let source = Batches { batches, names: Vec::new() };
+        let source = Batches { batches, names: Vec::new(), rows: None, next: 0 };
         Ok(Trace::of(Box::new(source), "parquet", self.path.display().to_string(), self.cut.clone()))
     }
 }
@@ -99,14 +99,20 @@ impl TraceFile {
 struct Batches {
     batches: Py<PyIterator>,
     names: Vec<String>,
+    /// The present batch, and its first row that was not given out yet: a few at a time stay in the processor's cache.
+    rows: Option<Columns>,
+    next: usize,
 }
+
+const ROWS: usize = 1024;
 
 /// Times and response times in ns, kinds (a byte each), offsets, lengths, devices as numbers, and the names of these.
 type Columns =
     (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, Vec<String>);
 
-impl Source for Batches {
-    fn fill(&mut self, into: &mut Vec<Entry>) -> Result<bool, TraceError> {
+impl Batches {
+    /// The next batch of Python's; false when there are no more.
+    fn fetch(&mut self) -> Result<bool, TraceError> {
         let got: PyResult<Option<Columns>> = Python::attach(|py| {
             let next = self.batches.bind(py).clone().next();
             next.map(|batch| batch.and_then(|batch| batch.extract::<Columns>())).transpose()
@@ -117,30 +123,51 @@ impl Source for Batches {
             });
             TraceError::new("", said, hint)
         };
-        let Some((at, took, kinds, offsets, lengths, devices, names)) = got.map_err(wrong)? else {
+        self.rows = got.map_err(wrong)?;
+        if let Some((.., names)) = &self.rows {
+            self.names.clone_from(names);
+        }
+        self.next = 0;
+        Ok(self.rows.is_some())
+    }
+}
+
+impl Source for Batches {
+    fn fill(&mut self, into: &mut Vec<Entry>) -> Result<bool, TraceError> {
+        if self.rows.is_none() && !self.fetch()? {
             return Ok(false);
-        };
-        self.names = names;
-        let u64s = |bytes: &[u8], i: usize| {
-            u64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().expect("eight bytes"))
-        };
-        let u32s = |bytes: &[u8], i: usize| {
-            u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"))
-        };
-        into.extend(kinds.iter().enumerate().map(|(i, &kind)| {
-            let (_, op) = KINDS[kind as usize & 3];
+        }
+        let Some((at, took, kinds, offsets, lengths, devices, _)) = &self.rows else { return Ok(false) };
+        let end = kinds.len().min(self.next + ROWS);
+        into.extend((self.next..end).map(|row| {
+            let (_, op) = KINDS[kinds[row] as usize & 3];
             let request = match op {
                 Op::Flush => Request::flush(),
-                _ => Request { op, offset: u64s(&offsets, i), len: u32s(&lengths, i), fua: false },
+                _ => Request { op, offset: u64_of(offsets, row), len: u32_of(lengths, row), fua: false },
             };
-            Entry { at: Nanos(u64s(&at, i)), took: Nanos(u64s(&took, i)), device: u32s(&devices, i), request }
+            let (at, took) = (Nanos(u64_of(at, row)), Nanos(u64_of(took, row)));
+            Entry { at, took, device: u32_of(devices, row), request }
         }));
+        self.next = end;
+        if end == kinds.len() {
+            self.rows = None;
+        }
         Ok(true)
     }
 
     fn devices(&self) -> &[String] {
         &self.names
     }
+}
+
+#[inline]
+fn u64_of(column: &[u8], row: usize) -> u64 {
+    u64::from_le_bytes(column[8 * row..8 * row + 8].try_into().expect("eight bytes"))
+}
+
+#[inline]
+fn u32_of(column: &[u8], row: usize) -> u32 {
+    u32::from_le_bytes(column[4 * row..4 * row + 4].try_into().expect("four bytes"))
 }
 
 /// An iterator over a trace.
@@ -223,9 +250,9 @@ fn by_kind<'py>(py: Python<'py>, values: &[u64; 4]) -> PyResult<Bound<'py, PyDic
     Ok(out)
 }
 
-fn survey_dict<'py>(py: Python<'py>, format: &str, survey: &Survey) -> PyResult<Bound<'py, PyDict>> {
+pub fn survey_dict<'py>(py: Python<'py>, survey: &Survey) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    out.set_item("format", format)?;
+    out.set_item("format", survey.format)?;
     let volumes = survey.volumes.iter().map(|volume| {
         let of = PyDict::new(py);
         of.set_item("device", &volume.device)?;
@@ -276,6 +303,8 @@ pub struct How {
     prefill: bool,
     /// Of its requests, for a real drive's buffers.
     largest_bytes: u32,
+    /// Tell what is in it too.
+    survey: bool,
 }
 
 /// Replay a trace on a drive.
@@ -317,9 +346,9 @@ pub fn replay<'py, T: Target + Send>(
         false => None,
     };
     let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
-    let (job, names) = (&jobs[0], target.columns());
+    let (job, names, survey) = (&jobs[0], target.columns(), how.survey);
     let out = run::observed(py, &jobs, names, progress, keep, 1, |observer| {
-        let how = Replay { pace, fit, footing };
+        let how = Replay { pace, fit, footing, survey };
         match pslc_load::replay::replay(target, job, &mut trace, &how, prefill.as_ref(), observer) {
             Ok((recording, replayed)) => {
                 outcome = Ok(replayed);

@@ -10,7 +10,7 @@ use serde_bytes::Bytes;
 use crate::state::share;
 
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
-const SEGMENT: usize = 1 << 19;
+pub const SEGMENT: usize = 1 << 19;
 
 #[derive(Debug)]
 pub struct Dense {
@@ -50,6 +50,24 @@ impl Dense {
         // SAFETY: as above, and borrowed mutably with self.
         let values = unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast::<u32>(), self.len) };
         &mut values[from as usize..to as usize]
+    }
+
+    /// The segments that take memory.
+    pub fn used(&self) -> impl Iterator<Item = usize> + '_ {
+        self.used.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index)
+    }
+
+    /// The numbers of a segment are not needed any more: its memory goes back. What they are then is not said.
+    pub fn give_back(&mut self, segment: usize) {
+        self.used[segment] = false;
+        #[cfg(unix)]
+        if let Some(map) = &self.map {
+            let numbers = self.segment(segment);
+            let (at, length) = (4 * numbers.start as usize, 4 * numbers.len());
+            // SAFETY: nothing borrows the mapping but self, which is borrowed mutably; private anonymous memory reads as zeros,
+            // or as it was, after this. Advice only: where it fails the memory stays.
+            let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, length) };
+        }
     }
 
     /// Numbers as they are written down: little-endian, which those in memory are taken to be.
@@ -104,8 +122,7 @@ struct Written<'a> {
 
 impl Serialize for Dense {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let used = self.used.iter().enumerate().filter(|(_, used)| **used);
-        let segments = used.map(|(index, _)| (index as u32, Bytes::new(self.bytes(self.segment(index)))));
+        let segments = self.used().map(|index| (index as u32, Bytes::new(self.bytes(self.segment(index)))));
         Written { len: self.len as u32, segments: segments.collect() }.serialize(to)
     }
 }
@@ -126,7 +143,7 @@ impl Clone for Dense {
     fn clone(&self) -> Dense {
         let mut copy = Dense::new(self.len as u32);
         let values = self.values();
-        for (index, _) in self.used.iter().enumerate().filter(|(_, used)| **used) {
+        for index in self.used() {
             let Range { start, end } = self.segment(index);
             copy.values_mut(start, end).copy_from_slice(&values[start as usize..end as usize]);
         }

@@ -206,6 +206,12 @@ impl Drive {
         found
     }
 
+    /// Valid data in the pSLC cache.
+    #[inline]
+    pub fn cache_bytes(&self) -> u64 {
+        bytes(self.ftl.pages.slc_valid)
+    }
+
     /// Link, as its ceilings in bytes a second: for data written, for data read.
     pub fn link_ceilings(&self) -> (u64, u64) {
         (self.link.write_ceiling(), self.link.read_ceiling())
@@ -236,7 +242,7 @@ impl Drive {
             let worked = self.ftl.background(&mut self.nand, self.silent_since, until);
             if let Some(power) = &self.power {
                 let spans = self.waking.rest(power, self.silent_since, self.silent_since.max(worked), now);
-                for (idle, (begin, end)) in self.idle.iter_mut().zip(spans) {
+                for (idle, (begin, end)) in self.idle.iter_mut().zip(spans.into_iter().flatten()) {
                     *idle += now.min(end).saturating_sub(before.max(begin));
                 }
             }
@@ -387,7 +393,7 @@ impl Drive {
         "die_busy_ns_total": self.nand.busy().0,
         "buffer_wait_ns_total": self.buffer.waited.0,
         "suspends_total": self.nand.suspends,
-        "slc_valid_bytes": bytes(self.ftl.pages.slc_valid),
+        "slc_valid_bytes": self.cache_bytes(),
         "slc_superblocks": self.ftl.slc_superblocks() as u64,
         "free_superblocks": self.ftl.free_superblocks() as u64,
         "mapped_bytes": bytes(self.ftl.pages.mapped),

@@ -52,18 +52,27 @@ pub struct Waking {
 
 impl Waking {
     /// The host has been silent from `since` up to `now`, and the drive has worked up to `worked`. Returns when the idle
-    /// state and the deeper ones begin and end, where they do; a deeper one ends those before it.
+    /// state and the deeper ones begin and end, where they do; a deeper one ends those before it. None before the first.
+    #[inline]
     pub fn rest(
         &mut self,
         power: &Power,
         since: Nanos,
         worked: Nanos,
         now: Nanos,
-    ) -> [(Nanos, Nanos); LEVELS] {
+    ) -> Option<[(Nanos, Nanos); LEVELS]> {
         self.worked = self.worked.max(worked);
+        let idle = self.worked + power.idle_after;
+        (self.asleep, self.entered, self.exit) = (now > idle, idle, power.exit);
+        // Between two requests that follow each other closely, as nearly always.
+        let awake = !self.asleep && power.states.iter().all(Option::is_none);
+        (!awake).then(|| self.states(power, since, idle, now))
+    }
+
+    #[inline(never)]
+    fn states(&mut self, power: &Power, since: Nanos, idle: Nanos, now: Nanos) -> [(Nanos, Nanos); LEVELS] {
         let mut begins = [Nanos(u64::MAX); LEVELS];
-        begins[0] = self.worked + power.idle_after;
-        (self.asleep, self.entered, self.exit) = (now > begins[0], begins[0], power.exit);
+        begins[0] = idle;
         for (begin, state) in begins[1..].iter_mut().zip(power.states.iter().flatten()) {
             // What goes on in the background comes first.
             *begin = self.worked.max(since + state.after);
@@ -110,7 +119,7 @@ mod tests {
             states: [None; POWER_STATES],
         };
         let mut waking = Waking::default();
-        waking.rest(&power, Nanos(900), Nanos(1000), Nanos(1100));
+        assert_eq!(waking.rest(&power, Nanos(900), Nanos(1000), Nanos(1100)), None);
         assert_eq!(waking.called(Nanos(1100)), Nanos(1100), "not yet asleep");
         waking.rest(&power, Nanos(900), Nanos(1000), Nanos(1101));
         assert_eq!(waking.called(Nanos(1101)), Nanos(1131));
@@ -129,7 +138,7 @@ mod tests {
             ..PowerState::default()
         });
         let mut waking = Waking::default();
-        let spans = waking.rest(&power, Nanos(1000), Nanos(1000), Nanos(1510));
+        let spans = waking.rest(&power, Nanos(1000), Nanos(1000), Nanos(1510)).unwrap();
         assert_eq!(spans[..2], [(Nanos(1100), Nanos(1500)), (Nanos(1500), Nanos(u64::MAX))]);
         assert_eq!(waking.called(Nanos(1510)), Nanos(1600), "30 more to enter it, 60 to leave");
         assert_eq!(waking.spent, Nanos(90));

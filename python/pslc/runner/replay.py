@@ -44,18 +44,23 @@ def replay(
     if target.is_real and how.what_if:
         raise JobError("--what-if asks for other caches, and a real drive has the one it has", "--on sim:NAME")
     file = traces.opened(path, how.part)
-    survey = file.survey()
-    traces.one_device(path, how.part, survey)
-    end = max((of["end_bytes"] for of in survey["devices"]), default=0)
-    if target.is_real and how.fit == "exact" and end > target.capacity_bytes:
-        hint = (
-            "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all alike"
-        )
-        raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
-    if target.is_real and confirm is not None:
-        if not confirm(plan_of_replay(target, path, survey, how)):
-            return None
-        target = target.agreed()
+    survey = None
+    if target.is_real or how.fit == "scale":
+        survey = file.survey()
+        traces.one_device(path, how.part, survey)
+    if target.is_real:
+        assert survey is not None
+        end = max((of["end_bytes"] for of in survey["devices"]), default=0)
+        if how.fit == "exact" and end > target.capacity_bytes:
+            hint = (
+                "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all "
+                "alike"
+            )
+            raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
+        if confirm is not None:
+            if not confirm(plan_of_replay(target, path, survey, how)):
+                return None
+            target = target.agreed()
     common: dict[str, Any] = {
         "suite": "trace",
         "target": target.spec,
@@ -71,7 +76,8 @@ def replay(
     }
 
     def made(result: dict[str, Any], what_if: list[dict[str, Any]] | None = None, of: Target = target) -> Recording:
-        about = {"file": str(path), "survey": survey, "how": how.document(), "replay": result.get("replay")}
+        asked_for = survey or result["survey"]
+        about = {"file": str(path), "survey": asked_for, "how": how.document(), "replay": result.get("replay")}
         facts = of.facts | {"trace": about | ({"what_if": what_if} if what_if is not None else {})}
         return recorded(common | {"facts": facts}, result)
 
@@ -90,18 +96,27 @@ def replay(
         if drive.engine is not None:
             facts["engine"] = drive.engine
         return made(result)
-    result = drive.replay(file, asked, stepped, kept if keep else None)
+    try:
+        result = drive.replay(file, asked, stepped, kept if keep else None)
+    except PslcError:
+        # What is wrong may be that it is of several devices: which they are is known at its end only.
+        traces.one_device(path, how.part, file.survey())
+        raise
     if not how.what_if or result["interrupted"]:
         return made(result)
+    survey = survey or result["survey"]
+    asked |= {"survey": False}
     first = row("as it is", made(result))
     return made(
         result, [first, *_others(target, file, asked, first, lambda found, other: row("", made(found, of=other)))]
     )
 
 
-def _asked(how: traces.Replay, survey: dict[str, Any], real: bool) -> dict[str, Any]:
-    span = max((of["end_bytes"] for of in survey["devices"]), default=0)
-    largest = max((size for kind, size, _ in survey["sizes"] if kind in ("read", "write")), default=0)
+def _asked(how: traces.Replay, survey: dict[str, Any] | None, real: bool) -> dict[str, Any]:
+    """As the native part takes it. Where there is no survey yet the replay makes one: a trace is read once."""
+    devices, sizes = (survey["devices"], survey["sizes"]) if survey else ([], [])
+    span = max((of["end_bytes"] for of in devices), default=0)
+    largest = max((size for kind, size, _ in sizes if kind in ("read", "write")), default=0)
     depth = how.iodepth or (traces.DEPTH if how.pace == "original" else 32)
     if real and largest * depth > BUFFERS:
         if how.iodepth:
@@ -109,7 +124,8 @@ def _asked(how: traces.Replay, survey: dict[str, Any], real: bool) -> dict[str, 
             raise JobError(f"{depth} requests of up to {words.size(largest)} need too much memory", hint)
         depth = max(BUFFERS // largest, 1)
     said = {"pace": how.pace, "speed": how.speed, "iodepth": depth, "fit": how.fit}
-    return said | {"span_bytes": span, "prefill": how.prefill, "largest_bytes": largest}
+    said |= {"span_bytes": span, "prefill": how.prefill, "largest_bytes": largest}
+    return said | {"survey": survey is None}
 
 
 def plan_of_replay(target: Target, path: Path, survey: dict[str, Any], how: traces.Replay) -> Plan:

@@ -208,6 +208,8 @@ def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) ->
             return np.zeros(count, dtype=kind).tobytes()
         name, unit = columns[what]
         values = np.asarray(batch.column(name).to_numpy())
+        if unit == 1 and values.dtype == np.dtype(kind):
+            return values.tobytes()
         if len(values) and values.min() < 0:
             raise RecordingError(f"column {name} has a value below 0", "times, offsets and sizes are not negative")
         scaled = values * float(unit) if values.dtype.kind == "f" else values.astype(np.uint64) * np.uint64(unit)

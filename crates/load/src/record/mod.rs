@@ -18,6 +18,7 @@ use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::Job;
 use crate::target::{Target, TargetError, Usage};
+use crate::traces::Survey;
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -160,6 +161,9 @@ pub struct Recording {
     /// Of the jobs that asked for one.
     #[serde(skip)]
     pub logs: Vec<Log>,
+    /// What was asked for, of a replay that looks.
+    #[serde(skip)]
+    pub survey: Option<Box<Survey>>,
     pub start: Nanos,
     pub end: Nanos,
     /// The target's columns at the start and at the end.
@@ -313,6 +317,7 @@ impl Recorder {
             time: self.time,
             bytes: self.bytes,
             logs: self.logs,
+            survey: None,
             start: self.start,
             end,
             before: self.before,

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::record::{JobStats, Recorder, Recording, Times};
 use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
-use crate::traces::{Pages, Trace, TraceError, AHEAD};
+use crate::traces::{Pages, Surveyor, Trace, TraceError, AHEAD};
 pub use fit::{Fit, Place};
 use slow::Accounts;
 pub use slow::Slow;
@@ -32,6 +32,8 @@ pub struct Replay {
     pub pace: Pace,
     pub fit: Fit,
     pub footing: Footing,
+    /// Look at what the trace asks for on the way; it must be of one device then.
+    pub survey: bool,
 }
 
 /// What the target asks of a replay.
@@ -86,7 +88,7 @@ pub struct Replayed {
     pub widened: u64,
     /// Bytes read where neither the trace nor a prefill had written; in whole pages.
     pub unwritten_bytes: u64,
-    /// The largest value of `slc_valid_bytes`, looked at every 64 requests, and when it was first reached.
+    /// What its cache held at most, looked at every 64 requests, and when it was first reached.
     pub cache_most_bytes: u64,
     pub cache_most_at: Nanos,
     /// Bytes that were written before, because the trace reads them.
@@ -115,6 +117,8 @@ pub fn replay<T: Target>(
         found.prefilled_bytes = pages.bytes();
         begun = fill(target, pages, how.footing.rest);
     }
+    // Then a survey says what was never written.
+    let alike = how.survey && how.fit == Fit::Exact && prefill.is_none();
     let start = target.now();
     let mut stats = JobStats::new(job, 0);
     stats.begin(start);
@@ -126,10 +130,9 @@ pub fn replay<T: Target>(
         until_look: T::LOOK_EVERY,
         stopped: false,
         place: Place::new(how.fit, capacity),
-        written: Written::new(capacity, prefill),
-        gauge: target.columns().iter().position(|name| *name == "slc_valid_bytes"),
-        row: vec![0; target.columns().len()],
+        written: (!alike).then(|| Written::new(capacity, prefill)),
         accounts: Accounts::new(),
+        surveyor: how.survey.then(Surveyor::new),
         found,
     };
     let outcome = begun.map_err(Failure::Target).and_then(|()| run.all(target, trace, how, observer));
@@ -143,7 +146,12 @@ pub fn replay<T: Target>(
     (stats.end, stats.worked) = (target.now(), target.now() - start);
     run.found.moved = run.place.moved;
     run.found.slow = if target.waits().is_some() { run.accounts.slow() } else { Vec::new() };
-    Ok((run.recorder.finish(target, run.stopped, error), run.found))
+    let mut recording = run.recorder.finish(target, run.stopped, error);
+    recording.survey = run.surveyor.map(|surveyor| Box::new(surveyor.so_far(trace)));
+    if let (true, Some(survey)) = (alike, &recording.survey) {
+        run.found.unwritten_bytes = survey.unwritten_bytes;
+    }
+    Ok((recording, run.found))
 }
 
 /// The pages that a trace reads before it writes them, as they lie on the drive.
@@ -167,6 +175,10 @@ pub fn reads_first(trace: &mut Trace, fit: Fit, capacity: u64) -> Result<Pages, 
         }
     }
     Ok(pages)
+}
+
+fn several(trace: &Trace) -> TraceError {
+    TraceError::new(trace.place(), "it is a trace of several devices", "take one: --device")
 }
 
 /// An error with the name of its trace.
@@ -256,10 +268,9 @@ struct Run {
     until_look: u32,
     stopped: bool,
     place: Place,
-    written: Written,
-    gauge: Option<usize>,
-    row: Vec<u64>,
+    written: Option<Written>,
     accounts: Accounts,
+    surveyor: Option<Surveyor>,
     found: Replayed,
 }
 
@@ -273,6 +284,12 @@ impl Run {
     ) -> Result<(), Failure> {
         let mut parts = VecDeque::new();
         while let Some(entry) = trace.next_entry().map_err(Failure::Trace)? {
+            if let Some(surveyor) = &mut self.surveyor {
+                surveyor.note(&entry);
+                if entry.device > 0 && trace.is_of_all() {
+                    return Err(Failure::Trace(several(trace)));
+                }
+            }
             // Where an address goes is not known yet, but mostly it stays.
             if let Some(ahead) = trace.ahead(AHEAD - 1) {
                 if how.fit == Fit::Exact && ahead.request.offset < target.capacity_bytes() {
@@ -287,13 +304,13 @@ impl Run {
                 }
                 Pace::Asap => Nanos::ZERO,
             };
-            self.await_time(target, due, observer)?;
+            self.await_time(target, trace, due, observer)?;
             let mut late = Nanos::ZERO;
             while let Some(part) = parts.pop_front() {
                 let (part, widened) = how.footing.whole(&part, target.capacity_bytes());
                 self.found.widened += widened as u64;
                 while self.free.is_empty() {
-                    self.step(target, Nanos::MAX, observer)?;
+                    self.step(target, trace, Nanos::MAX, observer)?;
                 }
                 if self.stopped {
                     break;
@@ -316,7 +333,7 @@ impl Run {
             }
         }
         while self.free.len() < self.slots.len() {
-            self.step(target, Nanos::MAX, observer)?;
+            self.step(target, trace, Nanos::MAX, observer)?;
         }
         self.look_at_cache(target);
         Ok(())
@@ -326,11 +343,12 @@ impl Run {
     fn await_time<T: Target>(
         &mut self,
         target: &mut T,
+        trace: &Trace,
         due: Nanos,
         observer: &mut dyn Observer,
     ) -> Result<(), TargetError> {
         while target.now() < due && !self.stopped {
-            self.step(target, due, observer)?;
+            self.step(target, trace, due, observer)?;
         }
         Ok(())
     }
@@ -339,6 +357,7 @@ impl Run {
     fn step<T: Target>(
         &mut self,
         target: &mut T,
+        trace: &Trace,
         until: Nanos,
         observer: &mut dyn Observer,
     ) -> Result<(), TargetError> {
@@ -352,16 +371,18 @@ impl Run {
         self.until_look -= 1;
         if self.until_look == 0 {
             self.until_look = T::LOOK_EVERY;
-            self.look(target, observer);
+            self.look(target, trace, observer);
         }
         Ok(())
     }
 
     #[inline]
     fn issue<T: Target>(&mut self, target: &mut T, request: &Request, now: Nanos) -> Result<(), TargetError> {
-        match request.op {
-            Op::Read => self.found.unwritten_bytes += self.written.missing(request) * PAGE_BYTES,
-            Op::Write => self.written.add(request),
+        match (request.op, &mut self.written) {
+            (Op::Read, Some(written)) => {
+                self.found.unwritten_bytes += written.missing(request) * PAGE_BYTES;
+            }
+            (Op::Write, Some(written)) => written.add(request),
             _ => {}
         }
         let slot = self.free.pop().expect("there is room");
@@ -376,15 +397,14 @@ impl Run {
     }
 
     fn look_at_cache<T: Target>(&mut self, target: &mut T) {
-        let Some(gauge) = self.gauge else { return };
-        target.sample(&mut self.row);
-        if self.row[gauge] > self.found.cache_most_bytes {
-            self.found.cache_most_bytes = self.row[gauge];
+        let Some(held) = target.cache_bytes() else { return };
+        if held > self.found.cache_most_bytes {
+            self.found.cache_most_bytes = held;
             self.found.cache_most_at = target.now() - self.start;
         }
     }
 
-    fn look<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) {
+    fn look<T: Target>(&mut self, target: &mut T, trace: &Trace, observer: &mut dyn Observer) {
         let so_far = Progress {
             done_bytes: self.recorder.moved_bytes(),
             total_bytes: 0,
@@ -393,7 +413,10 @@ impl Run {
         };
         match observer.look(&so_far) {
             Next::Go => {}
-            Next::Keep => observer.keep(self.recorder.so_far(target)),
+            Next::Keep => {
+                let survey = self.surveyor.as_ref().map(|surveyor| Box::new(surveyor.so_far(trace)));
+                observer.keep(Recording { survey, ..self.recorder.so_far(target) });
+            }
             Next::Stop => self.stopped = true,
         }
     }

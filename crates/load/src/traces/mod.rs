@@ -37,7 +37,7 @@ use pslc_ssd::{Nanos, Op, Request};
 pub use columns::{columns, Assigned};
 pub use iolog_writer::IologWriter;
 pub use pages::Pages;
-pub use survey::{survey, Burst, Survey, Volume};
+pub use survey::{survey, Burst, Survey, Surveyor, Volume};
 
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,6 +298,11 @@ impl Trace {
     /// The devices met so far.
     pub fn devices(&self) -> &[String] {
         self.source.devices()
+    }
+
+    /// Whether the requests of every device are wanted.
+    pub fn is_of_all(&self) -> bool {
+        self.cut.device.is_none()
     }
 
     pub fn skipped(&self) -> u64 {

@@ -16,6 +16,15 @@ enum Piece {
     All,
 }
 
+impl Piece {
+    fn bits(&self) -> [u64; WORDS] {
+        match self {
+            Piece::Some(bits) => **bits,
+            Piece::All => [u64::MAX; WORDS],
+        }
+    }
+}
+
 /// A set of pages.
 #[derive(Clone, Debug, Default)]
 pub struct Pages {
@@ -71,13 +80,18 @@ impl Pages {
     pub fn add(&mut self, offset: u64, len: u32) -> u64 {
         let before = self.count;
         for (piece, pages) in pieces(Self::of(offset, len)) {
-            let found = self.pieces.entry(piece).or_insert_with(|| Piece::Some(Box::default()));
+            let found = match self.pieces.get_mut(&piece) {
+                Some(found) => found,
+                None => self.pieces.entry(piece).or_insert_with(|| Piece::Some(Box::default())),
+            };
             let Piece::Some(bits) = found else { continue };
+            let mut full = false;
             for (word, wanted) in words(pages) {
                 self.count += (wanted & !bits[word]).count_ones() as u64;
                 bits[word] |= wanted;
+                full = bits[word] == u64::MAX;
             }
-            if bits[0] == u64::MAX && bits.iter().all(|&word| word == u64::MAX) {
+            if full && bits.iter().all(|&word| word == u64::MAX) {
                 *found = Piece::All;
             }
         }
@@ -105,6 +119,16 @@ impl Pages {
     /// All of them, in bytes.
     pub fn bytes(&self) -> u64 {
         self.count * PAGE_BYTES
+    }
+
+    /// Those that are not in `other`, in bytes.
+    pub fn bytes_not_in(&self, other: &Pages) -> u64 {
+        let missing = |(number, piece): (&u64, &Piece)| {
+            let here = piece.bits();
+            let there = other.pieces.get(number).map_or([0; WORDS], Piece::bits);
+            here.iter().zip(there).map(|(here, there)| (here & !there).count_ones() as u64).sum::<u64>()
+        };
+        self.pieces.iter().map(missing).sum::<u64>() * PAGE_BYTES
     }
 
     /// Ranges of pages that follow each other, in ascending order.
@@ -141,7 +165,15 @@ mod tests {
         #[test]
         fn it_holds_what_a_set_of_numbers_would(ranges in prop::collection::vec((0u64..1 << 26, 0u32..12 << 20), 1..40)) {
             let (mut pages, mut plain) = (Pages::default(), BTreeSet::new());
-            for &(at, len) in &ranges {
+            let mut half = Pages::default();
+            for (number, &(at, len)) in ranges.iter().enumerate() {
+                if number % 2 == 0 {
+                    half.add(at, len);
+                    prop_assert_eq!(half.bytes_not_in(&pages) + pages.bytes(), {
+                        let both: BTreeSet<_> = plain.iter().copied().chain(half.runs().into_iter().flatten()).collect();
+                        both.len() as u64 * PAGE_BYTES
+                    });
+                }
                 let before = plain.len();
                 let among = Pages::of(at, len).filter(|page| plain.contains(page)).count() as u64;
                 prop_assert_eq!(pages.among(at, len), among);

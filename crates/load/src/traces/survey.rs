@@ -1,10 +1,11 @@
-//! What is in a trace: volume, mix, sizes, sequence, working set, idle gaps and bursts, in one pass.
+//! What is in a trace: volume, mix, sizes, sequence, working set, idle gaps and bursts, in one pass, which may be that of a
+//! replay.
 
 use std::collections::BTreeMap;
 
 use pslc_ssd::{Nanos, Op};
 
-use super::{Pages, Trace, TraceError};
+use super::{Entry, Pages, Trace, TraceError};
 
 /// What one device was asked for, by kind: reads, writes, trims, flushes.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,7 @@ pub struct Burst {
 /// What is in a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
+    pub format: &'static str,
     pub volumes: Vec<Volume>,
     pub first: Nanos,
     pub last: Nanos,
@@ -71,24 +73,94 @@ const PAUSES: [Nanos; 5] = [
 /// Sizes of a kind that are told apart; what comes after is counted with the next power of two.
 const SIZES: usize = 4096;
 
+/// Requests by kind and size: those of late in a small table, as a trace has few sizes at a time.
+#[derive(Clone, Debug)]
+struct Sizes {
+    late: [((usize, u32), u64); LATE],
+    all: BTreeMap<(usize, u32), u64>,
+}
+
+const LATE: usize = 32;
+
+impl Sizes {
+    #[inline]
+    fn add(&mut self, kind: usize, size: u32) {
+        let place = (size as usize / 512 + 13 * kind) % LATE;
+        if self.late[place].0 != (kind, size) {
+            self.turn(place, (kind, size));
+        }
+        self.late[place].1 += 1;
+    }
+
+    #[inline(never)]
+    fn turn(&mut self, place: usize, next: (usize, u32)) {
+        let ((kind, size), count) = std::mem::replace(&mut self.late[place], (next, 0));
+        if count > 0 {
+            let known = self.all.len() < SIZES || self.all.contains_key(&(kind, size));
+            let size = if known { size } else { size.checked_next_power_of_two().unwrap_or(u32::MAX) };
+            *self.all.entry((kind, size)).or_default() += count;
+        }
+    }
+
+    fn end(mut self) -> BTreeMap<(usize, u32), u64> {
+        (0..LATE).for_each(|place| self.turn(place, (0, 0)));
+        self.all
+    }
+}
+
 /// Read a trace to its end.
 pub fn survey(trace: &mut Trace) -> Result<Survey, TraceError> {
-    let bursts = PAUSES.iter().map(|&pause| Burst { pause, ..Burst::default() }).collect();
-    let mut survey = Survey { bursts, ..Survey::default() };
-    let (mut touched, mut written) = (Vec::<Pages>::new(), Vec::<Pages>::new());
-    let mut begun = false;
+    let mut surveyor = Surveyor::new();
     while let Some(entry) = trace.next_entry()? {
+        surveyor.note(&entry);
+    }
+    Ok(surveyor.so_far(trace))
+}
+
+/// Makes a survey of what passes by.
+#[derive(Clone, Debug)]
+pub struct Surveyor {
+    survey: Survey,
+    sizes: Sizes,
+    /// By device: pages that were written, and those that were read before.
+    written: Vec<Pages>,
+    read_first: Vec<Pages>,
+    begun: bool,
+}
+
+impl Surveyor {
+    pub fn new() -> Surveyor {
+        let bursts = PAUSES.iter().map(|&pause| Burst { pause, ..Burst::default() }).collect();
+        Surveyor {
+            survey: Survey { bursts, ..Survey::default() },
+            sizes: Sizes { late: [((0, 0), 0); LATE], all: BTreeMap::new() },
+            written: Vec::new(),
+            read_first: Vec::new(),
+            begun: false,
+        }
+    }
+
+    #[cold]
+    fn meet(&mut self, entry: &Entry) {
+        if !self.begun {
+            (self.begun, self.survey.first, self.survey.last) = (true, entry.at, entry.at);
+            self.survey.bursts.iter_mut().for_each(|burst| burst.now_at = entry.at);
+        }
+        while self.written.len() <= entry.device as usize {
+            self.survey.volumes.push(Volume { ends: [[u64::MAX; 16]; 4], ..Volume::default() });
+            self.written.push(Pages::default());
+            self.read_first.push(Pages::default());
+        }
+    }
+
+    #[inline]
+    pub fn note(&mut self, entry: &Entry) {
         let request = entry.request;
         let (kind, device) = (request.op as usize, entry.device as usize);
-        while survey.volumes.len() <= device {
-            survey.volumes.push(Volume { ends: [[u64::MAX; 16]; 4], ..Volume::default() });
-            touched.push(Pages::default());
-            written.push(Pages::default());
+        if self.written.len() <= device {
+            self.meet(entry);
         }
-        if !begun {
-            (begun, survey.first, survey.last) = (true, entry.at, entry.at);
-            survey.bursts.iter_mut().for_each(|burst| burst.now_at = entry.at);
-        }
+        let survey = &mut self.survey;
         survey.pause(entry.at);
         if entry.took > Nanos::ZERO {
             survey.took += entry.took;
@@ -97,7 +169,7 @@ pub fn survey(trace: &mut Trace) -> Result<Survey, TraceError> {
         let volume = &mut survey.volumes[device];
         volume.count[kind] += 1;
         if request.op == Op::Flush {
-            continue;
+            return;
         }
         let end = request.offset + request.len as u64;
         volume.bytes[kind] += request.len as u64;
@@ -113,32 +185,48 @@ pub fn survey(trace: &mut Trace) -> Result<Survey, TraceError> {
                 volume.next[kind] = (next + 1) % 16;
             }
         }
-        let size = if survey.sizes.len() < SIZES { request.len } else { request.len.next_power_of_two() };
-        *survey.sizes.entry((kind, size)).or_default() += 1;
+        self.sizes.add(kind, request.len);
         if request.op == Op::Trim {
-            continue;
+            return;
         }
-        touched[device].add(request.offset, request.len);
         let pages = Pages::of(request.offset, request.len);
         let count = pages.end - pages.start;
         if request.op == Op::Write {
-            let new = written[device].add(request.offset, request.len);
+            let new = self.written[device].add(request.offset, request.len);
             survey.rewritten_bytes += (count - new) * pslc_ssd::PAGE_BYTES;
             survey.bursts.iter_mut().for_each(|burst| burst.now_bytes += request.len as u64);
         } else {
-            let known = written[device].among(request.offset, request.len);
-            survey.unwritten_bytes += (count - known) * pslc_ssd::PAGE_BYTES;
+            let known = self.written[device].among(request.offset, request.len);
+            if known < count {
+                survey.unwritten_bytes += (count - known) * pslc_ssd::PAGE_BYTES;
+                self.read_first[device].add(request.offset, request.len);
+            }
         }
     }
-    survey.bursts.iter_mut().for_each(Burst::end);
-    for (volume, name) in survey.volumes.iter_mut().zip(trace.devices()) {
-        volume.device = name.clone();
+
+    /// Of what has passed by of a trace.
+    pub fn so_far(&self, trace: &Trace) -> Survey {
+        let mut survey = self.survey.clone();
+        survey.sizes = self.sizes.clone().end();
+        survey.bursts.iter_mut().for_each(Burst::end);
+        for (volume, name) in survey.volumes.iter_mut().zip(trace.devices()) {
+            volume.device = name.clone();
+        }
+        let pages = self.read_first.iter().zip(&self.written);
+        survey.touched_bytes =
+            pages.map(|(read, written)| written.bytes() + read.bytes_not_in(written)).sum();
+        survey.written_bytes = self.written.iter().map(Pages::bytes).sum();
+        (survey.skipped, survey.empty, survey.backwards) = (trace.skipped(), trace.empty, trace.backwards);
+        survey.notes = trace.notes();
+        survey.format = trace.format();
+        survey
     }
-    survey.touched_bytes = touched.iter().map(Pages::bytes).sum();
-    survey.written_bytes = written.iter().map(Pages::bytes).sum();
-    (survey.skipped, survey.empty, survey.backwards) = (trace.skipped(), trace.empty, trace.backwards);
-    survey.notes = trace.notes();
-    Ok(survey)
+}
+
+impl Default for Surveyor {
+    fn default() -> Surveyor {
+        Surveyor::new()
+    }
 }
 
 impl Burst {

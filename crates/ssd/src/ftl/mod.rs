@@ -309,6 +309,7 @@ impl Ftl {
 
     fn release(&mut self, index: u32) {
         self.superblocks.release(index);
+        self.p2l.forget(self.geometry.first_page(index), self.geometry.stride);
         let residue = self.config.idle.map_or(0, |idle| idle.residue_bytes / PAGE_BYTES);
         if self.config.reuse == Reuse::WhenEmpty && self.pages.slc_valid <= residue {
             self.exhausted = false;

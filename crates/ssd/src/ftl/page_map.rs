@@ -18,7 +18,7 @@ use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
 
-use crate::dense::Dense;
+use crate::dense::{Dense, SEGMENT};
 use crate::units::PageNumber;
 
 /// "Nothing is mapped here", of any kind of page number.
@@ -39,6 +39,8 @@ struct Chunk {
 pub struct PageMap<K, V> {
     chunks: Vec<Chunk>,
     dense: Dense,
+    /// Dense chunks by segment of that array: where there are none, it takes no memory.
+    in_segment: Vec<u16>,
     of: PhantomData<fn(K) -> V>,
 }
 
@@ -64,6 +66,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         PageMap {
             chunks: vec![empty; keys.div_ceil(CHUNK) as usize],
             dense: Dense::new(keys.next_multiple_of(CHUNK)),
+            in_segment: vec![0; (keys as usize).div_ceil(SEGMENT)],
             of: PhantomData,
         }
     }
@@ -114,6 +117,21 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
             key += part;
             value = further(value, part);
             len -= part;
+        }
+    }
+
+    /// Nobody will ask for these keys before they are set again: unmap them and give back the memory of what was dense.
+    pub fn forget(&mut self, key: K, len: u32) {
+        let (mut key, end) = (key.number(), key.number() + len);
+        while key < end {
+            let part = (end - key).min(CHUNK - key % CHUNK);
+            let index = key / CHUNK;
+            if part == CHUNK {
+                self.make_run(index, NONE);
+            } else {
+                self.set_in_chunk(key, NONE, part, &mut |_, _| {});
+            }
+            key += part;
         }
     }
 
@@ -242,12 +260,25 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         if values[CHUNK as usize - 1] == further(first, CHUNK - 1)
             && values.iter().zip(0..).all(|(&v, by)| v == further(first, by))
         {
-            self.chunks[index as usize] = Chunk { first, second: NONE, at: CHUNK as u16 };
+            self.make_run(index, first);
+        }
+    }
+
+    fn make_run(&mut self, index: u32, first: u32) {
+        let chunk = &mut self.chunks[index as usize];
+        let was = std::mem::replace(chunk, Chunk { first, second: NONE, at: CHUNK as u16 });
+        if was.at == DENSE {
+            let segment = (index * CHUNK) as usize / SEGMENT;
+            self.in_segment[segment] -= 1;
+            if self.in_segment[segment] == 0 {
+                self.dense.give_back(segment);
+            }
         }
     }
 
     fn make_dense(&mut self, index: u32) -> &mut [u32] {
         self.chunks[index as usize].at = DENSE;
+        self.in_segment[(index * CHUNK) as usize / SEGMENT] += 1;
         self.dense.values_mut(index * CHUNK, (index + 1) * CHUNK)
     }
 }
@@ -341,8 +372,9 @@ impl<'de, K: PageNumber, V: PageNumber> Deserialize<'de> for PageMap<K, V> {
                         Piece::Run { value, .. } => map.set(K::new(key), V::new(value), keys, |_, _| {}),
                         Piece::Dense(bytes) => {
                             map.dense.fill(key..end, bytes).map_err(A::Error::custom)?;
-                            let chunks = (key / CHUNK) as usize..(end / CHUNK) as usize;
-                            map.chunks[chunks].iter_mut().for_each(|chunk| chunk.at = DENSE);
+                            (key / CHUNK..end / CHUNK).for_each(|index| {
+                                map.make_dense(index);
+                            });
                         }
                     }
                     key = end;
@@ -415,18 +447,46 @@ mod tests {
         assert_ne!(map.chunks[0].at, DENSE);
     }
 
+    #[test]
+    fn what_is_forgotten_takes_no_memory() {
+        let keys = 4 * SEGMENT as u32;
+        let mut map = PageMap::<Lpn, Ppn>::new(keys);
+        let written = |map: &PageMap<Lpn, Ppn>| map.dense.used().count();
+        for key in (0..keys).step_by(64) {
+            map.set(Lpn(key), Ppn(keys - key), 1, |_, _| {});
+        }
+        assert_eq!(written(&map), 4);
+        // A chunk that is half wanted keeps its segment.
+        map.forget(Lpn(SEGMENT as u32), SEGMENT as u32 + 256);
+        assert_eq!(written(&map), 3);
+        assert_eq!(
+            (map.get(Lpn(SEGMENT as u32 + 64)), map.get(Lpn(2 * SEGMENT as u32))),
+            (Ppn::NONE, Ppn::NONE)
+        );
+        assert_eq!(map.get(Lpn(2 * SEGMENT as u32 + 256)), Ppn(2 * SEGMENT as u32 - 256));
+        map.forget(Lpn(0), keys);
+        assert_eq!(written(&map), 0);
+        map.set(Lpn(70), Ppn(7), 1, |_, _| {});
+        assert_eq!(map.run(Lpn(64), 64), (Ppn::NONE, 6));
+    }
+
     proptest! {
         #[test]
         fn it_equals_a_plain_array(
-            sets in prop::collection::vec((0..KEYS, 1u32..700, 0u32..40, any::<bool>()), 1..200)
+            sets in prop::collection::vec((0..KEYS, 1u32..700, 0u32..40, 0u8..3), 1..200)
         ) {
             let mut map = PageMap::<Lpn, Ppn>::new(KEYS);
             let mut plain = vec![NONE; KEYS as usize];
-            for (key, len, base, unmap) in sets {
+            for (key, len, base, kind) in sets {
                 let len = len.min(KEYS - key);
                 // Values that often continue what is there.
-                let value = if unmap { NONE } else { key + base * 100 };
+                let value = if kind > 0 { NONE } else { key + base * 100 };
                 let mut told = Vec::new();
+                if kind == 2 {
+                    map.forget(Lpn(key), len);
+                    plain[key as usize..(key + len) as usize].fill(NONE);
+                    continue;
+                }
                 map.set(Lpn(key), Ppn(value), len, |old, n| told.extend(old.0..old.0 + n));
                 let mut expected = Vec::new();
                 for by in 0..len {

@@ -106,7 +106,8 @@ impl Machine {
             None => {}
         }
         let tag = self.ncq.as_mut().map_or(now, |ncq| ncq.tag(now));
-        let done = self.drive.submit_late(tag, request);
+        let asked = tag.max(self.drive.now());
+        let done = self.drive.submit(asked, request);
         self.waits.clone_from(self.drive.waits());
         if let Some(ncq) = &mut self.ncq {
             ncq.sent(done);
@@ -114,9 +115,8 @@ impl Machine {
                 *sum = *sum - *sum / 32 + ns;
             }
         }
-        let before = (done - made).0 - self.waits.by().iter().sum::<u64>();
-        if before > 0 {
-            self.waits.share(before, &self.ahead);
+        if asked > made {
+            self.waits.share((asked - made).0, &self.ahead);
         }
         done
     }
