@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import suites, traces
+from pslc import suites, traces, view
 from pslc._native import trace_format, trace_formats
 from pslc.traces import Part, Replay
 from tests.conftest import ROOT
@@ -94,6 +94,19 @@ def test_a_life_is_what_the_cells_stand_at_the_pace_of_the_trace(tmp_path):
     twice = pslc.run(trace, on="sim:pm871b-128gb", how=Replay(speed=2.0)).findings
     assert once["life_years"] > 0
     assert once["life_years"] / twice["life_years"] == pytest.approx(2 * twice["waf"] / once["waf"], rel=0.1)
+
+
+def test_how_long_a_drive_lasts_at_the_load_of_a_job_file_counts_what_is_yet_to_be_folded(tmp_path):
+    (tmp_path / "held.fio").write_text("[a]\nrw=write\nbs=1m\nsize=600m\ndirect=1\n")
+    (tmp_path / "folded.fio").write_text(
+        (tmp_path / "held.fio").read_text() + "[rest]\nstonewall\nstartdelay=120s\nrw=read\nsize=4k\n"
+    )
+    held, folded = (pslc.run(tmp_path / name, on="sim:pm871b-128gb") for name in ("held.fio", "folded.fio"))
+    assert (held.findings["waf"], folded.findings["waf"] > 1.9) == (1.0, True)
+    assert held.findings["life_bytes"] == pytest.approx(folded.findings["life_bytes"], rel=0.05)
+    years = folded.findings["life_bytes"] / (600 * 2**20 / folded.drive_time_s) / (365.25 * 86400)
+    assert folded.findings["life_years"] == pytest.approx(years, rel=1e-3)
+    assert any("at this load, day and night, it lasts" in said for said in view.of_recording(folded).sentences)
 
 
 def test_each_drive_of_what_if_is_judged_by_its_own_profile(tmp_path):

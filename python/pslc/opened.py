@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pslc import formats, suites
 from pslc._native import version
 from pslc.errors import RecordingError
 from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
+from pslc.findings.wear import of_load
 from pslc.findings.writes import of_writes
 from pslc.recording import Findings, Recording
 from pslc.watch.recorded import of_foreign
@@ -72,10 +74,16 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
     return {suite: [of[suite] for of in found] for suite in shared}
 
 
+def _of_job_file(recording: Recording) -> dict[str, Any]:
+    """Its writes, and on a simulated drive how long that lasts at this load."""
+    found = of_writes(recording)
+    return found | of_load(recording) if recording.is_simulated else found
+
+
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
-    found = suite.findings(recording) if suite else of_writes(recording)
+    found = suite.findings(recording) if suite else _of_job_file(recording)
     recording.findings = Findings(found)
     recording.findings["doubts"] = [
         *doubts.of_its_end(recording),

@@ -127,4 +127,15 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"Thermal throttling: {span(throttled)}." if throttled else "No thermal throttling.")
     if findings["fill_mean_bytes_per_s"]:
         said.append(f"Average: {speed(findings['fill_mean_bytes_per_s'])}.")
+    if findings.get("life_years") is not None:
+        lasts = years(findings["life_years"])
+        said.append(f"Write amplification is {findings['waf']:.2f}; at this load, day and night, it lasts {lasts}.")
     return said
+
+
+def years(number: float) -> str:
+    """How long a drive lasts."""
+    if number >= 1000:
+        return "more than 1000 years"
+    days = number * 365.25
+    return f"{count(number)} years" if number >= 1 else f"{days:.0f} days" if days >= 2 else span(days * 86400)

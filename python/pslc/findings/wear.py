@@ -4,7 +4,9 @@ from typing import Any
 
 from pslc.recording import Recording
 
+YEAR_S = 365.25 * 86400
 NAMES = ("slc_per_host", "folded_per_host", "collected_per_host", "waf", "wear_main", "wear_static", "life_bytes")
+WRITTEN = "host_write_bytes_total"
 
 
 def of_wear(part: Recording) -> dict[str, Any]:
@@ -40,3 +42,24 @@ def of_wear(part: Recording) -> dict[str, Any]:
         "wear_static": wear_static,
         "life_bytes": host / worst if worst else None,
     }
+
+
+def life_years(wear: dict[str, Any], written_bytes: float, seconds: float) -> float | None:
+    """How long a drive lasts that so much is written to in so many seconds, all the time; `wear` as of `of_wear`."""
+    if not wear["life_bytes"] or not written_bytes or not seconds:
+        return None
+    return float(wear["life_bytes"]) / (written_bytes / seconds) / YEAR_S
+
+
+def of_load(recording: Recording) -> dict[str, Any]:
+    """Of the work of a job file on a simulated drive: `waf` as in `of_wear`; `life_bytes` and `life_years` if it goes
+    on all the time, with what folding the data that are still in the cache will cost. Null where nothing is known."""
+    wear, facts = of_wear(recording), recording.facts
+    if not wear["life_bytes"]:
+        return {"waf": wear["waf"], "life_bytes": None, "life_years": None}
+    grown = {name: recording.totals[name] - recording.before[name] for name in ("slc_valid_bytes", WRITTEN)}
+    main = (facts["superblocks"] - facts["static_superblocks"]) * facts["native_superblock_bytes"]
+    wear["wear_main"] += max(grown["slc_valid_bytes"], 0) / main / facts["native_cycles"]
+    wear["life_bytes"] = grown[WRITTEN] / max(wear["wear_main"], wear["wear_static"])
+    years = life_years(wear, grown[WRITTEN], recording.drive_time_s)
+    return {"waf": wear["waf"], "life_bytes": wear["life_bytes"], "life_years": years}

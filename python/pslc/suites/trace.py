@@ -18,7 +18,7 @@ from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
 from pslc.findings.measure import latency
-from pslc.findings.wear import of_wear
+from pslc.findings.wear import life_years, of_wear
 from pslc.recording import Recording
 from pslc.traces.contents import broken_lines
 
@@ -43,7 +43,6 @@ CAUSES = {
 """What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
 MINOR = 0.05
 """Causes of less than this share of the time are left out of sentences."""
-YEAR_S = 365.25 * 86400
 MANY_LATE = 0.01
 INSIDE = (
     "cache_bytes", "cache_most_bytes", "cache_most_at_s", "full_s", "slow", "share_slc", "share_direct",
@@ -89,10 +88,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     found |= _inside(recording, replayed) if recording.is_simulated else dict.fromkeys(INSIDE) | {"slow": []}
     wear = of_wear(recording)
     written = sum(of["bytes"]["write"] for of in survey["devices"])
-    years = None
-    if wear["life_bytes"] and written and trace_s:
-        years = wear["life_bytes"] / (written / trace_s) / YEAR_S
-    return found | wear | {"life_years": years, "doubts": _doubts(recording, found)}
+    return found | wear | {"life_years": life_years(wear, written, trace_s), "doubts": _doubts(recording, found)}
 
 
 def _inside(recording: Recording, replayed: dict[str, Any]) -> dict[str, Any]:
@@ -252,7 +248,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
-        lasts = "" if years is None else f"; it lasts {_years(years)} of this"
+        lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
         said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
     for of in findings["what_if"] or []:
         if "refused" in of:
@@ -260,15 +256,6 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         elif of["name"] == SMALLEST:
             said.append(f"A cache of {words.size(of['cache_bytes'])} would have been enough.")
     return said
-
-
-def _years(years: float) -> str:
-    if years >= 1000:
-        return "more than 1000 years"
-    days = years * YEAR_S / 86400
-    return (
-        f"{words.count(years)} years" if years >= 1 else f"{days:.0f} days" if days >= 2 else words.span(days * 86400)
-    )
 
 
 def tables(findings: dict[str, Any]) -> list[Table]:
@@ -305,7 +292,7 @@ def _what_if(rows: list[dict[str, Any]]) -> Table:
         ("99.9 %", "write_p999_s", words.span),
         ("read 99 %", "read_p99_s", words.span),
         ("WAF", "waf", lambda waf: f"{waf:.2f}"),
-        ("lasts", "life_years", _years),
+        ("lasts", "life_years", words.years),
     ]
     cells = []
     for of in rows:

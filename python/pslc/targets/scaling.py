@@ -83,5 +83,5 @@ def note(by: Fraction) -> str:
     """What a recording says of a scaled drive."""
     return (
         f"the drive is scaled to {by}: speeds, shares and write amplification are those of the whole one, "
-        f"sizes and the time to write it {by} of its"
+        f"sizes, lives and the time to write it {by} of its"
     )
