@@ -75,6 +75,9 @@ def test_every_option_of_the_installed_fio_is_in_the_table():
     assert page["installed"]() - known == set()
     listed = subprocess.run([FIO, "--enghelp"], capture_output=True, text=True, check=True).stdout.split()[3:]
     assert set(listed) - {name for names, _, _ in engines for name in names} == set()
+    for engine in listed:
+        text = subprocess.run([FIO, f"--enghelp={engine}"], capture_output=True, text=True, check=False).stdout
+        assert set(re.findall(r"^([a-z0-9_-]+) *: ", text, re.MULTILINE)) - known == set(), engine
 
 
 def test_the_page_of_options_is_made_from_the_table():

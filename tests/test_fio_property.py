@@ -128,6 +128,13 @@ def cases(draw: st.DrawFn) -> Case:
     if ":" in options["rw"]:
         mapped = False
         options["rw_sequencer"] = draw(st.sampled_from(["sequential", "identical"]))
+    if draw(st.integers(0, 4)) == 0 and options.get("random_distribution", "zoned").startswith("zoned"):
+        options |= {"zonemode": "strided", "zonesize": draw(st.sampled_from(["64k", "100k", "256k", "1m"]))}
+        if draw(st.booleans()):
+            options["zonerange"] = draw(st.sampled_from(["32k", "64k", "512k"]))
+        options["zoneskip"] = draw(st.sampled_from(["0", "4k", "64k", "1m"]))
+        # A map is of a zone, and begins anew with each.
+        mapped = False
     if kind != "read" and draw(st.integers(0, 3)) == 0:
         options[draw(st.sampled_from(["fsync", "fdatasync"]))] = draw(st.sampled_from(["1", "3", "8"]))
     if kind == "rw":

@@ -1,5 +1,6 @@
-"""Jobs that end when they are steady (`steadystate`) and jobs that look for a depth (`latency_target`): beside fio on
-the same file, and on simulated drives, where it is known what they have to find."""
+"""Jobs that end when they are steady (`steadystate`), jobs that look for a depth (`latency_target`), and jobs that may
+not be slow (`rate_min`): beside fio on the same file, and on simulated drives, where it is known what they have to
+find."""
 
 import json
 import shutil
@@ -206,3 +207,17 @@ def test_the_depth_found_on_a_simulated_drive_is_the_last_that_keeps_the_latency
     assert three["read"]["total_ios"] == three["read"]["lat_ns"]["N"] > 0
     assert three["job_runtime"] == pytest.approx(300, rel=0.05)
     assert three["latency_depth"] < depth
+
+
+@needs_fio
+@pytest.mark.parametrize(("least", "kept"), [("rate_min=1m", False), ("rate_iops_min=10", True)])
+def test_a_job_that_is_slower_than_its_least_rate_ends_with_an_error(least, kept, tmp_path):
+    text = f"[a]\nrw=randread\nbs=4k\nsize=16m\ntime_based\nruntime=3\nthinktime=20ms\nrate_cycle=500\n{least}\n"
+    theirs, ours = by_both(text, tmp_path, code=0 if kept else 1)
+    if kept:
+        assert theirs["job_runtime"] >= 3000
+        assert ours["job_runtime"] >= 3000
+    else:
+        assert "rate_min=1048576B/s not met, got" in theirs["error"]
+        # The first two seconds are not looked at, and then comes a cycle.
+        assert "rate_min=1048576 is not kept" in ours["error"]

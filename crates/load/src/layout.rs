@@ -13,14 +13,16 @@ fn left_out(jobs: &[Job], unwritten: impl Fn(Range) -> Vec<Range>) -> Vec<Range>
     for job in jobs.iter().filter(|job| !job.null) {
         for clone in 0..job.numjobs as u64 {
             let extent = job.extent(clone);
-            let range = (extent.start, extent.region.min(job.capacity - extent.start));
+            let rest = job.capacity - extent.start;
+            // Zones go on to the end.
+            let range = (extent.start, if job.strided.is_some() { rest } else { extent.region.min(rest) });
             if job.reads() {
                 for part in without(range, &covered) {
                     missing.extend(unwritten(part));
                 }
                 covered.push(range);
             }
-            if job.writes() {
+            if job.writes() && job.strided.is_none() {
                 covered.push(range);
             }
         }

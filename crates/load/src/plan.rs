@@ -177,7 +177,10 @@ pub fn scattered(jobs: &[Job]) -> Vec<(u64, u64)> {
         .filter(changes)
         .map(|(number, job)| {
             let written = if job.time_based { u64::MAX } else { total_bytes(job, *number) };
-            let span = job.offset_increment.saturating_mul(job.numjobs as u64 - 1).saturating_add(job.size);
+            let span = match job.strided {
+                Some(_) => job.capacity - job.offset.min(job.capacity),
+                None => job.offset_increment.saturating_mul(job.numjobs as u64 - 1).saturating_add(job.size),
+            };
             (span, written)
         })
         .collect()

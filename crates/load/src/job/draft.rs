@@ -3,8 +3,8 @@
 use pslc_ssd::Nanos;
 
 use super::engines::Engine;
-use super::sizes::Asked;
-use super::until::{LatencyTarget, SteadyState};
+use super::sizes::{Asked, Strided};
+use super::until::{LatencyTarget, LeastRate, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
@@ -30,6 +30,11 @@ pub struct Draft {
     pub copy_to: Option<String>,
     pub files: Option<String>,
     pub rate: Option<String>,
+    pub rate_min: Option<String>,
+    pub strided: bool,
+    pub zone_size: Option<String>,
+    pub zone_range: Option<String>,
+    pub zone_skip: Option<String>,
     pub steady_state: String,
     pub steady_duration: Nanos,
     pub steady_ramp: Nanos,
@@ -58,6 +63,7 @@ impl Draft {
             bs_is_seq_rand: false,
             copy_to: None,
             files: None,
+            strided: None,
             capacity,
             offset: 0,
             offset_align: 1,
@@ -91,6 +97,7 @@ impl Draft {
             thinktime_blocks: 1,
             rate: ByKind::default(),
             rate_iops: ByKind::default(),
+            rate_min: LeastRate::default(),
             pace: Pace::Linear,
             flow: None,
             norandommap: false,
@@ -131,6 +138,11 @@ impl Draft {
             copy_to: None,
             files: None,
             rate: None,
+            rate_min: None,
+            strided: false,
+            zone_size: None,
+            zone_range: None,
+            zone_skip: None,
             steady_state: "iops_slope:0.01%".into(),
             steady_duration: Nanos::ZERO,
             steady_ramp: Nanos::ZERO,
@@ -148,6 +160,7 @@ impl Draft {
         self.engine();
         self.requests()?;
         self.region()?;
+        self.strided()?;
         let job = &mut self.job;
         if job.time_based && job.runtime.is_none() {
             job.time_based = false;
@@ -223,6 +236,60 @@ impl Draft {
         if job.rate != ByKind::default() && job.rate_iops != ByKind::default() {
             return Err(("rate_iops", Wrong::hinted("there is a rate, too", "fio takes one of them")));
         }
+        if let Some(text) = &self.rate_min {
+            let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
+            let least = by_kind(text, job.rate_min.bytes, one).map_err(|what| ("rate_min", what))?;
+            job.rate_min.bytes = least;
+        }
+        let least = &job.rate_min;
+        if least.bytes != ByKind::default() && least.requests != ByKind::default() {
+            let wrong = Wrong::hinted("there is a rate_min, too", "fio takes one of them");
+            return Err(("rate_iops_min", wrong));
+        }
+        for (option, least, most) in
+            [("rate_min", &least.bytes, &job.rate), ("rate_iops_min", &least.requests, &job.rate_iops)]
+        {
+            for (least, most) in least.array().into_iter().zip(most.array()) {
+                if let (Some(least), Some(most)) = (least, most.filter(|&most| Some(most) < least)) {
+                    let wrong = format!("{least} a second at least, and {most} at most");
+                    return Err((option, Wrong::hinted(wrong, "at most the rate")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn strided(&mut self) -> Result<(), (&'static str, Wrong)> {
+        let read = |option: &'static str, text: &Option<String>| match text {
+            Some(text) => size(text, 0, self.kb_base).map_err(|what| (option, what)),
+            None => Ok(0),
+        };
+        let (bytes, range, skip) = (
+            read("zonesize", &self.zone_size)?,
+            read("zonerange", &self.zone_range)?,
+            read("zoneskip", &self.zone_skip)?,
+        );
+        let job = &mut self.job;
+        match (self.strided, bytes) {
+            (false, 0) => return Ok(()),
+            (false, _) => {
+                return Err(("zonesize", Wrong::hinted("there are no zones", "zonemode=strided makes them")));
+            }
+            (true, 0) => {
+                return Err(("zonemode", Wrong::hinted("strided, and no zonesize", "zonesize=64m")));
+            }
+            _ => {}
+        }
+        if !matches!(job.distribution, Distribution::Uniform | Distribution::Zoned(_)) {
+            let wrong = "fio draws over the whole size from the beginning of each zone on";
+            return Err(("random_distribution", Wrong::hinted(wrong, "leave out the zonemode")));
+        }
+        if job.copy_to.is_some() || job.files.is_some() {
+            let option = if job.files.is_some() { "files" } else { "copy_to" };
+            return Err((option, Wrong::hinted("there are zones, too", "leave out the zonemode")));
+        }
+        let range = if range == 0 { bytes } else { range };
+        job.strided = Some(Strided { bytes, range, skip });
         Ok(())
     }
 

@@ -77,6 +77,65 @@ pub const ENGINES: &[(&[&str], Engine)] = &[
     (&["guasi", "syslet-rw", "binject"], Other("fio no longer has it")),
 ];
 
+/// Options of engines that are not run, and whose they are.
+pub const OPTIONS: &[(&[&str], &str)] = &[
+    (&["hostname", "port"], "of the engines net, rdma and libhdfs"),
+    (
+        &["protocol", "nodelay", "listen", "pingpong", "interface", "ttl", "window_size", "mss"],
+        "of the engines net and netsplice",
+    ),
+    (&["bindname", "verb"], "of the engine rdma"),
+    (&["serverip", "direct_write_to_pmem", "busy_wait_polling"], "of librpma's engines"),
+    (
+        &["clustername", "clientname", "pool", "rbdname", "busy_poll", "conf", "touch_objects"],
+        "of the engines rados and rbd",
+    ),
+    (&["volume", "brick", "single-instance"], "of the engine gfapi"),
+    (
+        &[
+            "https",
+            "http_host",
+            "http_user",
+            "http_pass",
+            "http_mode",
+            "http_verbose",
+            "http_s3_key",
+            "http_s3_keyid",
+            "http_s3_region",
+            "http_s3_storage_class",
+            "http_s3_sse_customer_key",
+            "http_s3_sse_customer_algorithm",
+            "http_swift_auth_token",
+        ],
+        "of the engine http",
+    ),
+    (
+        &["namenode", "hdfsdirectory", "hdfs_use_direct", "chunk_size", "single_instance"],
+        "of the engine libhdfs",
+    ),
+    (&["nfs_url"], "of the engine nfs"),
+    (&["uri"], "of the engine nbd"),
+    (&["cont", "svcl", "object_class"], "of the engine dfs"),
+    (&["initiator"], "of the engine libiscsi"),
+    (&["skip_bad"], "of the engine mtd"),
+    (
+        &["xnvme_be", "xnvme_async", "xnvme_sync", "xnvme_admin", "xnvme_dev_nsid", "xnvme_iovec"],
+        "of the engine xnvme",
+    ),
+    (&["program", "arguments", "grace_time", "std_redirect"], "of the engine exec"),
+    (&["cpuload", "cpumode", "cpuchunks", "exit_on_io_done"], "of the engine cpuio"),
+    (&["stat_type"], "of the engine filestat"),
+    (&["readfua", "writefua", "sg_write_mode", "stream_id"], "of the engine sg"),
+    (&["donorname", "inplace"], "of the engine e4defrag"),
+    (&["gpu_dev_ids", "cuda_io"], "of the engine libcufile"),
+    (&["no_completion_thread"], "of the engine windowsaio"),
+];
+
+/// Whose option it is, of those engines.
+pub fn option(name: &str) -> Option<&'static str> {
+    OPTIONS.iter().find(|(names, _)| names.contains(&name)).map(|&(_, whose)| whose)
+}
+
 /// Look up an engine by its name; what follows a colon belongs to it.
 pub fn find(name: &str) -> Option<Engine> {
     let name = name.split(':').next().unwrap_or(name);

@@ -201,7 +201,15 @@ fn section(
         });
     }
     for line in lines {
+        let not_run = |why: &str| JobError {
+            place: line.place.clone(),
+            message: format!("an fio option that pslc does not run: {}: {why}", line.option),
+            hint: "leave it out; docs/fio.md lists what is obeyed".into(),
+        };
         let Some(row) = find(&line.option) else {
+            if let Some(whose) = engines::option(&line.option) {
+                return Err(not_run(&format!("it is {whose}")));
+            }
             let near = pslc_ssd::profile::nearest(
                 &line.option,
                 OPTIONS.iter().flat_map(|row| row.names.iter().copied()),
@@ -239,13 +247,7 @@ fn section(
             continue;
         }
         let ignored = match row.tier {
-            Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => {
-                return Err(JobError {
-                    place: line.place.clone(),
-                    message: format!("an fio option that pslc does not run: {}: {why}", line.option),
-                    hint: "leave it out; docs/fio.md lists what is obeyed".into(),
-                })
-            }
+            Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => return Err(not_run(why)),
             Tier::Ignore(why) | Tier::Real(_, why) => why,
             _ => continue,
         };

@@ -11,8 +11,8 @@ mod values;
 pub use draft::Draft;
 pub use file::{parse, Ground};
 pub use options::{engine_table, table, waits, Verdict};
-pub use sizes::{ByKind, Extent, Sizes, Zones};
-pub use until::{LatencyTarget, Measure, SteadyState};
+pub use sizes::{ByKind, Extent, Sizes, Strided, Zones};
+pub use until::{LatencyTarget, LeastRate, Measure, SteadyState};
 
 use pslc_ssd::Nanos;
 
@@ -119,6 +119,7 @@ pub struct Job {
     pub copy_to: Option<u64>,
     /// A random job takes pieces of so many bytes, each once, and each in sequence. fio has no such option.
     pub files: Option<u64>,
+    pub strided: Option<Strided>,
     /// Bytes of the target.
     pub capacity: u64,
     pub offset: u64,
@@ -159,6 +160,7 @@ pub struct Job {
     pub rate: ByKind<Option<u64>>,
     /// Requests a second.
     pub rate_iops: ByKind<Option<u64>>,
+    pub rate_min: LeastRate,
     pub pace: Pace,
     /// Jobs of one flow keep pace by their weights: number of the flow, weight.
     pub flow: Option<(u32, u32)>,

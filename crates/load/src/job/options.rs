@@ -67,7 +67,8 @@ pub fn table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
         };
         (row.names.to_vec(), verdict, why)
     });
-    options.collect()
+    let of_engines = engines::OPTIONS.iter().map(|&(names, whose)| (names.to_vec(), Verdict::Refused, whose));
+    options.chain(of_engines).collect()
 }
 
 /// Whether an engine has one request under way, whatever `iodepth` says.
@@ -235,8 +236,15 @@ pub const OPTIONS: &[Row] = &[
         "poisson" => Ok(d.job.pace = Pace::Poisson),
         _ => Err(format!("\"{v}\" is neither linear nor poisson").into()),
     }, "")),
-    row(&["rate_min", "ratemin", "rate_iops_min"], Refuse("pslc does not end a job for being slow", OFF)),
-    row(&["rate_cycle", "ratecycle"], Ignore("it belongs to rate_min")),
+    row(&["rate_min", "ratemin"], Obey(|d, v| Ok(d.rate_min = Some(v.into())),
+        "a job that is slower ends the run; the first two seconds are not looked at")),
+    row(&["rate_iops_min"], Obey(|d, v| {
+        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
+        Ok(d.job.rate_min.requests = by_kind(v, d.job.rate_min.requests, one)?)
+    }, "as `rate_min`")),
+    row(&["rate_cycle", "ratecycle"], Obey(|d, v| {
+        Ok(d.job.rate_min.cycle = Nanos::from_millis(count(v, 0, DAY_MS)?))
+    }, "over how long `rate_min` looks at the rate")),
     row(&["rate_ignore_thinktime"], Ignore("a job that thought catches up")),
     row(&["max_latency"], Refuse("pslc does not end a job for a slow request", OFF)),
     row(&["latency_target"], Obey(|d, v| Ok(d.job.latency_target.target = time(v, MICROSECOND)?),
@@ -338,8 +346,15 @@ pub const OPTIONS: &[Row] = &[
     row(&["replay_redirect", "read_iolog_chunked"], Ignore("every trace is replayed on the target, and read as it goes")),
     row(&["replay_scale", "replay_align", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars",
         "merge_blktrace_iters"], Refuse(TRACES, OFF)),
-    row(&["zonemode"], Refuse("zbd is for zoned drives, and strided leaves out regions", &["none"])),
-    row(&["zonesize", "zoneskip", "zonerange"], Refuse("regions that are skipped are not run", OFF)),
+    row(&["zonemode"], Obey(|d, v| match v {
+        "none" => Ok(d.strided = false),
+        "strided" => Ok(d.strided = true),
+        "zbd" => Err(Wrong::hinted("zbd is for zoned drives", "zonemode=strided for any drive")),
+        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "none or strided")),
+    }, "zbd is refused")),
+    row(&["zonesize"], Obey(|d, v| Ok(d.zone_size = Some(v.into())), "")),
+    row(&["zonerange"], Obey(|d, v| Ok(d.zone_range = Some(v.into())), "")),
+    row(&["zoneskip"], Obey(|d, v| Ok(d.zone_skip = Some(v.into())), "zones go on to the end of the target, whatever the `size`")),
     row(&["zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
         "zone_reset_threshold", "zone_reset_frequency"], Ignore(ZONES)),
 ];

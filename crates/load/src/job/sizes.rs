@@ -132,6 +132,17 @@ pub struct Asked {
     pub filesize: Option<(u64, u64)>,
 }
 
+/// Requests stay in a zone until so many bytes have moved, and then go on behind it (fio's `zonemode=strided`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strided {
+    /// Bytes to move in each zone.
+    pub bytes: u64,
+    /// Bytes of a zone.
+    pub range: u64,
+    /// Bytes between two.
+    pub skip: u64,
+}
+
 /// Where a clone of a job works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {

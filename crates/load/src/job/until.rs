@@ -1,9 +1,10 @@
-//! Jobs that look at what they measure: until it is steady (`steadystate`), or to find the depth that keeps a latency
-//! (`latency_target`).
+//! Jobs that look at what they measure: until it is steady (`steadystate`), to find the depth that keeps a latency
+//! (`latency_target`), or to end where it is too slow (`rate_min`).
 
 use pslc_ssd::Nanos;
 
 use super::values::{self, Wrong};
+use super::ByKind;
 
 /// What is looked at each second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -72,4 +73,28 @@ pub struct LatencyTarget {
     pub percentile: f64,
     /// Go on looking until the job ends otherwise; or else one more window at the depth that was found is measured.
     pub run: bool,
+}
+
+/// A job that moves less than this ends the run with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastRate {
+    /// A second.
+    pub bytes: ByKind<Option<u64>>,
+    pub requests: ByKind<Option<u64>>,
+    /// Over how long at least.
+    pub cycle: Nanos,
+}
+
+impl LeastRate {
+    pub fn is_some(&self) -> bool {
+        self.bytes != ByKind::default() || self.requests != ByKind::default()
+    }
+}
+
+impl Default for LeastRate {
+    /// fio's.
+    fn default() -> LeastRate {
+        let none = ByKind::default();
+        LeastRate { bytes: none, requests: none, cycle: Nanos::from_secs(1) }
+    }
 }

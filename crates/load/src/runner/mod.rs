@@ -1,6 +1,7 @@
 //! The closed loop: each worker of a job keeps `iodepth` requests under way until it is done. The runner reads no clock
 //! but the target's, so the same loop drives a simulated drive and a real one.
 
+mod floor;
 mod search;
 mod until;
 mod worker;
@@ -384,6 +385,10 @@ impl Runner {
             self.wakes.extend(worker.parked.drain(..).map(|slot| Reverse((resume, slot))));
             // The slot that has just come back is offered next; it must think as well.
             worker.resume = resume;
+        }
+        let kind = slot.request.op as usize;
+        if let (Some(floor), true) = (&mut worker.floor, counts && kind < 3) {
+            floor.completed(kind, slot.request.len as u64, worker.counts_from, now)?;
         }
         if worker.search.is_some() {
             self.search(target, at, now)?;

@@ -10,6 +10,7 @@ use crate::job::{ByKind, ExitWhat, Job, Mix, Pace, Pattern};
 use crate::stream::Stream;
 use crate::target::Target;
 
+use super::floor::Floor;
 use super::search::DepthSearch;
 
 /// Requests are made this far ahead, so that the target can prefetch for them.
@@ -46,6 +47,8 @@ pub struct Worker {
     pub exit_what: ExitWhat,
     /// For the depth that keeps a latency.
     pub search: Option<Box<DepthSearch>>,
+    /// For the rates that have to be kept.
+    pub floor: Option<Box<Floor>>,
     /// Its engine waits for each request, so that handing over is all of it.
     pub one_at_a_time: bool,
     /// The drive is not touched.
@@ -128,6 +131,7 @@ impl Worker {
             exit_what: job.exit_what,
             search: (job.latency_target.target > Nanos::ZERO)
                 .then(|| Box::new(DepthSearch::new(job.latency_target, job.iodepth))),
+            floor: job.rate_min.is_some().then(|| Box::new(Floor::new(&job.rate_min))),
             one_at_a_time: job.one_at_a_time,
             null: job.null,
             ramp: job.ramp_time,
@@ -168,6 +172,9 @@ impl Worker {
     pub fn restart(&mut self, at: Nanos) {
         (self.begin, self.counts_from) = (at, at);
         (self.issued_bytes, self.issued_count) = ([0; 3], [0; 3]);
+        if let Some(floor) = &mut self.floor {
+            floor.restart();
+        }
         if let Some(runtime) = self.runtime {
             self.end = at.saturating_add(runtime);
         }

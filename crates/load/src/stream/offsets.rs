@@ -8,7 +8,7 @@ use super::map::Map;
 use super::permutation::Permutation;
 use super::zipf::Zipf;
 use super::{below, unit};
-use crate::job::{ByKind, Distribution, Extent, Job, Mix, Zones};
+use crate::job::{ByKind, Distribution, Extent, Job, Mix, Strided, Zones};
 
 /// How random offsets are found.
 #[derive(Clone, Debug)]
@@ -59,6 +59,10 @@ pub struct Offsets {
     /// Of the last request of each kind, from the beginning of the region: where it began, and where it ended.
     last: [Option<u64>; 3],
     position: [u64; 3],
+    strided: Option<Strided>,
+    /// Where the zone begins, from the beginning of the region, and bytes made in it.
+    zone: u64,
+    in_zone: u64,
     draws: Pcg64Mcg,
     chances: Pcg64Mcg,
 }
@@ -67,7 +71,10 @@ impl Offsets {
     pub fn new(job: &Job, extent: &Extent, generator: impl Fn(u64) -> Pcg64Mcg) -> Offsets {
         let mut draws = generator(0);
         let least = job.sizes.each(|sizes| sizes.least() as u64);
-        let region = extent.region.min(job.capacity - extent.start);
+        let region = match job.strided {
+            Some(zones) => zones.range,
+            None => extent.region.min(job.capacity - extent.start),
+        };
         let (align, min) = (job.align.each(|&align| align as u64), least.least());
         let files = job.files.map_or(0, |files| files.min(region / min * min));
         let ranks = region.div_ceil(least.read.min(least.write)).max(1);
@@ -110,6 +117,9 @@ impl Offsets {
             trim_write: job.rw.mix == Mix::TrimWrite,
             last: [None; 3],
             position: [0; 3],
+            strided: job.strided,
+            zone: 0,
+            in_zone: 0,
             draws,
             chances: generator(3),
         }
@@ -131,7 +141,13 @@ impl Offsets {
 
     /// To the beginning, with all blocks free.
     pub fn rewind(&mut self) {
-        self.position = [0; 3];
+        (self.zone, self.in_zone) = (0, 0);
+        self.rewind_zone();
+    }
+
+    /// To the beginning of the zone, with all its blocks free. Without zones all is one.
+    fn rewind_zone(&mut self) {
+        self.position = [self.zone; 3];
         self.last = [None; 3];
         let blocks = self.blocks_of_map();
         match &mut self.order {
@@ -145,13 +161,36 @@ impl Offsets {
     }
 
     fn blocks_of_map(&self) -> u64 {
-        self.region.min(self.end) / self.least.iter().min().expect("three kinds")
+        let bytes = self.strided.map_or(self.region.min(self.end), |zones| zones.range);
+        bytes / self.least.iter().min().expect("three kinds")
+    }
+
+    /// To the zone of the next request of this kind: the next one once all that it is to move has moved, and to its
+    /// beginning once its end is reached.
+    #[cold]
+    fn enter_zone(&mut self, kind: usize, Strided { bytes, range, skip }: Strided) {
+        if self.in_zone >= bytes {
+            self.in_zone = 0;
+            self.zone = self.zone.saturating_add(range).saturating_add(skip);
+            if self.zone >= self.end {
+                self.zone = 0;
+            }
+        }
+        if self.position[kind] >= self.zone.saturating_add(range) {
+            self.position[kind] = self.zone;
+        }
+        if self.in_zone % range == 0 {
+            self.rewind_zone();
+        }
     }
 
     /// Where the next request of this kind begins; `None`: there is no more in this pass.
     #[inline]
     pub fn next(&mut self, op: Op, time_based: bool) -> Option<Place> {
         let kind = op as usize;
+        if let Some(strided) = self.strided {
+            self.enter_zone(kind, strided);
+        }
         if self.trim_write && op == Op::Write && self.random {
             let at = self.last[Op::Trim as usize]?;
             return Some(Place { at, random: true });
@@ -167,7 +206,7 @@ impl Offsets {
             }
         };
         let place = if !draw && self.identical {
-            Place { at: self.last[kind].unwrap_or(0), random: false }
+            Place { at: self.last[kind].map_or(0, |at| at - self.zone), random: false }
         } else if draw && self.random && self.is_drawn(kind) {
             Place { at: self.random(kind, time_based)?, random: true }
         } else {
@@ -177,7 +216,8 @@ impl Offsets {
                 None => return None,
             }
         };
-        (place.at < self.region && place.at < self.end).then_some(place)
+        let at = self.zone + place.at;
+        (place.at < self.region && at < self.end).then_some(Place { at, ..place })
     }
 
     /// Whether a request of a random job is random.
@@ -189,16 +229,16 @@ impl Offsets {
     fn in_sequence(&mut self, kind: usize, time_based: bool) -> Option<u64> {
         let (region, end) = (self.region as i64, (self.start + self.end) as i64);
         if self.position[kind] >= self.region && time_based {
-            self.position[kind] = 0;
+            self.position[kind] = self.zone;
         }
         if self.position[kind] >= self.end {
             return None;
         }
-        if self.position[kind] == 0 && self.start > 0 && self.hole < 0 {
+        if self.position[kind] == self.zone && self.start + self.zone > 0 && self.hole < 0 {
             // fio counts this one from the beginning of the target.
             self.position[kind] = self.region.min(self.start + self.end).saturating_sub(self.start);
         }
-        let mut at = self.position[kind] as i64;
+        let mut at = self.position[kind] as i64 - self.zone as i64;
         if at != 0 && self.hole != 0 {
             at = at.wrapping_add(self.hole);
             // Below 0 is far above the end in fio's unsigned numbers.
@@ -214,7 +254,7 @@ impl Offsets {
         let block = match self.draw(kind) {
             Some(block) => block,
             None if time_based => {
-                self.rewind();
+                self.rewind_zone();
                 self.draw(kind)?
             }
             None => return None,
@@ -271,10 +311,11 @@ impl Offsets {
                 let percent = below(&mut self.draws, 100) as u32;
                 let zones = [&zones.read, &zones.write, &zones.trim][kind];
                 let (from, to) = zones.blocks(percent, blocks, self.align[kind]);
-                if to > blocks || from >= to {
+                if to > blocks {
                     return None;
                 }
-                Some(from + below(&mut self.draws, to - from))
+                // As in fio, a zone without a block is the block where it begins.
+                Some(from + below(&mut self.draws, to.saturating_sub(from)))
             }
         }
     }
@@ -288,7 +329,7 @@ impl Offsets {
             let least = self.least[kind];
             let paired = self.trim_write && op == Op::Write;
             if !paired {
-                len = len.min(map.take(place.at / least, len.div_ceil(least)) * least);
+                len = len.min(map.take((place.at - self.zone) / least, len.div_ceil(least)) * least);
             }
         }
         if self.trim_write && op == Op::Write && self.random {
@@ -300,6 +341,7 @@ impl Offsets {
         }
         self.last[kind] = Some(place.at);
         self.position[kind] = place.at + len;
+        self.in_zone += len;
         len
     }
 }
