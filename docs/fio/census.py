@@ -21,7 +21,7 @@ from pslc.targets.target import open_simulated
 PAGE = Path(__file__).parent / "census.md"
 PSLC = Path(sys.executable).parent / "pslc"
 DRIVE = "sim:sn850-1tb"
-LIMIT_S = 15
+LIMIT_S = 60
 """Of one run; what goes on is ended."""
 ENVIRONMENT = {"DISK": "scratch.bin", "FILENAME": "scratch.bin", "SIZE": "64m"}
 """For the files that ask for some."""
