@@ -4,7 +4,6 @@ import functools
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 import pslc
 from pslc.report import export
+from tests import forked
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,11 +23,16 @@ SHARED = (
 """Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
 
 
+TOGETHER = ("test_browser", "test_lab", "test_study_page", "test_twin")
+"""Their tests share what is dear to make, a browser or a fit: each file on one worker."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what shares the machine on one worker."""
+    """Keep what shares the machine, or something dear, on one worker."""
     for item in items:
-        if item.path.stem in SHARED:
-            item.add_marker(pytest.mark.xdist_group("machine"))
+        name = item.path.stem
+        if name in SHARED or name in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group("machine" if name in SHARED else name))
 
 
 TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
@@ -75,18 +80,9 @@ def fill(target: str) -> pslc.Recording:
 @pytest.fixture
 def command(tmp_path: Path):
     """Run `pslc` in an empty folder: `command("run", "fill", ...)` gives the completed process, output as text."""
-    executable = Path(sys.executable).parent / "pslc"
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [executable, *arguments],
-            cwd=tmp_path,
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        return forked.run(arguments, tmp_path, os.environ | environment)
 
     return run
 

@@ -19,7 +19,7 @@ from tests.labels import BY_HAND
 from tests.loops import MB, loop_over, noise, reason
 from tests.test_labels import known
 
-ATTEMPTS = int(os.environ.get("PSLC_ATTEMPTS", "40"))
+ATTEMPTS = int(os.environ.get("PSLC_ATTEMPTS", "14"))
 JOB = "[w]\nrw=randwrite\nbs=64k\nsize=64k\n"
 
 

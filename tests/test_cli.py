@@ -178,7 +178,12 @@ def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3)
+    # What it has done so far is kept after a second.
+    for _ in range(1200):
+        if (tmp_path / "out" / "run.json").exists():
+            break
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130, talk

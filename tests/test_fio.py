@@ -22,7 +22,7 @@ needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_runs_on_a_simulated_drive(path: Path, command):
-    done = command("run", str(path), "--on", "sim:sn850-1tb", "--json")
+    done = command("run", str(path), "--on", "sim:sn850-1tb,scale=1/8", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["written_bytes"] > 0

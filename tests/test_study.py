@@ -13,7 +13,7 @@ import pytest
 import pslc
 from pslc.errors import PslcError
 from pslc.report import study as page
-from pslc.studies import answers, workers
+from pslc.studies import answers, cluster, workers
 from pslc.studies.axes import Condition, axis
 from pslc.studies.points import Study
 from pslc.studies.results import Results
@@ -415,16 +415,17 @@ def test_a_cluster_gives_the_same_table_though_a_worker_is_killed(small, tmp_pat
 
     def kill(done, total):
         if done == total // 4 and not killed:
-            killed.append(next(iter(cluster.workers.values())).pid)
+            killed.append(next(iter(local.workers.values())).pid)
             os.kill(killed[0], signal.SIGKILL)
 
     options = {"n_workers": processes, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(**options) as cluster:
-        there = pslc.study(**what, scheduler=cluster.scheduler_address, progress=kill)
+    with LocalCluster(**options) as local:
+        there = pslc.study(**what, scheduler=local.scheduler_address, progress=kill)
     assert killed
     assert said(there) == said(here)
 
 
-def test_a_scheduler_that_nobody_has_is_refused(small):
+def test_a_scheduler_that_nobody_has_is_refused(small, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     with pytest.raises(PslcError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         pslc.study(on=small, run="fill", vary=VARY, scheduler="tcp://127.0.0.1:9")

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -31,41 +32,54 @@ def read(path: Path, text: str, **hints: object) -> Foreign:
     return formats.read([path], Hints(**hints))
 
 
+PRINTS = {
+    "iostat": [["-xt"], ["-xm"], ["-xt", "-o", "JSON"]],
+    "sar": [["-d"], ["-dp"]],
+}
+
+
 @loops
-@pytest.mark.parametrize(
-    ("program", "words"),
-    [
-        ("iostat", ["-xt"]),
-        ("iostat", ["-xm"]),
-        ("iostat", ["-xt", "-o", "JSON"]),
-        ("sar", ["-d"]),
-        ("sar", ["-dp"]),
-    ],
-)
-def test_what_the_program_prints_while_fio_writes_is_what_fio_wrote(program, words, tmp_path):
-    needs(program, "fio")
+def test_what_the_programs_print_while_fio_writes_is_what_fio_wrote(tmp_path):
+    needs(*PRINTS, "fio")
     image = tmp_path / "image"
     image.write_bytes(bytes(64 << 20))
-    with loop_over(image) as device:
+    with loop_over(image) as device, ExitStack() as stack:
         name = Path(device.path).name
-        only = [name] if program == "iostat" else [f"--dev={name}"]
-        asked = [program, *words, *(only if program == "sar" else []), *([] if program == "sar" else only), "1"]
-        with (tmp_path / "out.txt").open("w") as out:
-            counting = subprocess.Popen(asked, stdout=out, env=os.environ | {"LC_ALL": "C"})
-            time.sleep(4)
-            job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
-            fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
-            time.sleep(2.5)
-            counting.send_signal(signal.SIGINT)
-            counting.wait(timeout=30)
+        counting = []
+        for program, forms in PRINTS.items():
+            for number, words in enumerate(forms):
+                asked = [program, *words, *(["1", name] if program == "iostat" else [f"--dev={name}", "1"])]
+                out = tmp_path / f"{program}-{number}.txt"
+                writing = stack.enter_context(out.open("w"))
+                environment = os.environ | {"LC_ALL": "C"}
+                counting.append((out, subprocess.Popen(asked, stdout=writing, env=environment)))
+        # What is printed first is of the time since the machine was started, or of none.
+        for out, _ in counting:
+            said_of(out, name, 2)
+        job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
+        fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
+        for out, program in counting:
+            said_of(out, name, out.read_text().count(name) + 2)
+            program.send_signal(signal.SIGINT)
+            program.wait(timeout=60)
     (done,) = json.loads(fio.stdout)["jobs"]
-    found = formats.read([tmp_path / "out.txt"], Hints(device=name))
-    assert found.load is not None
-    # Intervals are told in whole seconds, and on a busy machine they are not.
-    assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.05)
-    assert found.load.read_bytes.sum() == pytest.approx(done["read"]["io_bytes"], rel=0.05, abs=1 << 20)
-    count = done["write"]["total_ios"] + done["read"]["total_ios"]
-    assert found.load.writes.sum() + found.load.reads.sum() == pytest.approx(count, rel=0.3), "they may be merged"
+    for out, _ in counting:
+        found = formats.read([out], Hints(device=name))
+        assert found.load is not None
+        # Intervals are told in whole seconds, and on a busy machine they are not.
+        assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.05), out
+        assert found.load.read_bytes.sum() == pytest.approx(done["read"]["io_bytes"], rel=0.05, abs=1 << 20), out
+        count = done["write"]["total_ios"] + done["read"]["total_ios"]
+        assert found.load.writes.sum() + found.load.reads.sum() == pytest.approx(count, rel=0.3), "they may be merged"
+
+
+def said_of(path: Path, name: str, times: int) -> None:
+    """Wait until a program has printed its line of a device so often."""
+    for _ in range(1200):
+        if path.read_text().count(name) >= times:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path.name}: not {times} lines of {name} in a minute")
 
 
 @loops
@@ -74,7 +88,7 @@ def test_sadf_says_the_same_as_sar(tmp_path):
     image = tmp_path / "image"
     image.write_bytes(bytes(1 << 20))
     with loop_over(image) as device:
-        subprocess.run(["sar", "-d", "-o", tmp_path / "sa", "1", "3"], check=True, capture_output=True)
+        subprocess.run(["sar", "-d", "-o", tmp_path / "sa", "1", "2"], check=True, capture_output=True)
         found = []
         for form in (["sadf", "-d"], ["sadf", "-j"], ["sar", "-d", "-f"]):
             words = [*form, str(tmp_path / "sa"), *([] if form[0] == "sar" else ["--", "-d"])]

@@ -321,7 +321,7 @@ def test_the_command_writes_profile_page_and_json(fitting, filled: pslc.Recordin
 
 
 def test_a_real_file_is_measured_and_fitted_and_what_such_a_target_cannot_tell_is_said(fitting, tmp_path: Path) -> None:
-    scope = Scope(quick=True, budget=Budget(seconds=60))
+    scope = Scope(quick=True, budget=Budget(seconds=6))
     run = pslc.run("twin", on=str(tmp_path / "scratch.bin"), real=RealOptions(size=64_000_000), scope=scope)
     assert not (tmp_path / "scratch.bin").exists()
     run.save(tmp_path / "run")

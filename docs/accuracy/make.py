@@ -59,10 +59,11 @@ OF_A_FILL = ("cache", "speed", "end", "mean", "flatness")
 """Measures that one fill of the whole drive gives."""
 
 
-def rows(measures: Sequence[str] = tuple(MEASURES)) -> list[dict[str, Any]]:
-    """Every published figure of these measures with the simulated one, and the error."""
+def rows(measures: Sequence[str] = tuple(MEASURES), drives: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every published figure of these measures, or of these drives alone, with the simulated one, and the error."""
     figures = tomllib.loads((FOLDER / "published.toml").read_text())["figure"]
     found = [row for row in figures if row["measure"].split()[0] in measures]
+    found = [row for row in found if not drives or row["drive"].partition(",")[0] in drives]
     for row in found:
         name, *arguments = row["measure"].split()
         value = MEASURES[name](row["drive"], *arguments)

@@ -243,7 +243,7 @@ class SimDrive:
         `progress` is called about ten times a second of wall time with `done_bytes`, `total_bytes` (0: unknown),
         `drive_time_ns`, `total_time_ns` (0: not time-based) and `bytes_per_s` (recent, on the drive's clock);
         when it returns False, or a signal handler raises, the run ends there and keeps what it has. `keep` is called
-        every 5 s with the result so far (without `wall_s`).
+        after 1 s, then less and less often, and in the end every 5 s, with the result so far (without `wall_s`).
 
         The result:
 

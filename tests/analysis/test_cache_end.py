@@ -20,12 +20,15 @@ def end_of(trace: Trace, *, seed: int = 0, capacity: float | None = None) -> Cac
     return cache_end(curve, find_phases(curve), seed=seed, capacity_bytes=capacity)
 
 
-@pytest.mark.parametrize(("make", "traces"), [(synthetic_case, 240), (simulated_case, 60)])
+@pytest.mark.parametrize(("make", "traces"), [
+    (synthetic_case, 240), (simulated_case, 12), pytest.param(simulated_case, 60, marks=pytest.mark.slow)
+])  # fmt: skip
 def test_the_cliff_is_found_and_the_interval_means_what_it_says(make: Callable[[int], Case], traces: int) -> None:
     close, gross, covered, _ = shares(judge(make, range(traces)))
     assert close >= 0.98
     assert gross <= 0.005
-    assert 0.85 <= covered <= 0.97
+    # Of a dozen all may be.
+    assert 0.85 <= covered <= (0.97 if traces >= 60 else 1.0)
 
 
 def test_what_the_dram_took_in_is_no_cache() -> None:

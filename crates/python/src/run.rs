@@ -17,7 +17,8 @@ use crate::{errors, recording};
 
 /// Between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
-/// Between two calls of `keep`.
+/// Before the first call of `keep`; each further one comes after twice the time, up to every five seconds.
+const KEEP_FIRST: Duration = Duration::from_secs(1);
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// What the two threads share.
@@ -29,8 +30,8 @@ struct Shared {
 
 struct Watch<'a> {
     shared: &'a Shared,
-    /// When to keep what is recorded, if at all.
-    keep_at: Option<Instant>,
+    /// When to keep what is recorded, if at all, and the time between two such moments.
+    keep: Option<(Instant, Duration)>,
     coarseness: u64,
 }
 
@@ -40,9 +41,10 @@ impl Observer for Watch<'_> {
         if self.shared.stop.load(Ordering::Relaxed) {
             return Next::Stop;
         }
-        match &mut self.keep_at {
-            Some(at) if Instant::now() >= *at => {
-                *at = Instant::now() + KEEP_EVERY;
+        match &mut self.keep {
+            Some((at, pause)) if Instant::now() >= *at => {
+                *pause = (*pause * 2).min(KEEP_EVERY);
+                *at = Instant::now() + *pause;
                 Next::Keep
             }
             _ => Next::Go,
@@ -89,8 +91,8 @@ pub fn observed<'py>(
     let recording = std::thread::scope(|scope| -> std::io::Result<Option<Recording>> {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
-        let mut watch =
-            Watch { shared: &shared, keep_at: keep.as_ref().map(|_| begin + KEEP_EVERY), coarseness };
+        let first = keep.as_ref().map(|_| (begin + KEEP_FIRST, KEEP_FIRST));
+        let mut watch = Watch { shared: &shared, keep: first, coarseness };
         std::thread::Builder::new().spawn_scoped(scope, move || {
             let recording = work(&mut watch);
             // Python's thread waits until this one has ended.
