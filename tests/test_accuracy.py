@@ -40,7 +40,7 @@ def test_the_page_is_what_make_accuracy_would_write():
 
 
 def test_every_miss_has_a_reason():
-    text = (ROOT / "ACCURACY.md").read_text()
+    text, _, _ = (ROOT / "ACCURACY.md").read_text().partition("## Twins of published figures")
     misses = text.count("**miss** |")
     figures = tomllib.loads((ROOT / "docs" / "accuracy" / "published.toml").read_text())["figure"]
     assert misses <= sum("reason" in row for row in figures)

@@ -142,6 +142,7 @@ def test_a_skip_for_a_missing_program_fails_where_every_program_is_to_be_there(p
     for required, outcomes in (("", {"skipped": 3}), ("required", {"failed": 1, "errors": 1, "skipped": 1})):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PSLC_TOOLS", required)
+            patch.setenv("PYTHONPATH", str(ROOT))
             done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
         done.assert_outcomes(**outcomes)
         assert ("make test-tools" in done.stdout.str()) == bool(required)

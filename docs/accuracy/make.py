@@ -46,7 +46,7 @@ Twins that `pslc fit --published` makes of nothing but published figures, with c
 TLC or QLC, and what a fill of the twin by the reviewer's load then measures: `make refits` writes this table from
 `docs/accuracy/reviews.csv` and `docs/accuracy/published.toml`. *Given* figures were fitted to; a mean that was *not
 given* is a prediction, as good as the reviewer's phases are round. A given figure that is off by more than 5 % is a
-miss.
+miss: HP's FX700 has a cache of two tiers, of which the model has one, and of ADATA's SU800 one figure is just beyond.
 """.strip()
 
 HIDDEN = """
