@@ -31,13 +31,16 @@ def printed(done) -> list[Doubt]:
 
 
 def test_a_sound_job_raises_no_doubt():
-    assert doubts.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write")])) == []
+    same = [job(direct="true"), job(zero_buffers="0"), job(direct="0", buffered="0"), job(rw="write", fsync="0")]
+    assert doubts.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write"), *same])) == []
 
 
 @pytest.mark.parametrize(
     ("one", "doubt"),
     [
         (job(direct="0"), Doubts.PAGE_CACHE),
+        (job(direct="false"), Doubts.PAGE_CACHE),
+        (job(buffered="true"), Doubts.PAGE_CACHE),
         (job(zero_buffers="1"), Doubts.COMPRESSIBLE),
         (job(mean_ns=3_000.0), Doubts.UNWRITTEN),
         (job(rw="write", total=10**7), Doubts.NO_LINK),

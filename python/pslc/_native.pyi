@@ -4,7 +4,7 @@ Every error a user can cause is a `PslcError` of `pslc.errors`, whose message na
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 from pslc.facts import Facts
 
@@ -66,8 +66,25 @@ def check_scratch(path: str, size: int) -> None:
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
-def waits(engine: str) -> bool:
-    """Whether an engine of fio has one request under way, whatever `iodepth` says."""
+class Said(TypedDict):
+    """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
+    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
+    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
+    `compressible`: zeros, or a share of them."""
+
+    random: bool | None
+    writes: bool | None
+    direct: bool
+    iodepth: int
+    numjobs: int
+    synced: bool
+    delayed: bool
+    paced: bool
+    write_bytes: int | None
+    compressible: bool
+
+def said(options: list[tuple[str, str]]) -> Said:
+    """Of options in their order, aliases and all; unknown ones say nothing."""
 
 def trace_formats() -> list[tuple[str, str]]:
     """The formats of traces that are read, and whose they are."""

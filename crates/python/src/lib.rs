@@ -285,10 +285,22 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
     (words(job::table()), words(job::engine_table()))
 }
 
-/// Whether an engine of fio has one request under way, whatever `iodepth` says.
+/// What the options of a job say, as `pslc_load::job::said` has it.
 #[pyfunction]
-fn waits(engine: &str) -> bool {
-    job::waits(engine)
+fn said(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
+    let said = job::said(options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let found = PyDict::new(py);
+    found.set_item("random", said.rw.map(|rw| rw.random))?;
+    found.set_item("writes", said.rw.map(|rw| rw.writes()))?;
+    found.set_item("direct", said.direct)?;
+    found.set_item("iodepth", said.iodepth)?;
+    found.set_item("numjobs", said.numjobs)?;
+    found.set_item("synced", said.synced)?;
+    found.set_item("delayed", said.delayed)?;
+    found.set_item("paced", said.paced)?;
+    found.set_item("write_bytes", said.write_bytes)?;
+    found.set_item("compressible", said.compressible)?;
+    Ok(found)
 }
 
 type Word = (Vec<&'static str>, &'static str, &'static str);
@@ -303,7 +315,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_function(wrap_pyfunction!(fio_words, module)?)?;
-    module.add_function(wrap_pyfunction!(waits, module)?)?;
+    module.add_function(wrap_pyfunction!(said, module)?)?;
     module.add_class::<SimDrive>()?;
     trace::add(module)?;
     real::add(module)

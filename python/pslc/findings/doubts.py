@@ -10,6 +10,7 @@ from pslc import words
 from pslc.doubt import Doubt, Kinds
 from pslc.facts import Device, Facts, FileSystem, Moment
 from pslc.formats import Foreign
+from pslc.job_options import said
 from pslc.recording import Recording
 
 
@@ -55,6 +56,7 @@ OTHERS = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
 NO_LINK_BYTES_PER_S = 15.76e9
 """PCIe 5.0 x4, its line code taken off."""
+COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage")
 NO_FLASH_S = 12e-6
 """A read of one-bit cells takes 20 us and more, and the way there some more."""
 THERMAL = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
@@ -112,29 +114,24 @@ def _of_the_run(recording: Recording) -> Iterator[Doubt]:
 def _others(recording: Recording) -> float:
     """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
     names = ("device_read_bytes_total", "device_write_bytes_total")
-    if not all(name in recording.totals for name in names) or any(map(_through_the_page_cache, recording.jobs)):
+    if not all(name in recording.totals for name in names) or not all(said(job)["direct"] for job in recording.jobs):
         return 0.0
     moved = sum(recording.totals[name] - recording.before[name] for name in names)
     ours = recording.read_bytes + recording.written_bytes
     return 1 - ours / moved if moved > ours else 0.0
 
 
-def _through_the_page_cache(job: dict[str, Any]) -> bool:
-    options: dict[str, str] = job["options"]
-    return options.get("direct", "0") == "0" and options.get("buffered") != "0"
-
-
 def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[Doubt]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
-        options = job["options"]
-        if _through_the_page_cache(job):
+        options = said(job)
+        if not options["direct"]:
             yield Doubts.PAGE_CACHE.of(job=job["name"])
-        for option in ("zero_buffers", "buffer_compress_percentage"):
-            if options.get(option, "0") != "0":
-                yield Doubts.COMPRESSIBLE.of(job=job["name"], option=option)
+        if options["compressible"]:
+            named = [option for option in COMPRESSIBLE if option in job["options"]]
+            yield Doubts.COMPRESSIBLE.of(job=job["name"], option=", ".join(named))
         mean = job["read"]["lat_ns"]["mean"] / 1e9
-        if job["read"]["total_ios"] and "rand" in options.get("rw", "") and 0.0 < mean < NO_FLASH_S:
+        if job["read"]["total_ios"] and options["random"] and 0.0 < mean < NO_FLASH_S:
             yield Doubts.UNWRITTEN.of(job=job["name"], span=words.span(mean))
 
 

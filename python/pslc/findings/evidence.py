@@ -11,7 +11,7 @@ from pslc import units
 from pslc.analysis import Phase, Place, Seen
 from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
-from pslc.formats import is_synced
+from pslc.job_options import Said, said
 from pslc.recording import Recording
 
 MAPPED = 1024
@@ -38,9 +38,7 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
         mean_s=[mean for mean, _, _ in latencies],
         longest_s=[longest for _, longest, _ in latencies],
         fastest_s=[fastest for _, _, fastest in latencies],
-        one_by_one=all(
-            job["iodepth"] == 1 and option.get("numjobs", "1") == "1" for job, option in _writing(recording)
-        ),
+        one_by_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
         first_s=_first_s(recording, phases[0]),
         silent_s=_silent_s(recording),
         cpu=_cpu(recording, phases),
@@ -57,10 +55,7 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
 def began(recording: Recording) -> int:
     """When the first request was made: after the start delay of the jobs, where all have one."""
     start = recording.start_ns
-    starts = [
-        job.get("start_ns", start) if {"startdelay", "pause"} & job["options"].keys() else start
-        for job in recording.jobs
-    ]
+    starts = [job.get("start_ns", start) if said(job)["delayed"] else start for job in recording.jobs]
     return max(start, min(starts, default=start))
 
 
@@ -162,8 +157,7 @@ def _buffered(recording: Recording) -> bool:
     """Whether a page cache took part."""
     if recording.is_simulated and "page_cache" not in host(recording):
         return False
-    options = [job["options"] for job in recording.jobs]
-    return any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options)
+    return not all(said(job)["direct"] for job in recording.jobs)
 
 
 def _written(recording: Recording) -> NDArray[np.float64]:
@@ -171,8 +165,8 @@ def _written(recording: Recording) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
 
 
-def _writing(recording: Recording) -> list[tuple[dict[str, Any], dict[str, str]]]:
-    return [(job, job["options"]) for job in recording.jobs if job["write"]["total_ios"]]
+def _writing(recording: Recording) -> list[tuple[dict[str, Any], Said]]:
+    return [(job, said(job)) for job in recording.jobs if job["write"]["total_ios"]]
 
 
 def _link(recording: Recording) -> float | None:
@@ -201,8 +195,8 @@ def _places(recording: Recording) -> list[Place]:
             from_bytes=float(np.interp(job["start_ns"], ends, _written(recording))),
             span_bytes=job["size_bytes"],
             request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],
-            random="rand" in option.get("rw", option.get("readwrite", "")),
-            synced=is_synced(option),
+            random=bool(option["random"]),
+            synced=option["synced"],
         )
         for job, option in _writing(recording)
         if "size_bytes" in job

@@ -21,6 +21,7 @@ from pslc.findings.evidence import (
     throttled_bytes_per_s,
     under_way,
 )
+from pslc.job_options import said
 from pslc.recording import Recording
 
 SHORTEST_NS = 10e6
@@ -30,8 +31,6 @@ AT_ITS_START, AT_ITS_END = 0.25, 0.6
 """Shares of a phase that are left out at the most for what is counted in it and belongs elsewhere."""
 EARLY = 0.9
 """A cache that was full by the counters before this share of where the speed fell was full without being seen."""
-PACED = ("thinktime", "startdelay", "pause", "rate", "rate_iops")
-"""fio options by which the host, not the drive, decides when requests are made."""
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
@@ -182,11 +181,7 @@ def write_curve(recording: Recording) -> Curve | None:
 def _paced(recording: Recording) -> bool:
     """Whether the host paused within the curve; a silence before the first request is not in it."""
     start = began(recording)
-    return any(
-        name in PACED and (name not in ("startdelay", "pause") or job["start_ns"] > start)
-        for job in recording.jobs
-        for name in job["options"]
-    )
+    return any(said(job)["paced"] or (said(job)["delayed"] and job["start_ns"] > start) for job in recording.jobs)
 
 
 def _handed_out(recording: Recording) -> int:

@@ -6,25 +6,22 @@ from __future__ import annotations
 import codecs
 import csv
 import pkgutil
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from pslc._native import waits
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.errors import RecordingError
+from pslc.job_options import said
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
 TELL_OF_HEALTH = {"nvme_smart_log"}
 """These say how the drive was meanwhile."""
-BLOCK = re.compile(r"(\d+)([kmg])?i?b?")
-"""A size of fio's: 1024 to the unit, unless it is told otherwise."""
 HEAD = 4096
 """Bytes of a file that its format is told by."""
 
@@ -105,51 +102,25 @@ class Foreign:
     @property
     def random(self) -> bool | None:
         """Whether its jobs wrote at random places; None where the data do not tell."""
-        kinds = [job["options"].get("rw", job["options"].get("readwrite")) for job in self.jobs]
-        writes = [kind for kind in kinds if kind is not None and ("write" in kind or "rw" in kind)]
-        return any("rand" in kind for kind in writes) if writes else None
+        kinds = [said(job)["random"] for job in self.jobs if said(job)["writes"]]
+        return any(kinds) if kinds else None
 
     @property
     def buffered(self) -> bool:
         """Whether its jobs went through the page cache."""
-        options = [job["options"] for job in self.jobs]
-        return any(option.get("direct", "0") == "0" and option.get("buffered") != "0" for option in options)
+        return not all(said(job)["direct"] for job in self.jobs)
 
     @property
     def synced_bytes(self) -> float | None:
         """Bytes of a request, where each is flushed before the next is made; None where it is not so, or not known."""
-        writing = [job for job in self.jobs if _writes(job["options"])]
-        sizes = {_request_bytes(job) for job in writing}
-        alone = len(writing) == 1 and writing[0]["options"].get("numjobs", "1") == "1" and _one_at_a_time(writing[0])
-        return sizes.pop() if alone and is_synced(writing[0]["options"]) else None
-
-
-def is_synced(options: Mapping[str, str]) -> bool:
-    """Whether fio waits for each write to be in the cells before it makes the next: by these options of a job."""
-    flushes = options.get("fsync", "0") == "1" or options.get("fdatasync", "0") == "1"
-    return flushes or options.get("sync", "none") not in ("none", "0")
-
-
-def _writes(options: Mapping[str, str]) -> bool:
-    kind = options.get("rw", options.get("readwrite", "read"))
-    return "write" in kind or "rw" in kind
-
-
-def _one_at_a_time(job: dict[str, Any]) -> bool:
-    """By its depth, or by its engine: one that waits has one request under way, whatever `iodepth` says."""
-    options = job["options"]
-    return options.get("iodepth", "1") == "1" or waits(options.get("ioengine", "psync"))
-
-
-def _request_bytes(job: dict[str, Any]) -> float | None:
-    """As it was counted, or by fio's `bs`."""
-    done = job["write"]
-    if done["total_ios"]:
-        return float(done["io_bytes"] / done["total_ios"])
-    found = BLOCK.fullmatch(job["options"].get("bs", job["options"].get("blocksize", "4k")).strip().lower())
-    if found is None:
-        return None
-    return float(found[1]) * {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30}.get(found[2], 1.0)
+        writing = [job for job in self.jobs if said(job)["writes"]]
+        if len(writing) != 1:
+            return None
+        options, done = said(writing[0]), writing[0]["write"]
+        if not options["synced"] or options["numjobs"] > 1 or options["iodepth"] > 1:
+            return None
+        # As it was counted, or by `bs`.
+        return float(done["io_bytes"] / done["total_ios"]) if done["total_ios"] else options["write_bytes"]
 
 
 class Format(Protocol):

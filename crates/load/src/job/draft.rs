@@ -184,7 +184,7 @@ impl Draft {
         Ok(self.job)
     }
 
-    fn engine(&mut self) {
+    pub(super) fn engine(&mut self) {
         let job = &mut self.job;
         let name = &self.engine_name;
         job.one_at_a_time = self.engine.waits();

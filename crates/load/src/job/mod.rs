@@ -4,13 +4,15 @@ mod draft;
 mod engines;
 mod file;
 mod options;
+mod said;
 mod sizes;
 mod until;
 mod values;
 
 pub use draft::Draft;
 pub use file::{parse, Ground};
-pub use options::{engine_table, table, waits, Verdict};
+pub use options::{engine_table, table, Verdict};
+pub use said::{said, Said};
 pub use sizes::{ByKind, Extent, Sizes, Strided, Zones};
 pub use until::{LatencyTarget, LeastRate, Measure, SteadyState};
 

@@ -71,11 +71,6 @@ pub fn table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
     options.chain(of_engines).collect()
 }
 
-/// Whether an engine has one request under way, whatever `iodepth` says.
-pub fn waits(engine: &str) -> bool {
-    engines::find(engine).is_some_and(Engine::waits)
-}
-
 /// Names and whether jobs of each engine are run, and why.
 pub fn engine_table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
     let engines = ENGINES.iter().map(|&(names, engine)| {
