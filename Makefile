@@ -72,7 +72,7 @@ check: build
 	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check
 	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
-	@$(call have,test -d $(ADVISORIES) && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
+	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
 	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
