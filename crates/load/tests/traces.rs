@@ -578,6 +578,10 @@ fn blktrace_files_of_several_processors_are_merged_by_time() {
             .flat_map(|i| event(1000 * (2 * i + cpu), 8 * i, 4096, issue | 1 << (16 + i % 2), cpu as u32));
         std::fs::write(folder.join(format!("sda.blktrace.{cpu}")), events.collect::<Vec<u8>>()).unwrap();
     }
+    // One that saw no request has a file, too, and may be the one that is named.
+    std::fs::write(folder.join("sda.blktrace.2"), []).unwrap();
+    let (trace, entries) = read(&folder.join("sda.blktrace.2"), &Reading::default()).unwrap();
+    assert_eq!((trace.format(), entries.len()), ("blktrace", 100));
     let (trace, entries) = read(&folder.join("sda.blktrace.0"), &Reading::default()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!((trace.format(), trace.devices()), ("blktrace", &["8,16".to_string()][..]));

@@ -25,8 +25,14 @@ const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
 const FUA: u32 = 1 << 31;
 
-/// Whether a file that begins so is one.
-pub fn is(head: &[u8]) -> bool {
+/// Whether a file that begins so is one, or an empty one of a processor that saw nothing, beside others that did.
+pub fn is(path: &Path, head: &[u8]) -> bool {
+    let of_another =
+        || siblings(path).first().is_some_and(|other| packed::head(other, 4).is_ok_and(|head| begins(&head)));
+    begins(head) || (head.is_empty() && of_another())
+}
+
+fn begins(head: &[u8]) -> bool {
     let Some(first) = head.first_chunk::<4>() else { return false };
     [u32::from_le_bytes(*first), u32::from_be_bytes(*first)].iter().any(|magic| magic & !0xff == MAGIC)
 }

@@ -182,7 +182,7 @@ const HEAD: usize = 64 << 10;
 /// The format of a file, or `None` where it is of none.
 pub fn detect(path: &Path) -> Result<Option<&'static str>, TraceError> {
     let head = packed::head(path, HEAD)?;
-    if blktrace::is(&head) {
+    if blktrace::is(path, &head) {
         return Ok(Some(blktrace::NAME));
     }
     Ok(best(&head, &Reading::default()).map(|format| format.name))
@@ -200,7 +200,7 @@ fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Sourc
     let head = packed::head(path, HEAD)?;
     // Columns are named of tables only.
     let wanted = reading.format.as_deref().or((!reading.columns.is_empty()).then_some(columns::TABLE));
-    if wanted == Some(blktrace::NAME) || (wanted.is_none() && blktrace::is(&head)) {
+    if wanted == Some(blktrace::NAME) || (wanted.is_none() && blktrace::is(path, &head)) {
         return Ok((blktrace::NAME, blktrace::open(path)?));
     }
     let format = match wanted {
