@@ -211,6 +211,13 @@ def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fi
     assert "the link hides it" in unknown
 
 
+def test_over_a_full_link_a_cache_may_be_hidden() -> None:
+    trial = data.of_curve(published.curve("speed1=560MB/s", 250_000_000_000)[0], known.LOADS["qd32"][0])
+    twin = fit.fit([trial], known.known(250_000_000_000, 5.6e8, link="sata600", nand="tlc"), workers=1)
+    said = answer.answer(twin, "twin", predicted=False).sentences
+    assert "Its firmware: no cache, or one that the link hides." in said
+
+
 def test_the_page_shows_measured_and_twin_over_each_other(fitted: fit.Fitted, tmp_path: Path) -> None:
     from pslc.report import page
 
