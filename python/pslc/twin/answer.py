@@ -47,8 +47,7 @@ class Answer:
         if fitted.is_poor:
             said.append("So poor a fit tells no firmware, and its values are no more than a start.")
         elif len(named) == 1:
-            hidden = fitted.best.problem.model.firmware.mode == "pure-xlc" and fitted.seen.bound
-            said.append(f"Its firmware: {named[0]}{', or one that the link hides' if hidden else ''}.")
+            said.append(f"Its firmware: {named[0]}{', or one that the link hides' if fitted.may_hide else ''}.")
         else:
             said.append(f"Its firmware: {' or '.join(named)}.")
             if self.telling:

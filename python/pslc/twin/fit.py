@@ -42,6 +42,8 @@ TOLD: Final = {
 """What is free where a suite is given. It was judged, not measured: `make identify` measures what it should be."""
 SINGLE: Final = frozenset({"buffer", "command", "slc_read", "native_read"})
 """Values that single requests tell, and large writes do not."""
+MOST_CACHE: Final = 1.3
+"""Times the capacity over the bits a cell, that a cache cannot hold."""
 TWICE: Final = 2.0
 """Firmwares whose loss is within this factor of the best cannot be told from it."""
 VALLEY: Final = 2.5
@@ -117,6 +119,11 @@ class Fitted:
         return [self.best, *(one for one in self.others if one.loss <= limit)]
 
     @property
+    def may_hide(self) -> bool:
+        """Whether a cache of any kind may lie behind the link."""
+        return self.best.problem.model.firmware.mode == "pure-xlc" and self.seen.bound
+
+    @property
     def is_poor(self) -> bool:
         """Whether the twin is not like the drive."""
         return self.best.error > POOR
@@ -150,13 +157,14 @@ def _more(firmware: Firmware, seen: Steps, known: Known) -> list[str]:
 def firmwares(seen: Steps, bits: int) -> list[Firmware]:
     """Those that could have made such a write."""
     found = []
+    hidden = seen.cache is None and seen.bound
     if seen.cache is None:
         found.append(Firmware("pure-xlc", bits_per_cell=bits))
-        if seen.whole:
+        if seen.level or (seen.whole and not hidden):
             return found
     size = (seen.cache or 0.0) / seen.capacity
     # Set aside for good, it takes n times its size of the spare space.
-    modes = ["dynamic-slc"] if size > 0.004 else []
+    modes = ["dynamic-slc"] if size > 0.004 or hidden else []
     modes += ["static-slc"] if 0 < size * bits < 0.2 else []
     for mode in modes:
         found.append(Firmware(mode, "fold", "as-freed", bits_per_cell=bits))
@@ -187,6 +195,9 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     seen = laws.steps(phases, cache, through, known.capacity_bytes)
     slowest = min((speed for speed, _, _ in seen.slow), default=seen.fast)
     bits = known.bits_per_cell or (4 if slowest < QLC_BYTES_PER_S * known.capacity_bytes else 3)
+    if seen.bound and seen.cache and seen.cache > MOST_CACHE * known.capacity_bytes / bits:
+        # What ends there is the space: the link hides where the cache ended.
+        seen = laws.steps(phases, None, through, known.capacity_bytes)
     build = known.build or build_for(
         known.capacity_bytes, known.link, bits, seen.fast, max((s for s, _, _ in seen.slow), default=seen.fast)
     )
@@ -224,7 +235,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         if any(trial.suite in ("overwrite", "random-steady") for trial in large):
             going += [other for other in pool.map(_kept_dead, going[:2]) if other is not None]
             going.sort(key=lambda one: one.loss)
-        if len(large) > 1 and (hybrid := _hybrid(going[0])) is not None:
+        if len(large) > 1 and (hybrid := _hybrid(going[0], pool)) is not None:
             going = sorted([*going, hybrid], key=lambda one: one.loss)
         single = [trial for trial in trials if trial.suite in WHOLE]
         chosen = going[0]
@@ -413,7 +424,9 @@ def _reused(task: tuple[Solution, list[Firmware]]) -> list[Solution]:
     values, old = best.values, best.problem
     made = []
     for firmware in all_of_them:
-        if firmware.when_full != old.model.firmware.when_full or firmware == old.model.firmware:
+        if firmware.when_full != old.model.firmware.when_full or "pure-xlc" in (firmware.mode, old.model.firmware.mode):
+            continue
+        if firmware == old.model.firmware:
             continue
         size = cache_share(best)
         sizes = {"dynamic": size} if firmware.mode == "dynamic-slc" else {"static": size}
@@ -509,7 +522,7 @@ def _kept_dead(found: Solution) -> Solution | None:
     return search.refine(search.best_starts(problem, [found.values])[0], 3)
 
 
-def _hybrid(found: Solution) -> Solution | None:
+def _hybrid(found: Solution, pool: _Pool) -> Solution | None:
     """The same with what the full drive keeps of its cache set aside for good; None where it keeps all or nothing."""
     old, values = found.problem, found.values
     if old.model.firmware.mode != "dynamic-slc" or "least" not in old.free or not 0.02 < values["least"] < KEEPS:
@@ -518,7 +531,7 @@ def _hybrid(found: Solution) -> Solution | None:
     model = replace(old.model, firmware=replace(old.model.firmware, mode="hybrid-slc"))
     free = [name for name in of_firmware(model.firmware) if name in {*old.free, "static"} and name != "least"]
     problem = replace(old, model=model, free=free, values=values | parts | {"least": 0.0})
-    return search.refine(search.best_starts(problem, [problem.values])[0], 3)
+    return search.refine(search.best_starts(problem, [problem.values])[0], 3, pool.map)
 
 
 def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:

@@ -66,6 +66,11 @@ class Steps:
         """The first phase is as fast as the link, so that the cells are faster by an unknown factor."""
         return self.fast >= FULL * self.link
 
+    @property
+    def level(self) -> bool:
+        """It was as fast as the link from end to end: nothing is told of the cells."""
+        return self.cache is None and self.bound and all(speed >= FULL * self.link for speed, _, _ in self.slow)
+
 
 def steps(phases: Sequence[Phase], cache: float | None, link: float, capacity: float) -> Steps:
     """The phases of a write over an empty drive; `cache` is where the analysis sees its end."""
@@ -110,6 +115,9 @@ def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
         yield base | {"native_rate": rate}
         return
     n = firmware.bits_per_cell
+    if seen.cache is None and seen.bound and seen.slow:
+        yield from (base | values for values in _hidden(seen, firmware))
+        return
     base["slc_rate"] = seen.fast
     if seen.bound:
         # As fast as the link by chance, or faster by an unknown factor; from beyond it no slope leads back.
@@ -129,6 +137,23 @@ def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
         yield base | rates
         if firmware.when_full != "fold" and len(seen.slow) > 1:
             yield base | rates | {"spare": 0.25}
+
+
+def _hidden(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
+    """A cache behind a link that cells of both modes are faster than: its end is not seen, only that of the space."""
+    n = firmware.bits_per_cell
+    slower = [(since, speed) for speed, since, _ in seen.slow if speed < FULL * seen.link]
+    end, last = slower[0] if slower else (seen.capacity, 0.0)
+    size = min(max((1 + USUAL_SPARE - end / seen.capacity) / (n - 1), 0.01), 0.9 / n)
+    for faster in (BEYOND, 3.0):
+        direct = faster * seen.link
+        rates = {"dynamic": size, "static": size, "slc_rate": 3 * direct, "native_rate": direct}
+        if last:
+            rates["overhead"] = _overhead(direct, last, n)
+        if firmware.when_full == "direct-while-folding":
+            yield from (rates | {"share": share, "native_rate": direct / share} for share in SHARES)
+        else:
+            yield rates
 
 
 def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]]:

@@ -100,18 +100,30 @@ class Problem:
         one = PARAMETERS[name]
         return self.prior.get(name, (_scaled(one, one.prior), one.spread))
 
-    def jacobian(self, x: Floats, at: Floats | None = None) -> Floats:
-        """By differences, wide enough to see superblocks."""
-        here = self.residuals(x) if at is None else at
+    def beside(self, x: Floats, index: int, step: float) -> tuple[Floats, Floats]:
+        """The point where one value is `step` more, as far as its bounds let it, and its residuals."""
         low, high = self.bounds
-        columns = []
-        for index, name in enumerate(self.free):
-            step = STEPS.get(name, STEP[PARAMETERS[name].scale])
-            step = -step if x[index] + step > high[index] else step
-            moved = x.copy()
-            moved[index] = np.clip(x[index] + step, low[index], high[index])
-            columns.append((self.residuals(moved) - here) / (moved[index] - x[index]))
-        return np.stack(columns, axis=1)
+        moved = x.copy()
+        moved[index] = np.clip(x[index] + step, low[index], high[index])
+        return moved, self.residuals(moved)
+
+    def jacobian(self, x: Floats, here: Floats, each: Callable[..., Iterable[Floats]] = map) -> Floats:
+        """By differences, wide enough to see superblocks; `here` are the residuals at `x`."""
+        columns = each(_slope, [(self, x, here, index) for index in range(len(self.free))])
+        return np.stack(list(columns), axis=1)
+
+
+def _slope(task: tuple[Problem, Floats, Floats, int]) -> Floats:
+    problem, x, here, index = task
+    step = _narrow(problem.free[index])
+    step = -step if x[index] + step > problem.bounds[1][index] else step
+    moved, there = problem.beside(x, index, step)
+    slope: Floats = (there - here) / (moved[index] - x[index])
+    return slope
+
+
+def _narrow(name: str) -> float:
+    return STEPS.get(name, STEP[PARAMETERS[name].scale])
 
 
 def _natural(one: Parameter, at: float) -> float:
@@ -299,10 +311,10 @@ def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: 
     return [solution for _, solution in found[:most]]
 
 
-def refine(start: Solution, evaluations: int = 10) -> Solution:
-    """Least squares from a start."""
+def refine(start: Solution, evaluations: int = 10, each: Callable[..., Iterable[Floats]] = map) -> Solution:
+    """Least squares from a start; `each` is `map`, or that of a pool of processes."""
     problem = start.problem
-    slopes = _Slopes(problem)
+    slopes = _Slopes(problem, each)
     low, high = problem.bounds
     found = least_squares(
         slopes.residuals, start.x, jac=slopes.jacobian, bounds=(low, high), method="trf",
@@ -316,13 +328,10 @@ def refine(start: Solution, evaluations: int = 10) -> Solution:
 def polish(start: Solution, step: float) -> Solution:
     """The best of each value's neighbours, one value after the other; `step` in units of what is usual for a value."""
     problem = start.problem
-    low, high = problem.bounds
     best, here = start.x, problem.residuals(start.x)
     for index, name in enumerate(problem.free):
         for way in (1.0, -1.0):
-            moved = best.copy()
-            moved[index] = np.clip(moved[index] + way * step * problem.expected(name)[1], low[index], high[index])
-            there = problem.residuals(moved)
+            moved, there = problem.beside(best, index, way * step * problem.expected(name)[1])
             if there @ there < here @ here:
                 best, here = moved, there
                 break
@@ -336,8 +345,8 @@ class _Slopes:
     carried on by that step (Broyden, "A class of methods for solving nonlinear simultaneous equations", 1965).
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, each: Callable[..., Iterable[Floats]]) -> None:
+        self.problem, self.each = problem, each
         self.seen: dict[bytes, Floats] = {}
         self.last: tuple[Floats, Floats, Floats] | None = None
         self.carried = 0
@@ -352,7 +361,7 @@ class _Slopes:
         here = self.residuals(x)
         slopes = self._carried(x, here)
         if slopes is None:
-            slopes = self.problem.jacobian(x, here)
+            slopes = self.problem.jacobian(x, here, self.each)
             self.carried = 0
         self.last = x.copy(), here, slopes
         return slopes
@@ -396,21 +405,15 @@ def told(found: Solution, each: Callable[..., Iterable[Floats]] = map) -> Floats
 def _column(task: tuple[Solution, int]) -> Floats:
     found, index = task
     problem = found.problem
-    low, high = problem.bounds
 
     def change(step: float) -> tuple[Floats, float]:
-        ends = []
-        for way in (step, -step):
-            x = found.x.copy()
-            x[index] = np.clip(x[index] + way, low[index], high[index])
-            ends.append((problem.residuals(x), float(x[index])))
-        (up, above), (down, below) = ends
+        (above, up), (below, down) = (problem.beside(found.x, index, way) for way in (step, -step))
         moved: Floats = (up - down)[: len(up) - len(problem.free)]
-        return moved, above - below
+        return moved, float(above[index] - below[index])
 
     name = problem.free[index]
     usual = problem.expected(name)[1]
-    narrow = STEPS.get(name, STEP[PARAMETERS[name].scale])
+    narrow = _narrow(name)
     column, step = change(narrow)
     little = float(column @ column)
     if little < SURE and WIDE * narrow < usual:
@@ -505,13 +508,18 @@ def _objected(task: tuple[_Valley, int]) -> float:
     """The standard deviation that tells how far the data let a value go before they object, at most the usual one: to
     both sides, for a pause that is nearly none may as well be none."""
     valley, index = task
+    name = valley.problem.free[index]
     deviation = float(np.sqrt(valley.covariance[index, index]))
-    spread = valley.problem.expected(valley.problem.free[index])[1]
+    spread = valley.problem.expected(name)[1]
+    # What is left however well the data are explained is not worth a look.
+    first = min(max(4.0 * deviation, 3.0 * PARAMETERS[name].own), spread)
     found = 0.0
     for sign in (1.0, -1.0):
+        if found >= spread:
+            break
         # What the smallest step costs is no sign: a search ends where chance is kind.
         luck = max(valley.objection(valley.moved(index, 0.2 * sign * deviation)[1]), 0.0)
-        step = min(4.0 * deviation, spread)
+        step = first
         while True:
             objection = valley.objection(valley.moved(index, sign * step)[1]) - luck
             if objection >= OBJECTS or step >= spread:
