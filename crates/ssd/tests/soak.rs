@@ -7,9 +7,9 @@ mod drawn;
 
 use std::time::{Duration, Instant};
 
-use drawn::DRAWN;
-use pslc_ssd::config::Config;
-use pslc_ssd::{profile, Machine, Nanos, Op, Request};
+use drawn::{word_of, DRAWN};
+use pslc_ssd::config::{CacheMode, Config, VictimRule, WhenFull};
+use pslc_ssd::{profile, Machine, Nanos, Op, Request, Words};
 
 /// Sebastiano Vigna's splitmix64.
 struct Random(u64);
@@ -46,6 +46,10 @@ fn large(random: &mut Random) -> Result<Config, profile::ProfileError> {
     let blocks = (wanted / superblock).max(20) + reserve + 8;
     let cache = (blocks / 4).clamp(2, 400);
     let capacity = (blocks - reserve - 8) * superblock / 1000 * (500 + random.below(450)) / 4096 * 4096;
+    let mode = word_of::<CacheMode>(random.next() as u32);
+    // Set aside for good, it takes several times its size of the spare space.
+    let aside =
+        if mode == CacheMode::StaticSlc.word() || mode == CacheMode::HybridSlc.word() { 2 } else { 0 };
     let set: Vec<(String, String)> = [
         ("link", pick(random, &["sata600", "pcie3x4", "pcie4x4", "pcie5x4"])),
         ("nand.channels", channels.to_string()),
@@ -69,11 +73,12 @@ fn large(random: &mut Random) -> Result<Config, profile::ProfileError> {
         ("controller.cores", "3".into()),
         ("controller.command", "1us".into()),
         ("controller.map", pick(random, &["dram", "1MiB", "64MiB"])),
-        ("ftl.gc", "greedy".into()),
+        ("ftl.gc", word_of::<VictimRule>(random.next() as u32)),
         ("ftl.reserve_superblocks", reserve.to_string()),
-        ("cache.mode", "dynamic-slc".into()),
+        ("cache.mode", mode),
         ("cache.dynamic", format!("{}B", cache * superblock / bits)),
-        ("cache.when_full", pick(random, &["direct", "fold"])),
+        ("cache.static", format!("{}B", aside * superblock / bits)),
+        ("cache.when_full", word_of::<WhenFull>(random.next() as u32)),
         ("cache.idle.threshold", "20ms".into()),
         ("capacity", format!("{capacity}B")),
     ]

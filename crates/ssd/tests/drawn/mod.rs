@@ -209,7 +209,7 @@ fn among(n: u32, values: &[&str]) -> String {
     values[n as usize % values.len()].into()
 }
 
-fn word_of<T: Words>(n: u32) -> String {
+pub fn word_of<T: Words>(n: u32) -> String {
     T::ALL[n as usize % T::ALL.len()].word().into()
 }
 
