@@ -1,82 +1,107 @@
-"""Which suite tells which value of a twin, for docs/twin.md: `make identify`.
+"""Which suite tells which value of a twin, for docs/twin.md and for the fit itself: `make identify`.
 
-On a simulated drive of each policy, what one suite alone leaves of the uncertainty of each value, all values being
-free at once: the standard deviation after over that before, the smallest of the policies. Then the intervals are held
-against refits of writes with noise drawn anew (a parametric bootstrap).
+On simulated drives of several firmwares, what a suite leaves of the uncertainty of each value, all values being free at
+once: the standard deviation after over that before, the smallest of the firmwares. Large writes are looked at together
+with a fill, as a fit does. The fit reads it to decide
+which values to free (python/pslc/twin/told.toml). Then the intervals are held against refits of writes with noise drawn
+anew (a parametric bootstrap).
 """
 
 import sys
 import time
 from dataclasses import replace
+from importlib import reload
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import pslc
-from pslc.twin import data, search
-from pslc.twin.fit import SCALES, WHOLE
+from pslc.twin import data, search, told
+from pslc.twin.fit import SCALES, SINGLE, WHOLE
 from pslc.twin.model import PARAMETERS, Firmware, Model, build_for, of_firmware
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "twin.md"
-YES, PARTLY = 0.3, 0.6
+TOLD = ROOT / "python" / "pslc" / "twin" / "told.toml"
+YES = 0.3
 SUITES = ("fill", "recovery", "second-pass", "overwrite", "fill-levels", "sustained", "hdtune", "random-steady",
           "burst", "qd-sweep", "range-sweep")  # fmt: skip
-POLICIES = (
+FIRMWARES = (
     Firmware("dynamic-slc", "direct-then-fold", "after-idle"),
     Firmware("dynamic-slc", "direct-while-folding", "after-idle"),
+    Firmware("dynamic-slc", "fold", "as-freed"),
+    Firmware("static-slc", "direct-then-fold", "after-idle"),
 )
-TRUTH = {"slc_rate": 2e9, "native_rate": 6e8, "dynamic": 0.12, "least": 0.5, "spare": 0.09, "overhead": 1.5,
-         "share": 0.5, "threshold": 1.0, "idle_rate": 4e8, "residue": 0.05}  # fmt: skip
-CAPACITY = 6_000_000_000
+TRUTH = {"slc_rate": 2e9, "native_rate": 6e8, "dynamic": 0.12, "static": 0.02, "least": 0.5, "spare": 0.09,
+         "overhead": 1.5, "share": 0.5, "threshold": 10.0, "idle_rate": 4e8, "residue": 0.05}  # fmt: skip
+CAPACITY = 1_000_000_000_000
 REFITS = 30
 NOISE = 0.03
 """Of the speed in each of 64 bins."""
 
 
 def problem(firmware: Firmware, suite: str, folder: Path) -> tuple[search.Problem, dict[str, float]]:
-    """A suite on the true drive, all values being free."""
+    """A suite on the true drive, all values being free; runs are as small as those of a fit."""
     model = Model(build_for(CAPACITY, "pcie4x4", 3, 2e9, 6e8), firmware)
+    small = model if suite in WHOLE else model.scaled()
     values = {name: one.prior for name, one in PARAMETERS.items()} | TRUTH
     path = folder / "truth.toml"
     path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
-    trial = data.of_recording(pslc.run(suite, on=f"sim:{path}", scope=pslc.Scope(quick=suite != "fill")))
-    free = [name for name in of_firmware(firmware) if name != "static"]
-    return search.Problem(model, [trial], free, values), values
+    given = dict.fromkeys(("fill", suite) if suite in SCALES else (suite,))
+    trials = [data.of_recording(pslc.run(name, on=f"sim:{path}", scope=pslc.Scope(quick=name != "fill")))
+              for name in given]  # fmt: skip
+    free = of_firmware(firmware)
+    return search.Problem(small, trials, free, values), values
 
 
-def left(firmware: Firmware, suite: str, folder: Path) -> dict[str, float]:
-    """Of each value, the standard deviation after the suite over that before it."""
+def left(firmware: Firmware, suite: str, folder: Path) -> tuple[dict[str, float], float]:
+    """Of each value, the standard deviation after the suite over that before it; and what the suite writes."""
     made, values = problem(firmware, suite, folder)
     # The simulated drive is free of noise; real data, and what the model leaves out, are not.
     found = search.Solution(made, made.pack(values), 0.0)
     found = search.with_intervals(found, search.told(found), least_left=1.0)
     assert found.covariance is not None
-    return {name: float(found.covariance[i, i] ** 0.5) / made.expected(name)[1] for i, name in enumerate(made.free)}
+    deviations = np.sqrt(np.diag(found.covariance))
+    shares = {name: float(deviations[i]) / made.expected(name)[1] for i, name in enumerate(made.free)}
+    return shares, made.trials[-1].written_bytes
+
+
+def kept(found: dict[str, dict[str, float]]) -> str:
+    """As TOML."""
+    lines = ["# Of each value, what a suite leaves of the uncertainty before it, large writes with a fill; the",
+             "# suites that write least come first. Made by `make identify`."]  # fmt: skip
+    for suite, left_of in found.items():
+        lines += ["", f"[{suite}]", *(f"{name} = {share}" for name, share in left_of.items() if share < 1.0)]
+    return "\n".join(lines) + "\n"
 
 
 def measured() -> dict[str, dict[str, float]]:
-    """Of each suite, what it leaves of each value."""
+    """Of each suite, what it leaves of each value; those that write least come first."""
     found: dict[str, dict[str, float]] = {}
+    written: dict[str, float] = {}
     with TemporaryDirectory() as folder:
         for suite in SUITES:
             begun = time.process_time()
-            ones = [left(firmware, suite, Path(folder)) for firmware in POLICIES]
-            names = [name for name in PARAMETERS if any(name in one for one in ones)]
-            found[suite] = {name: round(min(one[name] for one in ones if name in one), 3) for name in names}
-            print(f"{suite}: {found[suite]} ({time.process_time() - begun:.0f} s)", file=sys.stderr, flush=True)
-    return found
+            # A fit takes from single requests what depends on no firmware.
+            firmwares = FIRMWARES if suite in SCALES else FIRMWARES[:1]
+            ones, sizes = zip(*(left(firmware, suite, Path(folder)) for firmware in firmwares), strict=True)
+            used = set(PARAMETERS) if suite in SCALES else SINGLE
+            names = [name for name in PARAMETERS if name in used and any(name in one for one in ones)]
+            found[suite] = {name: round(min(1.0, *(one[name] for one in ones if name in one)), 3) for name in names}
+            written[suite] = max(sizes)
+            took = time.process_time() - begun
+            print(f"{suite}: {written[suite] / 1e9:.0f} GB, {found[suite]} ({took:.0f} s)", file=sys.stderr, flush=True)
+    return {suite: found[suite] for suite in sorted(found, key=lambda suite: written[suite])}
 
 
-def table(found: dict[str, dict[str, float]]) -> str:
-    """As Markdown."""
-    lines = [f"| value | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
+def table() -> str:
+    """What stands in told.toml, as Markdown."""
+    lines = [f"| value | {' | '.join(told.LEFT)} |", f"|---|{'---|' * len(told.LEFT)}"]
     for name, one in PARAMETERS.items():
-        row = [of.get(name, 1.0) for of in found.values()]
-        if any(name in of for of in found.values()):
-            cells = ["yes" if share < YES else "partly" if share < PARTLY else "" for share in row]
-            lines.append(f"| {one.what} | {' | '.join(cells)} |")
+        row = [of.get(name, 1.0) if told.adds(suite, name) else 1.0 for suite, of in told.LEFT.items()]
+        cells = ["yes" if share < YES else "partly" if share < told.PARTLY else "" for share in row]
+        lines.append(f"| {one.what} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -85,7 +110,7 @@ def bootstrap() -> str:
     rng = np.random.default_rng(0)
     lines = ["| value | by the Jacobian | of refits | over |", "|---|---:|---:|---:|"]
     with TemporaryDirectory() as folder:
-        made, values = problem(POLICIES[0], "fill", Path(folder))
+        made, values = problem(FIRMWARES[0], "fill", Path(folder))
     made = replace(made, free=["slc_rate", "native_rate", "dynamic", "spare", "overhead"])
     truth = made.pack(values)
     (look,) = made.trials[0].looks[0]
@@ -124,8 +149,9 @@ def main() -> None:
     """Write the tables into docs/twin.md."""
     assert {*SUITES} == SCALES | WHOLE
     put("make identify: bootstrap", bootstrap())
-    found = measured()
-    put("make identify", table(found))
+    TOLD.write_text(kept(measured()), encoding="utf-8")
+    reload(told)
+    put("make identify", table())
 
 
 if __name__ == "__main__":

@@ -218,6 +218,21 @@ def test_over_a_full_link_a_cache_may_be_hidden() -> None:
     assert "Its firmware: no cache, or one that the link hides." in said
 
 
+def test_where_the_space_ends_behind_a_full_link_no_policy_is_ruled_out(tmp_path: Path) -> None:
+    values = {name: one.prior for name, one in model.PARAMETERS.items()}
+    values |= {"slc_rate": 4e9, "native_rate": 1.4e9, "dynamic": 0.05, "least": 1.0, "overhead": 2.5}
+    build = model.build_for(40_000_000_000, "sata600", 3, 4e9, 1.4e9)
+    firmware = model.Firmware("dynamic-slc", "direct-while-folding", "as-freed")
+    keys = model.Model(build, firmware).keys(values)
+    (tmp_path / "hidden.toml").write_text("\n".join(f"{key} = {value}" for key, value in keys.items()))
+    filled = data.of_recording(pslc.run("fill", on=f"sim:{tmp_path / 'hidden.toml'}"))
+    twin = fit.fit([filled], known.known(40_000_000_000, 5.6e8, link="sata600", nand="tlc"), workers=1)
+    assert twin.best.error < 0.02
+    assert {one.problem.model.firmware.when_full for one in twin.named} >= {"direct-then-fold", "direct-while-folding"}
+    # A cache that is not seen to end is not one of nearly the whole drive.
+    assert twin.best.values["dynamic"] < 0.3
+
+
 def test_the_page_shows_measured_and_twin_over_each_other(fitted: fit.Fitted, tmp_path: Path) -> None:
     from pslc.report import page
 

@@ -69,9 +69,9 @@ class Answer:
         for one in self.estimates:
             if one.source == "assumed":
                 suites = profile.telling(self.fitted, one.name)
-                by.setdefault(suites[0] if suites else "", []).append(one.what)
-        told = {suite: f"`{suite}` would tell" if suite else "the link hides it" for suite in by}
-        return [f"{', '.join(what)} ({told[suite]})" for suite, what in by.items()]
+                hidden = "the link hides it" if profile.is_hidden(self.fitted, one.name) else "no suite tells it"
+                by.setdefault(f"`{suites[0]}` would tell" if suites else hidden, []).append(one.what)
+        return [f"{', '.join(what)} ({told})" for told, what in by.items()]
 
     @property
     def worst(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.processes import end_with_parent
-from pslc.twin import chance, laws, search
+from pslc.twin import chance, laws, search, told
 from pslc.twin.data import Floats, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
 from pslc.twin.model import KEEPS, LEAST_BYTES, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
@@ -25,21 +25,8 @@ SCALES: Final = frozenset(
 """Suites of large writes, or of random ones for a time: a scaled drive does the same in them."""
 WHOLE: Final = frozenset({"burst", "qd-sweep", "range-sweep"})
 """Suites of single requests, which only the whole drive answers."""
-TOLD: Final = {
-    "fill": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share"},
-    "sustained": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share"},
-    "hdtune": {"slc_rate", "dynamic", "static"},
-    "recovery": {"slc_rate", "native_rate", "dynamic", "static", "overhead", "share", "least", "erase",
-                 "threshold", "idle_rate", "residue"},
-    "second-pass": {"slc_rate", "native_rate", "dynamic", "static", "spare", "overhead", "share", "least", "erase"},
-    "fill-levels": {"dynamic", "static", "least", "native_rate", "slc_rate"},
-    "overwrite": {"dynamic", "static", "overhead", "native_rate", "slc_rate", "share"},
-    "random-steady": {"spare", "native_rate", "overhead", "command"},
-    "burst": {"buffer", "command"},
-    "qd-sweep": {"command", "slc_read"},
-    "range-sweep": {"native_read", "slc_read"},
-}  # fmt: skip
-"""What is free where a suite is given. It was judged, not measured: `make identify` measures what it should be."""
+CHOSEN: Final = frozenset({"ceiling", "watermark", "batch"})
+"""Free only where a first write asks for them, see `_more`."""
 SINGLE: Final = frozenset({"buffer", "command", "slc_read", "native_read"})
 """Values that single requests tell, and large writes do not."""
 MOST_CACHE: Final = 1.3
@@ -285,8 +272,8 @@ def _priors(known: Known, seen: Steps, build: Build) -> dict[str, tuple[float, f
 
 
 def _free(firmware: Firmware, trials: Sequence[Trial]) -> list[str]:
-    told: set[str] = set().union(*(TOLD[trial.suite] for trial in trials))
-    free = [name for name in of_firmware(firmware) if name in told]
+    wanted = set().union(*(told.free(trial.suite) for trial in trials)) - CHOSEN
+    free = [name for name in of_firmware(firmware) if name in wanted]
     if firmware.mode == "static-slc":
         free = [name for name in free if name not in ("dynamic", "least")]
     if firmware.when_full == "fold":

@@ -110,7 +110,6 @@ class Parameter:
         of: firmware for which it has a meaning.
         keys: of the profile it decides.
         unit: `B/s`, `B`, `s`, `share` or empty.
-        told_by: suites that tell it, the cheapest first; see docs/twin.md.
     """
 
     name: str
@@ -121,7 +120,6 @@ class Parameter:
     spread: float
     keys: tuple[str, ...]
     unit: str
-    told_by: tuple[str, ...]
     what: str
     own: float = 0.02
     """Standard deviation, on the scale, that is left however well a fit explains the data."""
@@ -133,43 +131,43 @@ NO_CEILING: Final = 4e10
 PARAMETERS: Final = {
     one.name: one
     for one in (
-        Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s", ("fill",),
+        Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s",
                   "what all dies program as pSLC", 0.06),
-        Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s", ("fill",),
+        Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s",
                   "what all dies program in native mode", 0.04),
-        Parameter("dynamic", 5e-4, 0.7, "log", 0.15, 2.0, ("cache.dynamic",), "capacity", ("fill",),
+        Parameter("dynamic", 5e-4, 0.7, "log", 0.15, 2.0, ("cache.dynamic",), "capacity",
                   "dynamic cache of the empty drive", 0.015),
-        Parameter("static", 5e-4, 0.2, "log", 0.02, 2.0, ("cache.static",), "capacity", ("fill", "second-pass"),
+        Parameter("static", 5e-4, 0.2, "log", 0.02, 2.0, ("cache.static",), "capacity",
                   "static cache", 0.05),
         Parameter("least", 0.0, 1.0, "linear", 0.6, 0.45, ("cache.dynamic_least",), "of the cache",
-                  ("recovery", "fill-levels", "second-pass"), "dynamic cache of the full drive", 0.1),
+                  "dynamic cache of the full drive", 0.1),
         Parameter("spare", 0.012, 1.5, "log", 0.07, 0.5, ("nand.blocks_per_plane",), "capacity",
-                  ("random-steady", "fill"), "native space beyond the capacity", 0.12),
-        Parameter("overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "", ("fill",),
+                  "native space beyond the capacity", 0.12),
+        Parameter("overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "",
                   "die time of a folding program over that of a direct one", 0.15),
-        Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "", ("fill",),
+        Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "",
                   "die time that the host keeps while the drive folds", 0.05),
-        Parameter("ceiling", 2e6, NO_CEILING, "log", NO_CEILING, 2.0, ("controller.native_write",), "B/s", ("fill",),
+        Parameter("ceiling", 2e6, NO_CEILING, "log", NO_CEILING, 2.0, ("controller.native_write",), "B/s",
                   "what the data path carries into native cells"),
-        Parameter("watermark", 0.0, 0.6, "linear", 0.0, 0.1, ("cache.fold_below",), "capacity", ("fill",),
+        Parameter("watermark", 0.0, 0.6, "linear", 0.0, 0.1, ("cache.fold_below",), "capacity",
                   "native space below which the cache is folded", 0.02),
-        Parameter("batch", 0.0, 1.0, "linear", 0.0, 0.3, ("cache.fold_batch",), "of the cache", ("fill",),
+        Parameter("batch", 0.0, 1.0, "linear", 0.0, 0.3, ("cache.fold_batch",), "of the cache",
                   "of the cache that is folded at a time under load"),
-        Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s", ("recovery",),
+        Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s",
                   "silence before the cache is emptied", 0.35),
-        Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s", ("recovery",),
+        Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s",
                   "how fast the cache is emptied in silence", 0.07),
-        Parameter("residue", 0.0, 0.9, "linear", 0.0, 0.1, ("cache.idle.residue",), "of the cache", ("recovery",),
+        Parameter("residue", 0.0, 0.9, "linear", 0.0, 0.1, ("cache.idle.residue",), "of the cache",
                   "data that stay in the cache", 0.03),
-        Parameter("erase", 1e-6, 5e-2, "log", 4e-3, 0.7, ("nand.slc.erase", "nand.native.erase"), "s", ("recovery",),
+        Parameter("erase", 1e-6, 5e-2, "log", 4e-3, 0.7, ("nand.slc.erase", "nand.native.erase"), "s",
                   "erase of a block in pSLC; native ones take half as long again", 0.5),
-        Parameter("buffer", 1e6, 1e9, "log", 1.6e7, 1.0, ("controller.write_buffer",), "B", ("burst",),
+        Parameter("buffer", 1e6, 1e9, "log", 1.6e7, 1.0, ("controller.write_buffer",), "B",
                   "write buffer"),
-        Parameter("command", 2e-7, 1e-4, "log", 2e-6, 0.7, ("controller.command",), "s", ("burst", "qd-sweep"),
+        Parameter("command", 2e-7, 1e-4, "log", 2e-6, 0.7, ("controller.command",), "s",
                   "time of a core for a command"),
-        Parameter("slc_read", 5e-6, 2e-4, "log", 3e-5, 0.3, ("nand.slc.read",), "s", ("qd-sweep",),
+        Parameter("slc_read", 5e-6, 2e-4, "log", 3e-5, 0.3, ("nand.slc.read",), "s",
                   "read of a page in pSLC"),
-        Parameter("native_read", 1e-5, 4e-4, "log", 6e-5, 0.3, ("nand.native.read",), "s", ("range-sweep",),
+        Parameter("native_read", 1e-5, 4e-4, "log", 6e-5, 0.3, ("nand.native.read",), "s",
                   "read of a page in native mode"),
     )
 }  # fmt: skip

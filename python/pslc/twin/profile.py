@@ -8,13 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from pslc import words
+from pslc.twin import told
 from pslc.twin.fit import SINGLE, Fitted, cache_share
 from pslc.twin.model import PARAMETERS, Model, Parameter, of_firmware
 from pslc.twin.search import Solution
 
 Z90: Final = 1.645
-TOLD: Final = 0.6
-"""A value whose uncertainty the data left at this share of what it was is not told by them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
     if one.name in source.problem.free and source.covariance is not None:
         index = list(source.problem.free).index(one.name)
         deviation = float(np.sqrt(source.covariance[index, index]))
-        if deviation < TOLD * source.problem.expected(one.name)[1]:
+        if deviation < told.PARTLY * source.problem.expected(one.name)[1]:
             kind = "fitted"
         at = source.x[index]
         # Of the firmwares that fit as well, too.
@@ -135,9 +134,14 @@ def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def is_hidden(fitted: Fitted, name: str) -> bool:
+    """Whether the link is slower than what a value says."""
+    return name == "slc_rate" and fitted.seen.bound
+
+
 def telling(fitted: Fitted, name: str) -> tuple[str, ...]:
-    """Suites that would tell a value, the cheapest first; none where the link hides it."""
-    return () if name == "slc_rate" and fitted.seen.bound else PARAMETERS[name].told_by
+    """Suites that would tell a value, those that write least first; none where the link hides it."""
+    return () if is_hidden(fitted, name) else told.telling(name)
 
 
 def provenance(fitted: Fitted) -> dict[str, str]:

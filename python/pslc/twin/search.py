@@ -25,8 +25,8 @@ FAR: Final = 0.4
 """Logarithm of a ratio from which on a residual grows slowly: a bin beyond a cliff is not worth ten."""
 SHORT: Final = 0.05
 """Share of the longest job's time below which a job weighs less."""
-REFUSED: Final = 3.0
-"""Residual of a drive that cannot be."""
+REFUSED: Final = 10.0
+"""Residual of a drive that cannot be: more than that of any that can."""
 STEP: Final = {"log": 0.02, "linear": 0.02}
 STEPS: Final = {"spare": 0.06, "least": 0.05, "threshold": 0.06, "idle_rate": 0.04, "residue": 0.03, "command": 0.1,
                 "buffer": 0.1}  # fmt: skip
@@ -501,7 +501,10 @@ def _widened(valley: _Valley, each: Callable[..., Iterable[float]]) -> Floats:
         if real**2 > covariance[index, index]:
             along = covariance[:, index] / covariance[index, index]
             covariance = covariance + (real**2 - covariance[index, index]) * np.outer(along, along)
-    return covariance
+    # Nothing is less known than it was before.
+    least = np.minimum(spreads / np.sqrt(np.diag(covariance)), 1.0)
+    bounded: Floats = covariance * np.outer(least, least)
+    return bounded
 
 
 def _objected(task: tuple[_Valley, int]) -> float:
