@@ -11,6 +11,9 @@ import pytest
 
 import pslc
 from pslc import suites, units
+from pslc.analysis import Writes
+from pslc.job_options import Said, said
+from pslc.jobs import Job
 from pslc.recording import join
 from pslc.runner import campaign
 from pslc.runner.plan import cost
@@ -18,6 +21,7 @@ from pslc.targets.region import Scope, find_region
 from pslc.targets.target import RealOptions, find_target
 from tests.conftest import ROOT
 from tests.small import PROFILE
+from tests.typed import unlike
 
 
 @pytest.fixture
@@ -177,7 +181,11 @@ def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     for name in suites.catalogue():
         assert f"{name} on small" in done.stdout
-        assert (tmp_path / "out" / name / "run.json").exists()
+        recording = pslc.Recording.load(tmp_path / "out" / name)
+        found = getattr(suites.load(name), "Findings", Writes)
+        assert unlike(dict(recording.findings), found) == []
+        assert [wrong for job in recording.jobs for wrong in unlike(job, Job)] == []
+        assert unlike(said(recording.jobs[0]), Said) == []
     html = (tmp_path / "out" / "report.html").read_text()
     assert all(f'<section id="{name}"' in html for name in suites.catalogue())
     assert len(html) < 12_000_000

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import pslc
+import pslc.suites.trace
 from pslc import suites, traces, view
 from pslc._native import trace_format, trace_formats
 from pslc.traces import Part, Replay
 from tests.conftest import ROOT
 from tests.small import PROFILE
+from tests.typed import unlike
 
 MB = 1_000_000
 
@@ -64,6 +66,7 @@ def test_the_same_bursts_without_pauses_do_not_fit(small, tmp_path):
 def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
     trace = bursts(tmp_path / "a.csv", 3, 300 * MB, 20.0)
     found = pslc.run(trace, on=small, how=Replay(what_if=True)).findings
+    assert unlike(dict(found), suites.trace.Findings) == []
     rows = {row["name"]: row for row in found["what_if"]}
     assert list(rows) == ["as it is", "cache off", "all pSLC", "just enough cache"]
     assert rows["cache off"]["share_slc"] in (0.0, None)

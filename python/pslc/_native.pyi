@@ -4,9 +4,10 @@ Every error a user can cause is a `PslcError` of `pslc.errors`, whose message na
 """
 
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any
 
 from pslc.facts import Facts
+from pslc.job_options import Said
 
 def version() -> str: ...
 def is_drive_file(path: str) -> bool:
@@ -65,23 +66,6 @@ def check_scratch(path: str, size: int) -> None:
 
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
-
-class Said(TypedDict):
-    """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
-    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
-    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
-    `compressible`: zeros, or a share of them."""
-
-    random: bool | None
-    writes: bool | None
-    direct: bool
-    iodepth: int
-    numjobs: int
-    synced: bool
-    delayed: bool
-    paced: bool
-    write_bytes: int | None
-    compressible: bool
 
 def said(options: list[tuple[str, str]]) -> Said:
     """Of options in their order, aliases and all; unknown ones say nothing."""

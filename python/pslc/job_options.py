@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from pslc import _native
 
 if TYPE_CHECKING:
-    from pslc._native import Said as Said
-else:
-    Said = dict
+    from pslc.jobs import Job
 
 
-def said(job: dict[str, Any]) -> Said:
-    """Of a job as in `Recording.jobs`, or one of another program's with its `options` as text."""
-    return _said(tuple(job["options"].items()))
+class Said(TypedDict):
+    """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
+    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
+    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
+    `compressible`: zeros, or a share of them."""
+
+    random: bool | None
+    writes: bool | None
+    direct: bool
+    iodepth: int
+    numjobs: int
+    synced: bool
+    delayed: bool
+    paced: bool
+    write_bytes: int | None
+    compressible: bool
+
+
+def said(job: Job) -> Said:
+    """Of a job as in `Recording.jobs`."""
+    return of_options(job["options"])
+
+
+def of_options(options: dict[str, str]) -> Said:
+    """Of options as text, in their order."""
+    return _said(tuple(options.items()))
 
 
 @lru_cache(maxsize=1024)

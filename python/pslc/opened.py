@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pslc import formats, suites
 from pslc._native import version
+from pslc.analysis import Writes
 from pslc.errors import RecordingError
 from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
@@ -74,17 +74,16 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
     return {suite: [of[suite] for of in found] for suite in shared}
 
 
-def _of_job_file(recording: Recording) -> dict[str, Any]:
+def _of_job_file(recording: Recording) -> Writes:
     """Its writes, and on a simulated drive how long that lasts at this load."""
     found = of_writes(recording)
-    return found | of_load(recording) if recording.is_simulated else found
+    return {**found, **of_load(recording)} if recording.is_simulated else found
 
 
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
-    found = suite.findings(recording) if suite else _of_job_file(recording)
-    recording.findings = Findings(found)
+    recording.findings = Findings(suite.findings(recording) if suite else _of_job_file(recording))
     recording.findings["doubts"] = [
         *doubts.of_its_end(recording),
         *doubts.of_its_host(recording),

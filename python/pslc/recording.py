@@ -27,6 +27,7 @@ from pslc import doubt
 from pslc.doubt import Doubt
 from pslc.errors import RecordingError
 from pslc.facts import Device, Facts, Moment
+from pslc.jobs import Job
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -117,7 +118,7 @@ class Recording:
     start_ns: int
     facts: Facts
     provenance: list[tuple[str, str]]
-    jobs: list[dict[str, Any]]
+    jobs: list[Job]
     before: dict[str, int]
     totals: dict[str, int]
     time: Columns
@@ -389,7 +390,7 @@ def join(parts: Sequence[Recording]) -> Recording:
 
 def _later(part: Recording, ns: int) -> Recording:
     """The same on a clock that is ahead by `ns`."""
-    jobs = [job | {"start_ns": job["start_ns"] + ns} for job in part.jobs]
+    jobs: list[Job] = [{**job, "start_ns": job["start_ns"] + ns} for job in part.jobs]
     time, size = ({**columns, "end_ns": columns["end_ns"] + np.uint64(ns)} for columns in (part.time, part.bytes))
     return replace(part, start_ns=part.start_ns + ns, jobs=jobs, time=time, bytes=size)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from pslc import suites, words
-from pslc.analysis import Curve
+from pslc.analysis import Curve, Writes
 from pslc.figures import curves, tables
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
@@ -24,11 +24,12 @@ def of_recording(recording: Recording, label: str = "") -> View:
     if suite is not None:
         said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
     else:
-        said, shown = words.sentences(findings), tables.of_writes(findings)
-        pictures = curves.of_writes(recording, findings["phases"])
-        if not findings["phases"]:
+        writes = cast(Writes, findings)
+        said, shown = words.sentences(writes), tables.of_writes(writes)
+        pictures = curves.of_writes(recording, writes["phases"])
+        if not writes["phases"]:
             pictures.sort(key=lambda picture: picture.name == "speed-bytes")
-        if len(recording.jobs) > 1 or not findings["phases"]:
+        if len(recording.jobs) > 1 or not writes["phases"]:
             shown.append(tables.of_jobs(recording.jobs))
     if "repeats" in findings:
         shown.insert(0, tables.of_repeats(findings["repeats"]))
@@ -50,7 +51,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
     )
 
 
-def of_foreign(foreign: Foreign, findings: dict[str, Any]) -> View:
+def of_foreign(foreign: Foreign, findings: Writes) -> View:
     """What another program recorded."""
     curve = foreign.curve
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []

@@ -1,7 +1,12 @@
 """Numbers as people read them, and the findings as sentences. GB is 10^9 bytes, MB/s 10^6 bytes a second."""
 
+from __future__ import annotations
+
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pslc.analysis import PhaseRow, Writes
 
 CAUSE = {
     "pslc": "SLC cache",
@@ -86,27 +91,27 @@ def _three(number: float) -> str:
     return f"{number:.{digits}f}"
 
 
-def _why(phase: dict[str, Any]) -> str:
+def _why(phase: PhaseRow) -> str:
     return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
 
 
-def _step(phases: list[dict[str, Any]]) -> str:
+def _step(phases: list[PhaseRow]) -> str:
     """`SLC cache 6632 MB/s, later 5573 MB/s`, of phases in a row of one cause."""
     first = phases[0]
     cause = "" if first["cause"] == "unknown" else f"{_probably(first)}{CAUSE[first['cause']]} "
     return cause + ", later ".join(speed(phase["bytes_per_s"]) for phase in phases)
 
 
-def _probably(phase: dict[str, Any]) -> str:
+def _probably(phase: PhaseRow) -> str:
     return "" if phase["confidence"] >= SURE else "probably "
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Writes) -> list[str]:
     """What was found, the most important first."""
     said = []
-    cache, low, high = (findings[name] for name in ("cache_bytes", "cache_bytes_low", "cache_bytes_high"))
+    cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
     phases = findings["phases"]
-    if cache is not None:
+    if cache is not None and low is not None and high is not None:
         interval = f" ({size(low)} to {size(high)}, 90 % interval)" if size(low) != size(high) else ""
         said.append(f"The write cache ends after {size(cache)}{interval}.")
     elif low is not None:
@@ -127,9 +132,9 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(f"Thermal throttling: {span(throttled)}." if throttled else "No thermal throttling.")
     if findings["fill_mean_bytes_per_s"]:
         said.append(f"Average: {speed(findings['fill_mean_bytes_per_s'])}.")
-    if findings.get("life_years") is not None:
-        lasts = years(findings["life_years"])
-        said.append(f"Write amplification is {findings['waf']:.2f}; at this load, day and night, it lasts {lasts}.")
+    waf, lasts = findings.get("waf"), findings.get("life_years")
+    if waf is not None and lasts is not None:
+        said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {years(lasts)}.")
     return said
 
 

@@ -3,7 +3,7 @@
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, phase_cause
 from pslc.analysis.doubts import Doubts, doubts
-from pslc.analysis.found import Explain, ExplainedPhase, Found, find
+from pslc.analysis.found import Explain, ExplainedPhase, Found, PhaseRow, Writes, find
 from pslc.analysis.outside import causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Place, Seen
@@ -19,8 +19,10 @@ __all__ = [
     "ExplainedPhase",
     "Found",
     "Phase",
+    "PhaseRow",
     "Place",
     "Seen",
+    "Writes",
     "cache_end",
     "causes_from_outside",
     "doubts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import Evidence
@@ -13,6 +13,40 @@ from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
 from pslc.doubt import Doubt
+
+
+class PhaseRow(TypedDict):
+    """A phase as run.json holds it; `from_s` and `to_s` where a suite tells them."""
+
+    from_bytes: int
+    to_bytes: int
+    bytes_per_s: float
+    cause: str
+    confidence: float
+    because: str
+    from_low: int
+    from_high: int
+    spread: float
+    drift: float
+    from_s: NotRequired[float]
+    to_s: NotRequired[float]
+
+
+class Writes(TypedDict):
+    """What is found of writes, as run.json holds it; see `pslc.findings.writes.of_writes`. The last four are of a
+    recording, those of wear (`pslc.findings.wear.of_load`) of a job file's on a simulated drive."""
+
+    cache_bytes: int | None
+    cache_bytes_low: int | None
+    cache_bytes_high: int | None
+    fill_mean_bytes_per_s: float | None
+    phases: list[PhaseRow]
+    doubts: list[Doubt]
+    throttled_s: NotRequired[float | None]
+    waf: NotRequired[float | None]
+    life_bytes: NotRequired[float | None]
+    life_years: NotRequired[float | None]
+
 
 Explain = Callable[[Sequence[Phase]], list[Evidence]]
 """Gives the cause of each phase."""
@@ -49,7 +83,7 @@ class Found:
     cache: CacheEnd | None
     doubts: tuple[Doubt, ...]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Writes:
         """As run.json holds it; see `pslc.findings.writes.of_writes`."""
         cache = self.cache
         seen = cache is not None and cache.seen_end
@@ -119,7 +153,7 @@ def find(
     )
 
 
-def _document(phase: ExplainedPhase) -> dict[str, Any]:
+def _document(phase: ExplainedPhase) -> PhaseRow:
     return {
         "from_bytes": round(phase.from_bytes),
         "to_bytes": round(phase.to_bytes),

@@ -1,5 +1,6 @@
 """Tables of reads and writes in MB/s, as the classic benchmarks show them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pslc import words
@@ -7,7 +8,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 
 
-def table(title: str, rows: list[dict[str, Any]], more: list[Column] | None = None) -> Table:
+def table(title: str, rows: Sequence[Mapping[str, Any]], more: list[Column] | None = None) -> Table:
     """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
     columns: list[Column] = [
         ("test", "test", str),
@@ -17,7 +18,7 @@ def table(title: str, rows: list[dict[str, Any]], more: list[Column] | None = No
     return of_rows(title, rows, [*columns, *(more or [])])
 
 
-def bars(name: str, title: str, rows: list[dict[str, Any]]) -> Picture:
+def bars(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Reads and writes, row by row."""
     lines = []
     for kind in ("read", "write"):

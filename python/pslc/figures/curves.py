@@ -1,14 +1,15 @@
 """The pictures that any recording has: its speed, its latencies, and what a simulated drive did inside."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.analysis import PhaseRow
 from pslc.figures.picture import Band, Line, Picture
 from pslc.findings.comparison import Side
 from pslc.findings.writes import write_curve
+from pslc.jobs import MOVED, Job, Kind
 from pslc.recording import Columns, Recording
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ SMOOTH = 24
 """Bins over which write amplification is taken: one superblock is many bins."""
 
 
-def of_writes(recording: Recording, phases: list[dict[str, Any]]) -> list[Picture]:
+def of_writes(recording: Recording, phases: list[PhaseRow]) -> list[Picture]:
     """Speed against bytes with its phases, and every other curve."""
     found = [speed_by_bytes(recording, phases)] if recording.written_bytes else []
     return found + of_any(recording)
@@ -38,7 +39,7 @@ def of_any(recording: Recording) -> list[Picture]:
     return found
 
 
-def speed_by_bytes(recording: Recording, phases: list[dict[str, Any]]) -> Picture:
+def speed_by_bytes(recording: Recording, phases: list[PhaseRow]) -> Picture:
     """MB/s against GB written, with the phases as bands."""
     bands = [
         Band(
@@ -145,9 +146,9 @@ def _latency(recording: Recording) -> Picture:
     return Picture("latency", "Latency of requests over time", "minutes", "ms", lines, log_y=True)
 
 
-def _slowest_jobs(recording: Recording) -> list[tuple[dict[str, Any], str]]:
+def _slowest_jobs(recording: Recording) -> list[tuple[Job, Kind]]:
     """Each job and kind of request that it made, in order; of very many those with the longest mean latencies."""
-    found = [(job, kind) for job in recording.jobs for kind in ("read", "write") if job[kind]["total_ios"]]
+    found = [(job, kind) for job in recording.jobs for kind in MOVED if job[kind]["total_ios"]]
     means = sorted((job[kind]["lat_ns"]["mean"] for job, kind in found), reverse=True)
     least = means[MOST_LINES - 1] if len(found) > MOST_LINES else 0.0
     return [(job, kind) for job, kind in found if job[kind]["lat_ns"]["mean"] >= least][:MOST_LINES]

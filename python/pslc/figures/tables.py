@@ -1,11 +1,13 @@
 """The tables that any recording has."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pslc import words
+from pslc.analysis import PhaseRow, Writes
 from pslc.figures.picture import Table
 from pslc.formats import Row
+from pslc.jobs import KINDS, Job
 
 SURE = 0.85
 """Confidence from which it is not mentioned."""
@@ -14,7 +16,7 @@ Column = tuple[str, str, Show]
 """Its name, the key of the finding, and how it is written."""
 
 
-def of_writes(findings: dict[str, Any]) -> list[Table]:
+def of_writes(findings: Writes) -> list[Table]:
     """The phases, if there are any; see `pslc.findings.writes.of_writes`."""
     rows = [
         [
@@ -31,19 +33,19 @@ def of_writes(findings: dict[str, Any]) -> list[Table]:
     return [Table("Phases", columns, rows, words=("cause", "why"))] if rows else []
 
 
-def _why(phase: dict[str, Any]) -> str:
+def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
-    because: str = phase["because"].partition(": ")[0]
+    because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
     return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < SURE else because
 
 
-def of_jobs(jobs: list[dict[str, Any]]) -> Table:
+def of_jobs(jobs: Sequence[Job]) -> Table:
     """Each job with its speed and latencies."""
     columns = ("job", "kind", "moved", "speed", "IOPS", "mean", "median", "99 %", "99.9 %")
     rows = []
     for job in jobs:
-        for kind in ("read", "write", "trim"):
+        for kind in KINDS:
             done = job[kind]
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
@@ -65,7 +67,7 @@ def of_repeats(repeats: dict[str, Any]) -> Table:
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 
 
-def of_rows(title: str, rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> Table:
+def of_rows(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> Table:
     """Rows of findings: name of the column, key of the finding, and how it is written. What is null stays empty."""
     cells = [["" if row[key] is None else show(row[key]) for _, key, show in columns] for row in rows]
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])

@@ -1,7 +1,7 @@
 """What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
 about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from pslc.doubt import Doubt, Kinds
 from pslc.facts import Device, Facts, FileSystem, Moment
 from pslc.formats import Foreign
 from pslc.job_options import said
+from pslc.jobs import Job
 from pslc.recording import Recording
 
 
@@ -121,7 +122,7 @@ def _others(recording: Recording) -> float:
     return 1 - ours / moved if moved > ours else 0.0
 
 
-def of_jobs(jobs: list[dict[str, Any]]) -> Iterator[Doubt]:
+def of_jobs(jobs: Sequence[Job]) -> Iterator[Doubt]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
         options = said(job)
@@ -152,7 +153,7 @@ def of_foreign(foreign: Foreign) -> list[Doubt]:
     return found
 
 
-def _speeds(jobs: list[dict[str, Any]]) -> list[float]:
+def _speeds(jobs: Sequence[Job]) -> list[float]:
     """Mean speeds of the jobs; 0 stands for none."""
     kinds = [job[kind] for job in jobs for kind in ("read", "write") if job[kind]["total_ios"]]
     return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]

@@ -12,6 +12,7 @@ from pslc.analysis import Phase, Place, Seen
 from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
 from pslc.job_options import Said, said
+from pslc.jobs import Job
 from pslc.recording import Recording
 
 MAPPED = 1024
@@ -165,7 +166,7 @@ def _written(recording: Recording) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
 
 
-def _writing(recording: Recording) -> list[tuple[dict[str, Any], Said]]:
+def _writing(recording: Recording) -> list[tuple[Job, Said]]:
     return [(job, said(job)) for job in recording.jobs if job["write"]["total_ios"]]
 
 

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pslc._native import version
-from pslc.analysis import Curve, Seen, causes_from_outside
+from pslc.analysis import Curve, Seen, Writes, causes_from_outside
 from pslc.errors import RecordingError
 from pslc.findings import doubts
 from pslc.findings.writes import of_curve
@@ -15,7 +14,7 @@ from pslc.formats import Foreign
 from pslc.recording import Columns, Findings, Recording
 
 
-def analyzed(foreign: Foreign, told: Seen | None = None) -> dict[str, Any]:
+def analyzed(foreign: Foreign, told: Seen | None = None) -> Writes:
     """The findings of data of one run; see `pslc.findings.writes.of_writes`.
 
     Args:
@@ -42,7 +41,7 @@ def analyzed(foreign: Foreign, told: Seen | None = None) -> dict[str, Any]:
     return findings
 
 
-def as_recording(foreign: Foreign, findings: dict[str, Any], path: Path) -> Recording:
+def as_recording(foreign: Foreign, findings: Writes, path: Path) -> Recording:
     """The data as if they had been recorded by a run: its series are those of the curve, without latencies."""
     columns = _columns(foreign.curve)
     seconds = foreign.curve.total_seconds if foreign.curve else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.findings.evidence import began
 from pslc.findings.writes import write_curve
+from pslc.jobs import KINDS, MOVED, Job, Kind
 from pslc.recording import Recording
 
 BUFFER = 64 << 20
@@ -21,36 +21,42 @@ CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
 
 
-def jobs(recording: Recording) -> Iterator[tuple[str, dict[str, Any]]]:
+def jobs(recording: Recording) -> Iterator[tuple[str, Job]]:
     """Name and latencies of each job that did something: one that was cut off before tells nothing."""
     for job in recording.jobs:
-        if any(job[kind]["total_ios"] for kind in ("read", "write", "trim")):
+        if any(job[kind]["total_ios"] for kind in KINDS):
             yield job["name"], job
 
 
-def seconds(job: dict[str, Any]) -> float:
+def seconds(job: Job) -> float:
     """How long it took."""
     return max(int(job["elapsed_ns"]), 1) / 1e9
 
 
-def speed(job: dict[str, Any], kind: str) -> float:
+def speed(job: Job, kind: Kind) -> float:
     """Bytes a second of a kind, `read` or `write`."""
     return float(job[kind]["io_bytes"] / seconds(job))
 
 
-def rate(job: dict[str, Any], kind: str) -> float:
+def rate(job: Job, kind: Kind) -> float:
     """Requests a second of a kind."""
     return float(job[kind]["total_ios"] / seconds(job))
 
 
-def latency(job: dict[str, Any], kind: str, percent: float | None = None) -> float:
+def latency(job: Job, kind: Kind, percent: float | None = None) -> float:
     """Seconds: the mean, or what so many percent of the requests took at most; 0 without requests."""
     done = job[kind]["lat_ns"]
     at = done["mean"] if percent is None else done["percentile"].get(f"{percent:.6f}", 0)
     return float(at) / 1e9
 
 
-def idle(job: dict[str, Any]) -> float:
+def mean_latency(job: Job) -> float:
+    """Seconds: the mean over reads and writes."""
+    counts = [job[kind]["total_ios"] for kind in MOVED]
+    return sum(n * latency(job, kind) for n, kind in zip(counts, MOVED, strict=True)) / max(sum(counts), 1)
+
+
+def idle(job: Job) -> float:
     """Seconds for which the drive was left alone before it."""
     return float(job["options"].get("pause", "0us").removesuffix("us")) / 1e6
 

@@ -1,15 +1,40 @@
 """What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
 
-from typing import Any
+from typing import TypedDict
 
 from pslc.recording import Recording
 
 YEAR_S = 365.25 * 86400
-NAMES = ("slc_per_host", "folded_per_host", "collected_per_host", "waf", "wear_main", "wear_static", "life_bytes")
 WRITTEN = "host_write_bytes_total"
 
 
-def of_wear(part: Recording) -> dict[str, Any]:
+class Wear(TypedDict):
+    """Of what a simulated drive did; see `of_wear`."""
+
+    slc_per_host: float | None
+    folded_per_host: float | None
+    collected_per_host: float | None
+    waf: float | None
+    wear_main: float | None
+    wear_static: float | None
+    life_bytes: float | None
+
+
+class Load(TypedDict):
+    """What a load costs the cells; see `of_load`."""
+
+    waf: float | None
+    life_bytes: float | None
+    life_years: float | None
+
+
+UNKNOWN: Wear = {
+    "slc_per_host": None, "folded_per_host": None, "collected_per_host": None, "waf": None, "wear_main": None,
+    "wear_static": None, "life_bytes": None,
+}  # fmt: skip
+
+
+def of_wear(part: Recording) -> Wear:
     """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
 
     - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
@@ -19,9 +44,9 @@ def of_wear(part: Recording) -> dict[str, Any]:
     """
     facts = part.facts
     change = {name: float(part.totals[name] - part.before[name]) for name in part.before if name.endswith("_total")}
-    host = change.get("host_write_bytes_total", 0.0)
+    host = change.get(WRITTEN, 0.0)
     if not host or "native_cycles" not in facts:
-        return dict.fromkeys(NAMES)
+        return {**UNKNOWN}
     slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
     static, all_blocks = facts["static_superblocks"], facts["superblocks"]
     # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
@@ -44,22 +69,22 @@ def of_wear(part: Recording) -> dict[str, Any]:
     }
 
 
-def life_years(wear: dict[str, Any], written_bytes: float, seconds: float) -> float | None:
-    """How long a drive lasts that so much is written to in so many seconds, all the time; `wear` as of `of_wear`."""
-    if not wear["life_bytes"] or not written_bytes or not seconds:
+def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -> float | None:
+    """How long a drive lasts that can take `life_bytes`, where so much is written in so many seconds, all the time."""
+    if life_bytes is None or not written_bytes or not seconds:
         return None
-    return float(wear["life_bytes"]) / (written_bytes / seconds) / YEAR_S
+    return life_bytes / (written_bytes / seconds) / YEAR_S
 
 
-def of_load(recording: Recording) -> dict[str, Any]:
+def of_load(recording: Recording) -> Load:
     """Of the work of a job file on a simulated drive: `waf` as in `of_wear`; `life_bytes` and `life_years` if it goes
     on all the time, with what folding the data that are still in the cache will cost. Null where nothing is known."""
     wear, facts = of_wear(recording), recording.facts
-    if not wear["life_bytes"]:
+    if wear["wear_main"] is None or wear["wear_static"] is None or not wear["life_bytes"]:
         return {"waf": wear["waf"], "life_bytes": None, "life_years": None}
     grown = {name: recording.totals[name] - recording.before[name] for name in ("slc_valid_bytes", WRITTEN)}
     main = (facts["superblocks"] - facts["static_superblocks"]) * facts["native_superblock_bytes"]
-    wear["wear_main"] += max(grown["slc_valid_bytes"], 0) / main / facts["native_cycles"]
-    wear["life_bytes"] = grown[WRITTEN] / max(wear["wear_main"], wear["wear_static"])
-    years = life_years(wear, grown[WRITTEN], recording.drive_time_s)
-    return {"waf": wear["waf"], "life_bytes": wear["life_bytes"], "life_years": years}
+    worn = wear["wear_main"] + max(grown["slc_valid_bytes"], 0) / main / facts["native_cycles"]
+    life = grown[WRITTEN] / max(worn, wear["wear_static"])
+    years = life_years(life, grown[WRITTEN], recording.drive_time_s)
+    return {"waf": wear["waf"], "life_bytes": life, "life_years": years}

@@ -2,13 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pslc import words
-from pslc.analysis import Curve, Doubts, Evidence, Explain, Found, Phase, Seen, causes_from_outside, find, phase_cause
+from pslc.analysis import (
+    Curve,
+    Doubts,
+    Evidence,
+    Explain,
+    Found,
+    Phase,
+    Seen,
+    Writes,
+    causes_from_outside,
+    find,
+    phase_cause,
+)
 from pslc.findings.evidence import (
     began,
     changes_within,
@@ -33,7 +45,7 @@ EARLY = 0.9
 """A cache that was full by the counters before this share of where the speed fell was full without being seen."""
 
 
-def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
+def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     """What the writes of a recording say.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
@@ -65,7 +77,8 @@ def of_writes(recording: Recording, *, outside: bool = False) -> dict[str, Any]:
     )
     if recording.is_simulated and not outside:
         _by_the_counters(recording, found)
-    return found | {"throttled_s": throttled(recording)}
+    found["throttled_s"] = throttled(recording)
+    return found
 
 
 def _to_be_written(recording: Recording) -> int:
@@ -75,7 +88,7 @@ def _to_be_written(recording: Recording) -> int:
     return size - recording.capacity_bytes * before // 100
 
 
-def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
+def _by_the_counters(recording: Recording, found: Writes) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, and it may
     have been full without the speed showing it."""
     least = found["cache_bytes_low"]
@@ -84,12 +97,15 @@ def _by_the_counters(recording: Recording, found: dict[str, Any]) -> None:
     left = left_the_cache(recording)
     sooner = least if found["cache_bytes"] is None else EARLY * least - _handed_out(recording)
     if left is not None and left < sooner:
-        found |= dict.fromkeys(("cache_bytes", "cache_bytes_low", "cache_bytes_high"))
+        found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
     elif found["cache_bytes"] is not None:
         held = held_in_memory(recording, found["cache_bytes"])
-        for name in ("cache_bytes", "cache_bytes_low", "cache_bytes_high"):
-            found[name] = round(found[name] - held)
+        found |= {
+            "cache_bytes": round(found["cache_bytes"] - held),
+            "cache_bytes_low": round(least - held),
+            "cache_bytes_high": round((found["cache_bytes_high"] or least) - held),
+        }
 
 
 def of_curve(
@@ -101,7 +117,7 @@ def of_curve(
     interrupted: bool = False,
     phases_too: bool = True,
     seen: Seen | None = None,
-) -> dict[str, Any]:
+) -> Writes:
     """What a write curve says; see `of_writes`."""
     if curve is None or not phases_too:
         mean = curve.total_bytes / curve.total_seconds if curve else None

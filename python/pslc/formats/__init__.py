@@ -17,6 +17,7 @@ from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.errors import RecordingError
 from pslc.job_options import said
+from pslc.jobs import Job
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
@@ -83,7 +84,7 @@ class Foreign:
 
     name: str
     curve: Curve | None
-    jobs: list[dict[str, Any]] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     zeroes: bool = False

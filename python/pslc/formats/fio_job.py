@@ -3,16 +3,15 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pslc import formats
 from pslc.formats import Foreign, Hints
+from pslc.jobs import Done, Job
 
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
-NOTHING: dict[str, Any] = {
+NOTHING: Done = {
     "io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},
 }  # fmt: skip
-KINDS = ("read", "write", "trim")
 
 
 def matches(path: Path, head: str) -> bool:
@@ -25,7 +24,7 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """The options of the jobs of all files, those of `global` among them."""
     del hints
-    jobs: list[dict[str, Any]] = []
+    jobs: list[Job] = []
     for path in paths:
         common: dict[str, str] = {}
         options = common
@@ -35,7 +34,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
                 options = common
             elif section:
                 options = dict(common)
-                jobs.append({"name": section[1], "options": options, "notes": []} | dict.fromkeys(KINDS, NOTHING))
+                jobs.append(Job(name=section[1], options=options, notes=[], read=NOTHING, write=NOTHING, trim=NOTHING))
             elif line.strip() and line.lstrip()[0] not in "#;":
                 name, _, value = line.partition("=")
                 options[name.strip()] = value.strip() or "1"

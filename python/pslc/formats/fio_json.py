@@ -7,6 +7,7 @@ from typing import Any
 
 from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints
+from pslc.jobs import Done, Job
 
 
 def matches(path: Path, head: str) -> bool:
@@ -30,16 +31,18 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(paths[0].name, None, jobs)
 
 
-def _job(job: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+def _job(job: dict[str, Any], common: dict[str, Any]) -> Job:
     return {
         "name": str(job["jobname"]),
         "options": {name: str(value) for name, value in (common | job.get("job options", {})).items()},
         "notes": [],
-        **{kind: _kind(job.get(kind, {})) for kind in ("read", "write", "trim")},
+        "read": _kind(job.get("read", {})),
+        "write": _kind(job.get("write", {})),
+        "trim": _kind(job.get("trim", {})),
     }
 
 
-def _kind(done: dict[str, Any]) -> dict[str, Any]:
+def _kind(done: dict[str, Any]) -> Done:
     latency = done.get("lat_ns") or {}
     completion = done.get("clat_ns") or {}
     percentiles = {name: _number(float(ns)) for name, ns in completion.get("percentile", {}).items()}

@@ -112,10 +112,10 @@ def rows(sides: Sequence[Side]) -> list[Row]:
 
 
 def _wear(recording: Recording) -> dict[str, comparison.Figure | None]:
-    found = wear.of_wear(recording) if recording.is_simulated else {}
-    life = found.get("life_bytes")
+    found = wear.of_wear(recording) if recording.is_simulated else wear.UNKNOWN
+    waf, life = found["waf"], found["life_bytes"]
     return {
-        "WAF": None if found.get("waf") is None else comparison.rate(found["waf"]),
+        "WAF": None if waf is None else comparison.rate(waf),
         "life": None if life is None else comparison.rate(life / recording.capacity_bytes),
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pslc.facts import DiskCounts
+from pslc.jobs import KINDS, Done, Job, Kind, SteadyState, Times
 from pslc.recording import Recording
 
 VERSION = "3.33"
@@ -15,7 +16,7 @@ VERSION = "3.33"
 DEFAULT = [f"{percent:.6f}" for percent in (1, 5, *range(10, 91, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
 """The percentiles that fio shows."""
 
-NONE: dict[str, Any] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
+NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
 """Times of no request."""
 
 
@@ -79,7 +80,7 @@ def _disk(found: DiskCounts) -> dict[str, Any]:
     }
 
 
-def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any]:
+def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
     group = [other for other in recording.jobs if other["groupid"] == job["groupid"]]
     common = job["global_options"]
     sync = job["sync"]
@@ -93,7 +94,7 @@ def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any
         # Of the whole run, in fio as well.
         "elapsed": math.floor(recording.drive_time_s) + 1,
         "job options": _valued({k: v for k, v in job["options"].items() if common.get(k) != v}),
-        **{kind: _kind(job, kind, group, bins) for kind in ("read", "write", "trim")},
+        **{kind: _kind(job, kind, group, bins) for kind in KINDS},
         "sync": {"total_ios": sync["total_ios"], "lat_ns": _latency(sync["lat_ns"], _percentiles(job), bins)},
         "job_runtime": job["worked_ns"] // 1_000_000,
         "usr_cpu": _share(usage.get("user_ns", 0), job["worked_ns"]),
@@ -113,7 +114,7 @@ def _job(job: dict[str, Any], recording: Recording, bins: bool) -> dict[str, Any
     }
 
 
-def _latency_target(job: dict[str, Any]) -> dict[str, Any]:
+def _latency_target(job: Job) -> dict[str, Any]:
     """The depth that was found; of a job that looked for none, its own."""
     # Older recordings have none.
     found = job.get("latency_target", {})
@@ -125,7 +126,7 @@ def _latency_target(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _steady(found: dict[str, Any]) -> dict[str, Any]:
+def _steady(found: SteadyState) -> dict[str, Any]:
     """What a job with `steadystate` saw of itself; seconds that have not been are 0, as in fio."""
     unit = "%" if found["percent"] else ""
     iops, bw = (rates + [0] * (found["duration_s"] - len(rates)) for rates in (found["iops"], found["bytes_per_s"]))
@@ -149,19 +150,19 @@ def _share(part_ns: int, whole_ns: int) -> float:
     return round(100.0 * part_ns / whole_ns, 6) if whole_ns else 0.0
 
 
-def _percentiles(job: dict[str, Any]) -> list[str]:
+def _percentiles(job: Job) -> list[str]:
     """Which ones a job asked for (`percentile_list`), as its latencies name them."""
     asked = job["options"].get("percentile_list", "")
     return [f"{percent:.6f}" for percent in sorted(float(part) for part in asked.split(":"))] if asked else DEFAULT
 
 
-def _batches(job: dict[str, Any]) -> dict[str, float]:
+def _batches(job: Job) -> dict[str, float]:
     """Requests are handed over, and come back, one by one."""
-    some = any(job[kind]["total_ios"] for kind in ("read", "write", "trim"))
+    some = any(job[kind]["total_ios"] for kind in KINDS)
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
 
-def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]], bins: bool) -> dict[str, Any]:
+def _kind(job: Job, kind: Kind, group: Sequence[Job], bins: bool) -> dict[str, Any]:
     done = job[kind]
     runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
@@ -184,12 +185,12 @@ def _kind(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]], bins:
     }
 
 
-def _asked(job: dict[str, Any], option: str, default: bool) -> bool:
+def _asked(job: Job, option: str, default: bool) -> bool:
     return bool(job["options"].get(option, str(int(default))) not in ("0", "false"))
 
 
-def _latency(latency: dict[str, Any], percentiles: Sequence[str], bins: bool) -> dict[str, Any]:
-    found = {name: latency[name] for name in ("min", "max", "mean", "stddev")} | {"N": latency["n"]}
+def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {name: latency[name] for name in ("min", "max", "mean", "stddev")} | {"N": latency["n"]}
     if percentiles and latency["percentile"]:
         found["percentile"] = {name: latency["percentile"][name] for name in percentiles}
         if bins:
@@ -197,7 +198,7 @@ def _latency(latency: dict[str, Any], percentiles: Sequence[str], bins: bool) ->
     return found
 
 
-def _samples(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _samples(job: Job, kind: Kind, group: Sequence[Job]) -> dict[str, Any]:
     """Bandwidth (KiB/s) and requests a second, as they were sampled (`bwavgtime`, `iopsavgtime`)."""
     bw, iops = job[kind]["samples"]["bytes_per_s"], job[kind]["samples"]["iops"]
     # Of what the group moved in this direction.
@@ -217,5 +218,5 @@ def _samples(job: dict[str, Any], kind: str, group: Sequence[dict[str, Any]]) ->
     }
 
 
-def _bytes_per_s(done: dict[str, Any]) -> float:
+def _bytes_per_s(done: Done) -> float:
     return 1e9 * float(done["io_bytes"]) / done["runtime_ns"] if done["runtime_ns"] else 0.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from pslc import files, suites
 from pslc._native import plan_jobs
 from pslc.errors import JobError
-from pslc.job_options import said
+from pslc.job_options import of_options
 from pslc.traces import Replay
 
 STDIN = "-"
@@ -55,7 +55,7 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     if not scale.isdigit() or not int(scale):
         raise JobError(f"replay_time_scale={scale}", "a percentage: 200 is twice as fast")
     asap = job.get("replay_no_stall", "0") not in ("0", "false")
-    depth = said({"options": job})["iodepth"]
+    depth = of_options(job)["iodepth"]
     how = replace(how, pace="asap" if asap else "original", speed=int(scale) / 100, iodepth=depth)
     return Path(job["read_iolog"]), how
 

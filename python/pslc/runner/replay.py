@@ -13,7 +13,7 @@ from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling, version
 from pslc.errors import JobError, PslcError
 from pslc.recording import Recording
 from pslc.runner.plan import Plan, of_its_life, places
-from pslc.suites.trace import SMALLEST, row
+from pslc.suites.trace import SMALLEST, WhatIf, row
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, Target, find_target
 
@@ -75,7 +75,7 @@ def replay(
         "began_unix_ns": time_ns(),
     }
 
-    def made(result: dict[str, Any], what_if: list[dict[str, Any]] | None = None, of: Target = target) -> Recording:
+    def made(result: dict[str, Any], what_if: list[WhatIf] | None = None, of: Target = target) -> Recording:
         asked_for = survey or result["survey"]
         about = {"file": str(path), "survey": asked_for, "how": how.document(), "replay": result.get("replay")}
         facts = of.facts | {"trace": about | ({"what_if": what_if} if what_if is not None else {})}
@@ -154,28 +154,28 @@ def _others(
     target: Target,
     file: TraceFile,
     asked: dict[str, Any],
-    first: dict[str, Any],
-    told: Callable[[dict[str, Any], Target], dict[str, Any]],
-) -> list[dict[str, Any]]:
+    first: WhatIf,
+    told: Callable[[dict[str, Any], Target], WhatIf],
+) -> list[WhatIf]:
     """The same trace with other caches: off, of nothing else, and the smallest that takes all of it."""
 
-    def run(*changes: str) -> dict[str, Any]:
+    def run(*changes: str) -> WhatIf:
         other = find_target(",".join([target.spec, *changes]))
         drive = other.open()
         assert isinstance(drive, SimDrive)
         return told(drive.replay(file, asked), other)
 
-    rows = []
+    rows: list[WhatIf] = []
     for name, mode in (("cache off", "pure-xlc"), ("all pSLC", "pure-slc")):
         try:
-            rows.append(run(f"cache.mode={mode}") | {"name": name})
+            rows.append({**run(f"cache.mode={mode}"), "name": name})
         except PslcError as error:
             rows.append({"name": name, "refused": error.message.lstrip(": ")})
     smallest = _smallest(target, first, run)
     return [*rows, *([smallest] if smallest else [])]
 
 
-def _smallest(target: Target, first: dict[str, Any], run: Callable[..., dict[str, Any]]) -> dict[str, Any] | None:
+def _smallest(target: Target, first: WhatIf, run: Callable[..., WhatIf]) -> WhatIf | None:
     """The smallest cache that is enough, if the drive's own is, found by halves; None where the drive has none."""
     mode = next((line.split('"')[1] for line in target.profile.splitlines() if line.startswith("mode = ")), "")
     if mode not in SIZES:
@@ -183,20 +183,21 @@ def _smallest(target: Target, first: dict[str, Any], run: Callable[..., dict[str
     if not first["enough"]:
         return {"name": SMALLEST, "refused": "larger than the drive's own"}
     key, least = SIZES[mode], int(target.facts["slc_superblock_bytes"])
-    enough, short = first | {"cache_bytes": int(target.facts["cache_bytes"])}, 0
+    enough, large, short = first, int(target.facts["cache_bytes"]), 0
     # What was ever in it is where to look first.
-    guess = min(max(first["cache_most_bytes"], least), enough["cache_bytes"])
-    while enough["cache_bytes"] > max(short * NEAR, short + least):
-        size = guess or (enough["cache_bytes"] + short) // 2
+    guess = min(max(first["cache_most_bytes"] or 0, least), large)
+    while large > max(short * NEAR, short + least):
+        size = guess or (large + short) // 2
         guess = 0
         try:
-            found = run(f"{key}={size}B") | {"cache_bytes": size}
+            found = run(f"{key}={size}B")
         except PslcError:
-            found = {"enough": False}
-        if found["enough"]:
-            if size >= enough["cache_bytes"]:
-                break
-            enough = found
-        else:
             short = size
-    return enough | {"name": SMALLEST}
+            continue
+        if not found["enough"]:
+            short = size
+        elif size < large:
+            enough, large = found, size
+        else:
+            break
+    return {**enough, "name": SMALLEST, "cache_bytes": large}

@@ -18,6 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pslc import units
+from pslc.jobs import Job
 from pslc.processes import end_with_parent
 from pslc.runner.prepared import Prepared
 from pslc.studies.points import Point
@@ -100,7 +101,7 @@ def of_drive(recording: Recording) -> Row:
     return {"native_per_host": native, "slc_per_host": slc, "write_amplification": native + slc}
 
 
-def of_jobs(jobs: Sequence[dict[str, Any]]) -> Row:
+def of_jobs(jobs: Sequence[Job]) -> Row:
     """What each job of a job file got: `JOB_write_bytes_per_s`, `JOB_write_mean_s`, `JOB_write_p99_s`, and of reads."""
     row: Row = {}
     for job in jobs:

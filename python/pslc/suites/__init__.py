@@ -9,7 +9,7 @@ new file here, a section in docs/suites.md, and nothing else.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -37,15 +37,15 @@ class Suite(Protocol):
         """The steps, as fio job files."""
 
     @staticmethod
-    def findings(recording: Recording) -> dict[str, Any]:
+    def findings(recording: Recording) -> Mapping[str, Any]:
         """What the recording says, in base units, by name; `doubts` among them."""
 
     @staticmethod
-    def sentences(findings: dict[str, Any]) -> list[str]:
+    def sentences(findings: Any) -> list[str]:
         """The findings in words, the most important first."""
 
     @staticmethod
-    def tables(findings: dict[str, Any]) -> list[Table]:
+    def tables(findings: Any) -> list[Table]:
         """The findings in rows."""
 
     @staticmethod

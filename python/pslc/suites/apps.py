@@ -5,15 +5,16 @@ ours, and no score of theirs is given: only the bandwidth while requests are und
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency, speed
+from pslc.findings.measure import jobs, latency, mean_latency, speed
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
@@ -63,36 +64,64 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """An application."""
+
+    app: str
+    bytes_per_s: float
+    access_s: float
+    read_s: float
+    write_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    apps: list[Row]
+    mean_bytes_per_s: float | None
+    mean_access_s: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `apps`: of each `app` `bytes_per_s` (requests are always under way), `access_s` (mean over reads and writes),
       `read_s`, `write_s`
     - `mean_bytes_per_s`, `mean_access_s`: geometric means over them
     """
-    rows = []
+    rows: list[Row] = []
     for name, job in jobs(recording):
         if name in PROFILES:
-            counts = [job[kind]["total_ios"] for kind in ("read", "write")]
-            takes = [latency(job, kind) for kind in ("read", "write")]
-            mean = sum(n * t for n, t in zip(counts, takes, strict=True)) / max(sum(counts), 1)
-            row = {"app": name, "bytes_per_s": speed(job, "read") + speed(job, "write"), "access_s": mean}
-            rows.append(row | {"read_s": takes[0], "write_s": takes[1]})
-    means = {
-        f"mean_{key}": float(np.exp(np.mean(np.log([row[key] for row in rows])))) if rows else None
-        for key in ("bytes_per_s", "access_s")
+            rows.append(
+                {
+                    "app": name,
+                    "bytes_per_s": speed(job, "read") + speed(job, "write"),
+                    "access_s": mean_latency(job),
+                    "read_s": latency(job, "read"),
+                    "write_s": latency(job, "write"),
+                }
+            )
+    return {
+        "apps": rows,
+        "mean_bytes_per_s": _mean([row["bytes_per_s"] for row in rows]),
+        "mean_access_s": _mean([row["access_s"] for row in rows]),
+        "doubts": [],
     }
-    return {"apps": rows, **means, "doubts": []}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def _mean(values: list[float]) -> float | None:
+    return float(np.exp(np.mean(np.log(values)))) if values else None
+
+
+def sentences(findings: Findings) -> list[str]:
     """The means."""
-    if findings["mean_bytes_per_s"] is None:
+    speed, access = findings["mean_bytes_per_s"], findings["mean_access_s"]
+    if speed is None or access is None:
         return []
-    mean = words.speed(findings["mean_bytes_per_s"])
-    said = f"Everyday work, imitated: {mean}, {words.span(findings['mean_access_s'])} per request."
+    said = f"Everyday work, imitated: {words.speed(speed)}, {words.span(access)} per request."
     return [said, "The requests are our own, not a vendor's trace, so there is no vendor's score."]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row an application."""
     columns: list[Column] = [
         ("application", "app", str),

@@ -7,13 +7,15 @@ no less). Scores are in MB/s: reading seq/10 + 4K + 64, writing the same, in all
 page cache.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import jobs, latency, seconds, speed
+from pslc.jobs import MOVED
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
@@ -61,23 +63,51 @@ def steps(region: Region) -> Steps:
         yield source + region.job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0, **common)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A test."""
+
+    test: str
+    read_bytes_per_s: float
+    write_bytes_per_s: float
+
+
+class Copy(TypedDict):
+    """A copy."""
+
+    test: str
+    seconds: float
+    bytes_per_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    as_ssd: list[Row]
+    access_read_s: float | None
+    access_write_s: float | None
+    read_score: int
+    write_score: int
+    total_score: int
+    copies: list[Copy]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `as_ssd`: of each `test` (`Seq`, `4K`, `4K-64Thrd`) `read_bytes_per_s`, `write_bytes_per_s`
     - `access_read_s`, `access_write_s`
     - `read_score`, `write_score`, `total_score`
     - `copies`: `test`, `seconds`, `bytes_per_s`
     """
     done = dict(jobs(recording))
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for test, name in (("Seq", "seq"), ("4K", "4k"), ("4K-64Thrd", "64")):
-        pair = [done.get(f"{name}-{kind}") for kind in ("read", "write")]
-        read, write = (speed(job, kind) if job else 0.0 for job, kind in zip(pair, ("read", "write"), strict=True))
+        read, write = (speed(done[job], kind) if (job := f"{name}-{kind}") in done else 0.0 for kind in MOVED)
         rows.append({"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write})
     (seq_r, seq_w), (four_r, four_w), (many_r, many_w) = (
         (row["read_bytes_per_s"] / 1e6, row["write_bytes_per_s"] / 1e6) for row in rows
     )
     total = 0.15 * seq_w + 0.1 * seq_r + 2 * four_r + four_w + many_w + 1.5 * many_r
-    copies = [
+    copies: list[Copy] = [
         {"test": name, "seconds": seconds(done[f"copy-{name}"]), "bytes_per_s": speed(done[f"copy-{name}"], "write")}
         for name in COPIES
         if f"copy-{name}" in done
@@ -94,20 +124,20 @@ def findings(recording: Recording) -> dict[str, Any]:
     }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The scores."""
-    scores = [findings[f"{name}_score"] for name in ("read", "write", "total")]
+    scores = (findings["read_score"], findings["write_score"], findings["total_score"])
     return ["AS-SSD-compatible scores: {} read, {} write, {} total.".format(*scores)]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The familiar rows, and the copies."""
     columns: list[Column] = [
         ("copy", "test", str),
         ("time", "seconds", words.span),
         ("speed", "bytes_per_s", words.speed),
     ]
-    access = [words.span(findings[f"access_{kind}_s"] or 0.0) for kind in ("read", "write")]
+    access = [words.span(took or 0.0) for took in (findings["access_read_s"], findings["access_write_s"])]
     first = classic.table("AS-SSD-compatible", findings["as_ssd"])
     first = Table(first.title, first.columns, [*first.rows, ["Access time", *access]], first.words)
     return [first, of_rows("Copies", findings["copies"], columns)]

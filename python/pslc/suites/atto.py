@@ -4,9 +4,10 @@ ATTO-compatible: a file of 256 MB, written then read in sequence at each size, q
 cache. Sizes below 4 KiB are left out where the target takes none.
 """
 
-from typing import Any
+from typing import TypedDict
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import classic, curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.measure import jobs, speed
@@ -35,9 +36,25 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A size of requests."""
+
+    test: str
+    request_bytes: int
+    write_bytes_per_s: float | None
+    read_bytes_per_s: float | None
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    atto: list[Row]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `atto`: of each `request_bytes` `write_bytes_per_s`, `read_bytes_per_s`; `test` is the size in words"""
-    rows: dict[int, dict[str, Any]] = {}
+    rows: dict[int, Row] = {}
     for name, job in jobs(recording):
         kind, _, bs = name.partition("-")
         if kind in ("read", "write"):
@@ -46,23 +63,29 @@ def findings(recording: Recording) -> dict[str, Any]:
             row = rows.setdefault(
                 size, {"test": of, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None}
             )
-            row[f"{kind}_bytes_per_s"] = speed(job, kind)
+            if kind == "read":
+                row["read_bytes_per_s"] = speed(job, "read")
+            else:
+                row["write_bytes_per_s"] = speed(job, "write")
     return {"atto": list(rows.values()), "doubts": []}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The most, and from which size on it is nearly that."""
     said = []
-    for kind in ("write", "read"):
-        some = [row for row in findings["atto"] if row[f"{kind}_bytes_per_s"]]
-        if some:
-            most = max(row[f"{kind}_bytes_per_s"] for row in some)
-            enough = next(row["test"] for row in some if row[f"{kind}_bytes_per_s"] >= 0.9 * most)
+    speeds = {
+        "write": [(row["test"], row["write_bytes_per_s"]) for row in findings["atto"]],
+        "read": [(row["test"], row["read_bytes_per_s"]) for row in findings["atto"]],
+    }
+    for kind, of in speeds.items():
+        most = max((speed for _, speed in of if speed), default=0.0)
+        if most:
+            enough = next(test for test, speed in of if speed and speed >= 0.9 * most)
             said.append(f"ATTO-compatible {kind}: up to {words.speed(most)}, 90 % of that from {enough} on.")
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a size."""
     return [classic.table("ATTO-compatible", findings["atto"])]
 

@@ -5,7 +5,7 @@ slow, short bursts of 128 KiB writes after pauses too short for the drive to beg
 of the link, before the cells hold it up, is the buffer.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
 from pslc.findings.measure import jobs, latency, seconds
+from pslc.jobs import Job
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
@@ -57,7 +58,22 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Findings(TypedDict):
+    """See `findings`."""
+
+    ack_s: float | None
+    ack_p99_s: float | None
+    flushed_s: float | None
+    link_bytes_per_s: float | None
+    cells_bytes_per_s: float | None
+    bursts: list[int]
+    buffer_bytes: float | None
+    buffer_bytes_low: int | None
+    buffer_bytes_high: int | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `ack_s`, `ack_p99_s`: a 4 KiB write, one at a time
     - `flushed_s`: the same with a flush after it, both together
     - `link_bytes_per_s`: of 128 KiB writes, one at a time, while the buffer takes them; `cells_bytes_per_s`: after
@@ -65,9 +81,18 @@ def findings(recording: Recording) -> dict[str, Any]:
       slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
-    found: dict[str, Any] = {"ack_s": None, "ack_p99_s": None, "flushed_s": None}
-    found |= {"link_bytes_per_s": None, "cells_bytes_per_s": None, "bursts": []}
-    found |= {"buffer_bytes": None, "buffer_bytes_low": None, "buffer_bytes_high": None, "doubts": []}
+    found: Findings = {
+        "ack_s": None,
+        "ack_p99_s": None,
+        "flushed_s": None,
+        "link_bytes_per_s": None,
+        "cells_bytes_per_s": None,
+        "bursts": [],
+        "buffer_bytes": None,
+        "buffer_bytes_low": None,
+        "buffer_bytes_high": None,
+        "doubts": [],
+    }
     for name, job in jobs(recording):
         if name == "ack":
             found |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
@@ -110,11 +135,11 @@ def findings(recording: Recording) -> dict[str, Any]:
     return found
 
 
-def _flush(job: dict[str, Any]) -> float:
+def _flush(job: Job) -> float:
     return float(job["sync"]["lat_ns"]["percentile"].get("50.000000", 0)) / 1e9
 
 
-def _late(recording: Recording, job: dict[str, Any]) -> float:
+def _late(recording: Recording, job: Job) -> float:
     """Bytes a second over the last half of a burst."""
     series = recording.bytes
     ends = series["end_ns"].astype(np.float64)
@@ -129,7 +154,7 @@ def _late(recording: Recording, job: dict[str, Any]) -> float:
     return float((done[-1] - np.interp(middle, at, done)) / (at[-1] - middle) * 1e9)
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Acknowledgement, flush, buffer."""
     said = []
     if findings["ack_s"] is not None and findings["flushed_s"] is not None:
@@ -137,13 +162,13 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         said.append(
             f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, with a flush after {flushed}."
         )
-    if findings["buffer_bytes"] is not None:
-        low, high = words.size(findings["buffer_bytes_low"]), words.size(findings["buffer_bytes_high"])
-        said.append(f"Write buffer: {words.size(findings['buffer_bytes'])} ({low} to {high}).")
+    size, low, high = findings["buffer_bytes"], findings["buffer_bytes_low"], findings["buffer_bytes_high"]
+    if size is not None and low is not None and high is not None:
+        said.append(f"Write buffer: {words.size(size)} ({words.size(low)} to {words.size(high)}).")
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The bursts."""
     rows = [{"number": number, "bytes": size} for number, size in enumerate(findings["bursts"], 1)]
     return [of_rows("Bursts", rows, [("burst", "number", words.count), ("into the buffer", "bytes", words.size)])]

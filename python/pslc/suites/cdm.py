@@ -6,14 +6,16 @@ between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB
 of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 """
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.facts import Device, Facts
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column
 from pslc.findings.measure import jobs, latency, speed
+from pslc.jobs import Job
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -65,23 +67,48 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A test."""
+
+    test: str
+    read_bytes_per_s: float
+    write_bytes_per_s: float
+    mix_bytes_per_s: float
+    read_mean_s: NotRequired[float]
+    write_mean_s: NotRequired[float]
+    read_iops: NotRequired[float]
+    write_iops: NotRequired[float]
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    cdm: list[Row]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`,
     the lowest `read_mean_s` and `write_mean_s`, and `read_iops`, `write_iops`
     """
-    table: dict[str, dict[str, Any]] = {}
+    runs: dict[str, dict[str, list[Job]]] = {}
     for name, job in jobs(recording):
         kind, _, rest = name.partition(" ")
         test, _, run = rest.partition(" run ")
-        if kind not in KINDS or run == "0":
-            continue
-        row = table.setdefault(test, {"test": test} | {f"{k}_bytes_per_s": 0.0 for k in KINDS})
-        moved = sum(speed(job, of) for of in ("read", "write"))
-        row[f"{kind}_bytes_per_s"] = max(row[f"{kind}_bytes_per_s"], moved)
-        if kind != "mix":
-            row[f"{kind}_mean_s"] = min(row.get(f"{kind}_mean_s", float("inf")), latency(job, kind))
-            row[f"{kind}_iops"] = row[f"{kind}_bytes_per_s"] / _block(test)
-    return {"cdm": list(table.values()), "doubts": []}
+        if kind in KINDS and run != "0":
+            runs.setdefault(test, {of: [] for of in KINDS})[kind].append(job)
+    return {"cdm": [_row(test, of) for test, of in runs.items()], "doubts": []}
+
+
+def _row(test: str, of: dict[str, list[Job]]) -> Row:
+    read, write, mix = (max((speed(job, "read") + speed(job, "write") for job in of[kind]), default=0.0)
+                        for kind in KINDS)  # fmt: skip
+    row: Row = {"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write, "mix_bytes_per_s": mix}
+    if of["read"]:
+        row |= {"read_mean_s": min(latency(job, "read") for job in of["read"]), "read_iops": read / _block(test)}
+    if of["write"]:
+        row |= {"write_mean_s": min(latency(job, "write") for job in of["write"]), "write_iops": write / _block(test)}
+    return row
 
 
 def _block(test: str) -> int:
@@ -89,18 +116,18 @@ def _block(test: str) -> int:
     return int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}[size[-1]]
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The first row and the last."""
     rows = findings["cdm"]
     return [f"CrystalDiskMark-compatible {row['test']}: {words.speed(row['read_bytes_per_s'])} read, "
             f"{words.speed(row['write_bytes_per_s'])} written." for row in (rows[:1] + rows[-1:])]  # fmt: skip
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The familiar rows."""
     more: list[Column] = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
     more += [("write IOPS", "write_iops", words.count), ("read takes", "read_mean_s", words.span)]
-    rows = [{"read_iops": None, "write_iops": None, "read_mean_s": None} | row for row in findings["cdm"]]
+    rows = [{"read_iops": None, "write_iops": None, "read_mean_s": None, **row} for row in findings["cdm"]]
     return [classic.table("CrystalDiskMark-compatible", rows, more)]
 
 

@@ -5,9 +5,10 @@ in many files; and 4 GB of photos. They go through the page cache where the host
 all is in the drive. A folder is files one behind the other in any order: of 32 MiB, and of 4 MiB for photos.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -51,21 +52,37 @@ def steps(region: Region) -> Steps:
         at += size
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A copy."""
+
+    files: str
+    how: str
+    bytes: int
+    seconds: float
+    bytes_per_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    copy: list[Row]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself),
     `bytes`, `seconds`, `bytes_per_s`
     """
-    rows = []
+    rows: list[Row] = []
     for name, job in jobs(recording):
         files, _, how = name.rpartition("-")
         if files in FILES:
-            size = job["write"]["io_bytes"]
-            row = {"files": files, "how": how, "bytes": size, "seconds": seconds(job)}
-            rows.append(row | {"bytes_per_s": size / seconds(job)})
+            size, took = job["write"]["io_bytes"], seconds(job)
+            rows.append({"files": files, "how": how, "bytes": size, "seconds": took, "bytes_per_s": size / took})
     return {"copy": rows, "doubts": []}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """A sentence a payload."""
     by = {(row["files"], row["how"]): row for row in findings["copy"]}
     said = []
@@ -78,7 +95,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a copy."""
     columns: list[Column] = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
     return [

@@ -5,13 +5,11 @@ hundredth of the drive in 128 KiB requests, with a minute between them in which 
 were programmed with, against what they stand, is the wear. To compare, run it with another `cache.mode`.
 """
 
-from typing import Any
-
 from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
-from pslc.findings.wear import of_wear
+from pslc.findings.wear import UNKNOWN, Wear, of_wear
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -46,7 +44,15 @@ def steps(region: Region) -> Steps:
     )
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Findings(Wear):
+    """See `findings`."""
+
+    life_years: float | None
+    life_fills: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """Of the bursts; all null where the drive does not count or its profile does not say what its cells stand.
 
     - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
@@ -55,50 +61,46 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `life_bytes`: what the host can write until the first zone has none left; `life_years` at 50 GB a day;
       `life_fills`: over the capacity
     """
-    names = ("slc_per_host", "folded_per_host", "collected_per_host", "waf", "wear_main", "wear_static")
-    found: dict[str, Any] = dict.fromkeys((*names, "life_bytes", "life_years", "life_fills")) | {"doubts": []}
-    facts = recording.facts
     if not recording.is_simulated:
-        return found | {
-            "doubts": [
-                Doubt(
-                    "wear-untold", "a real drive tells its wear in whole percents: compare its SMART data over months"
-                )
-            ]
-        }
-    if "native_cycles" not in facts:
-        return found | {
-            "doubts": [Doubt("wear-unknown", "the profile has no [wear]: add slc_cycles and native_cycles")]
-        }
-    part = recording.parts[-1]
-    found |= of_wear(part)
-    life = found["life_bytes"]
-    if life is None:
-        return found
-    return found | {
-        "life_years": life / DAILY_BYTES / 365.25,
-        "life_fills": life / recording.capacity_bytes,
+        why = "a real drive tells its wear in whole percents: compare its SMART data over months"
+        return _found(recording, UNKNOWN, Doubt("wear-untold", why))
+    if "native_cycles" not in recording.facts:
+        why = "the profile has no [wear]: add slc_cycles and native_cycles"
+        return _found(recording, UNKNOWN, Doubt("wear-unknown", why))
+    return _found(recording, of_wear(recording.parts[-1]))
+
+
+def _found(recording: Recording, wear: Wear, *doubts: Doubt) -> Findings:
+    life = wear["life_bytes"]
+    return {
+        **wear,
+        "life_years": None if life is None else life / DAILY_BYTES / 365.25,
+        "life_fills": None if life is None else life / recording.capacity_bytes,
+        "doubts": list(doubts),
     }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The life, then what it is spent on."""
-    if findings["life_bytes"] is None:
+    years, fills, main, static = (findings[name] for name in ("life_years", "life_fills", "wear_main", "wear_static"))
+    if findings["life_bytes"] is None or years is None or fills is None or main is None or static is None:
         return []
-    first = "the static cache" if findings["wear_static"] > findings["wear_main"] else "the main area"
-    years = findings["life_years"]
+    first = "the static cache" if static > main else "the main area"
     lasts = f"{12 * years:.0f} months" if years < 2 else f"{years:.0f} years"
-    parts = (("slc", "as pSLC"), ("folded", "folded"), ("collected", "by garbage collection"))
-    shares = {word: findings[f"{name}_per_host"] for name, word in parts}
-    spent = ", ".join(f"{share:.2f} {word}" for word, share in shares.items() if share >= 0.005)
+    shares = {
+        "as pSLC": findings["slc_per_host"],
+        "folded": findings["folded_per_host"],
+        "by garbage collection": findings["collected_per_host"],
+    }
+    spent = ", ".join(f"{share:.2f} {word}" for word, share in shares.items() if share and share >= 0.005)
     return [
         f"Life under this load: {words.count(findings['life_bytes'] / 1e12)} TB, "
-        f"{words.count(findings['life_fills'])} times the capacity, {lasts} at 50 GB a day; {first} wears out first.",
+        f"{words.count(fills)} times the capacity, {lasts} at 50 GB a day; {first} wears out first.",
         f"Write amplification {findings['waf']:.2f}{f': {spent}' if spent else ''}.",
     ]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """What each byte of the host costs, and which zone it wears."""
     if findings["life_bytes"] is None:
         return []

@@ -3,9 +3,8 @@
 As TechPowerUp, AnandTech and HD Tune's surface write do it, with 1 MiB requests at queue depth 32.
 """
 
-from typing import Any
-
 from pslc import words
+from pslc.analysis import Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
@@ -22,17 +21,17 @@ def steps(region: Region) -> Steps:
     yield region.write("fill", region.share(0.5) if region.quick else region.size)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+def findings(recording: Recording) -> Writes:
     """See `pslc.findings.writes.of_writes`."""
     return of_writes(recording)
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Writes) -> list[str]:
     """The cache, the fastest, the slowest, the mean."""
     return words.sentences(findings)
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Writes) -> list[Table]:
     """The phases."""
     return common.of_writes(findings)
 

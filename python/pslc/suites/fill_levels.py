@@ -5,7 +5,7 @@ takes; then what is free is written until the cache has ended, and trimmed again
 the cache, none of it was left.
 """
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -59,7 +59,28 @@ def steps(region: Region) -> Steps:
         before = below
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A level."""
+
+    full: float
+    cache_bytes: int | None
+    cache_bytes_low: int
+    cache_bytes_high: int | None
+    bytes_per_s: float | None
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    levels: list[Row]
+    cache_bytes_empty: int | None
+    cache_bytes_fullest: int | None
+    half_full: float | None
+    half_gone: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `levels`: `full` (0 to 1), `cache_bytes`, `_low`, `_high`, `bytes_per_s` in the cache; `cache_bytes` is null
       where the free space ended before the cache, which then holds `cache_bytes_low` or more, and 0 where all of it was
       as slow as past the cache
@@ -67,7 +88,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `half_full`: the fullest level, 0 to 1, up to which at least half of the first is left; `half_gone`: the level
       after it, where less is; null where there is none, or nothing is known
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     first: Cache | None = None
     for part in recording.parts:
         for name, _ in jobs(part):
@@ -77,32 +98,39 @@ def findings(recording: Recording) -> dict[str, Any]:
                 found = cache(of)
                 first = first or found
                 rows.append(_row(level, of, found, first))
-    known = [row["cache_bytes"] for row in rows if row["cache_bytes"] is not None]
-    ends = {"cache_bytes_empty": known[0] if known else None, "cache_bytes_fullest": known[-1] if known else None}
-    ends |= _half([row for row in rows if row["cache_bytes"] is not None])
+    known = [(row["full"], row["cache_bytes"]) for row in rows if row["cache_bytes"] is not None]
+    half_full, half_gone = _half(known)
     never = Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
-    doubts = [] if known else [never]
-    return {"levels": rows, **ends, "doubts": doubts}
-
-
-def _half(known: list[dict[str, Any]]) -> dict[str, float | None]:
-    """Where half of the cache of the first level has gone, and the level before that."""
-    least = known[0]["cache_bytes"] * HALF if known else 0.0
-    gone = next((at for at, row in enumerate(known) if row["cache_bytes"] < least), None)
-    before = known if gone is None else known[:gone]
     return {
-        "half_full": before[-1]["full"] if least and before else None,
-        "half_gone": known[gone]["full"] if least and gone is not None else None,
+        "levels": rows,
+        "cache_bytes_empty": known[0][1] if known else None,
+        "cache_bytes_fullest": known[-1][1] if known else None,
+        "half_full": half_full,
+        "half_gone": half_gone,
+        "doubts": [] if known else [never],
     }
 
 
-def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> dict[str, Any]:
+def _half(known: list[tuple[float, int]]) -> tuple[float | None, float | None]:
+    """Of levels and caches: the last before half of the first cache has gone, and where it has."""
+    least = known[0][1] * HALF if known else 0.0
+    if not least:
+        return None, None
+    gone = next((at for at, (_, cache) in enumerate(known) if cache < least), len(known))
+    return known[gone - 1][0], known[gone][0] if gone < len(known) else None
+
+
+def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> Row:
     if found is None:
         written = round(of.total_bytes) if of else 0
-        row = {"full": level / 100, "cache_bytes": None, "cache_bytes_low": written, "cache_bytes_high": None}
-        if of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.past):
-            row |= {"cache_bytes": 0, "cache_bytes_low": 0, "cache_bytes_high": min(BUFFER, written)}
-        return row | {"bytes_per_s": None}
+        slow = of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.past)
+        return {
+            "full": level / 100,
+            "cache_bytes": 0 if slow else None,
+            "cache_bytes_low": 0 if slow else written,
+            "cache_bytes_high": min(BUFFER, written) if slow else None,
+            "bytes_per_s": None,
+        }
     return {
         "full": level / 100,
         "cache_bytes": round(found.bytes),
@@ -112,19 +140,19 @@ def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None)
     }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Empty, and as full as it was."""
-    known = [row for row in findings["levels"] if row["cache_bytes"] is not None]
+    known = [(row["full"], row["cache_bytes"]) for row in findings["levels"] if row["cache_bytes"] is not None]
     if not known:
         return ["There is no cliff at any level."]
-    held = [row for row in known if row["cache_bytes"]]
+    held = [(level, cache) for level, cache in known if cache]
     said = [
-        f"The cache holds {words.size(row['cache_bytes'])} when the drive is {_full(row['full'])}."
-        for row in (held[0], *held[-1:])
+        f"The cache holds {words.size(cache)} when the drive is {_full(level)}."
+        for level, cache in (held[0], *held[-1:])
     ][: len(held)]
-    if held and held[-1] is not known[-1]:
-        gone = next(row for row in known if row["full"] > held[-1]["full"])
-        said.append(f"At {100 * gone['full']:.0f} % full, nothing is left of it.")
+    if held and held[-1] != known[-1]:
+        gone = next(level for level, _ in known if level > held[-1][0])
+        said.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
     full, gone_at = findings["half_full"], findings["half_gone"]
     if gone_at is not None and full:
         said.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
@@ -139,7 +167,7 @@ def _full(share: float) -> str:
     return f"{100 * share:.0f} % full" if share else "empty"
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a level."""
     rows = []
     for row in findings["levels"]:

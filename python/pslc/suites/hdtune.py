@@ -4,15 +4,17 @@ HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highe
 stretches, and the time of a 4 KiB read anywhere.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import jobs, latency, speed
+from pslc.jobs import Kind
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -21,6 +23,7 @@ QUICK = "the first tenth of the surface"
 ON_A_DESKTOP = True
 STRETCHES = 200
 ACCESSES = 2000
+SURFACES: tuple[Kind, ...] = ("write", "read")
 
 
 def steps(region: Region) -> Steps:
@@ -32,7 +35,7 @@ def steps(region: Region) -> Steps:
     yield region.job("surface-read", rw="read", bs="1m", size=size) + access
 
 
-def _stretches(recording: Recording, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _stretches(recording: Recording, kind: Kind) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """GB, and bytes a second of each stretch."""
     part = next((p for p in recording.parts if p.jobs and p.jobs[0]["name"] == f"surface-{kind}"), None)
     if part is None:
@@ -47,22 +50,45 @@ def _stretches(recording: Recording, kind: str) -> tuple[np.ndarray[Any, Any], n
     return edges[1:] / 1e9, np.diff(edges) / np.maximum(np.diff(np.interp(edges, done[keep], seconds[keep])), 1e-9)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A surface."""
+
+    test: Kind
+    least_bytes_per_s: float
+    most_bytes_per_s: float
+    mean_bytes_per_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    hdtune: list[Row]
+    access_s: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `hdtune`: of `test` (`read`, `write`) `least_bytes_per_s`, `most_bytes_per_s`, `mean_bytes_per_s`
     - `access_s`: mean time of a 4 KiB read anywhere
     """
     done = dict(jobs(recording))
-    rows = []
-    for kind in ("write", "read"):
+    rows: list[Row] = []
+    for kind in SURFACES:
         _, speeds = _stretches(recording, kind)
         if len(speeds) and f"surface-{kind}" in done:
-            row = {"test": kind, "least_bytes_per_s": float(speeds.min()), "most_bytes_per_s": float(speeds.max())}
-            rows.append(row | {"mean_bytes_per_s": speed(done[f"surface-{kind}"], kind)})
+            rows.append(
+                {
+                    "test": kind,
+                    "least_bytes_per_s": float(speeds.min()),
+                    "most_bytes_per_s": float(speeds.max()),
+                    "mean_bytes_per_s": speed(done[f"surface-{kind}"], kind),
+                }
+            )
     access = latency(done["access"], "read") if "access" in done else None
     return {"hdtune": rows, "access_s": access, "doubts": []}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Least, most and mean."""
     said = [
         f"HD-Tune-compatible {row['test']}: {words.speed(row['mean_bytes_per_s'])} on average, "
@@ -72,7 +98,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return [*said, f"Random access: {words.span(findings['access_s'])}."] if findings["access_s"] else said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The familiar figures."""
     columns: list[Column] = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
     columns += [("maximum", "most_bytes_per_s", words.speed), ("average", "mean_bytes_per_s", words.speed)]
@@ -82,7 +108,7 @@ def tables(findings: dict[str, Any]) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against position."""
     lines = []
-    for kind in ("write", "read"):
+    for kind in SURFACES:
         at, speeds = _stretches(recording, kind)
         if len(at):
             lines.append(Line(kind, at, speeds / 1e6))

@@ -5,13 +5,15 @@ drive moves data, and right after. As AS SSD sees it: reads must wait for the bl
 anywhere, so a drive in motion may write small blocks much faster than it reads them.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import cache, curve, jobs, latency, rate, speed
+from pslc.jobs import MOVED
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
@@ -54,30 +56,65 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A state."""
+
+    state: str
+    iops: float
+    mean_s: float
+    median_s: float
+    p99_s: float
+    p999_s: float
+    load_bytes_per_s: float | None
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    mixed: list[Row]
+    slower_folding: float | None
+    as_ssd_read_bytes_per_s: float | None
+    as_ssd_write_bytes_per_s: float | None
+    write_over_read: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `mixed`: of each `state` (`idle`, `writing`: into the cache, `folding`: past it, `after`) of the reads `iops`,
       `mean_s`, `median_s`, `p99_s`, `p999_s`, and of the write beside them `load_bytes_per_s`
     - `slower_folding`: mean while folding over that on the idle drive
     - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
     """
     done = dict(jobs(recording))
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for state in STATES:
         if state in done:
             job, load = done[state], done.get(f"{state}-load")
-            row = {"state": state, "iops": rate(job, "read"), "mean_s": latency(job, "read")}
-            row |= {"median_s": latency(job, "read", 50), "p99_s": latency(job, "read", 99)}
-            row |= {"p999_s": latency(job, "read", 99.9), "load_bytes_per_s": speed(load, "write") if load else None}
-            rows.append(row)
+            rows.append(
+                {
+                    "state": state,
+                    "iops": rate(job, "read"),
+                    "mean_s": latency(job, "read"),
+                    "median_s": latency(job, "read", 50),
+                    "p99_s": latency(job, "read", 99),
+                    "p999_s": latency(job, "read", 99.9),
+                    "load_bytes_per_s": speed(load, "write") if load else None,
+                }
+            )
     by = {row["state"]: row for row in rows}
     slower = by["folding"]["mean_s"] / by["idle"]["mean_s"] if {"folding", "idle"} <= set(by) else None
-    found: dict[str, Any] = {"mixed": rows, "slower_folding": slower, "doubts": []}
-    read, write = (speed(done[n], k) if (n := f"as-ssd-{k}") in done else None for k in ("read", "write"))
-    found |= {"as_ssd_read_bytes_per_s": read, "as_ssd_write_bytes_per_s": write}
-    return found | {"write_over_read": write / read if read and write else None}
+    read, write = (speed(done[name], kind) if (name := f"as-ssd-{kind}") in done else None for kind in MOVED)
+    return {
+        "mixed": rows,
+        "slower_folding": slower,
+        "as_ssd_read_bytes_per_s": read,
+        "as_ssd_write_bytes_per_s": write,
+        "write_over_read": write / read if read and write else None,
+        "doubts": [],
+    }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The paradox, if there is one."""
     said = []
     by = {row["state"]: row for row in findings["mixed"]}
@@ -90,7 +127,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a state."""
     columns: list[Column] = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]

@@ -6,11 +6,12 @@ place. `series`: as its successor: all files are written, then all copied, then 
 through the page cache, where writes do not wait for the drive and copies end with a flush.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from pslc import words
+from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -66,7 +67,27 @@ def _series(region: Region, count: int, size: int, scenario: str) -> str:
     return text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """So many iterations of one operation."""
+
+    scenario: str
+    operation: str
+    iterations: int
+    median_bytes_per_s: float
+    mean_bytes_per_s: float
+    min_bytes_per_s: float
+    max_bytes_per_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    niobench: list[Row]
+    series: dict[str, dict[str, list[float]]]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `niobench`: of each `scenario`, `operation` and number of `iterations` (10, 20, 50) `median_bytes_per_s`,
       `mean_bytes_per_s`, `min_bytes_per_s`, `max_bytes_per_s`; of an even number the median is the mean of two
     - `series`: bytes a second of each iteration, by scenario and operation
@@ -75,24 +96,32 @@ def findings(recording: Recording) -> dict[str, Any]:
     for name, job in jobs(recording):
         scenario, operation, _ = name.split("-") if name.count("-") == 2 else ("", "", "")
         if scenario in series and operation in OPERATIONS:
-            kind = "read" if operation == "read" else "write"
-            series[scenario][operation].append(job[kind]["io_bytes"] / seconds(job))
-    rows = []
+            done = job["read"] if operation == "read" else job["write"]
+            series[scenario][operation].append(done["io_bytes"] / seconds(job))
+    rows: list[Row] = []
     for scenario, operations in series.items():
         for operation, speeds in operations.items():
             for count in sorted({min(count, len(speeds)) for count in ITERATIONS} - {0}):
                 some = np.array(speeds[:count])
-                row = {"scenario": scenario, "operation": operation, "iterations": count}
-                row |= {"median_bytes_per_s": float(np.median(some)), "mean_bytes_per_s": float(some.mean())}
-                rows.append(row | {"min_bytes_per_s": float(some.min()), "max_bytes_per_s": float(some.max())})
+                rows.append(
+                    {
+                        "scenario": scenario,
+                        "operation": operation,
+                        "iterations": count,
+                        "median_bytes_per_s": float(np.median(some)),
+                        "mean_bytes_per_s": float(some.mean()),
+                        "min_bytes_per_s": float(some.min()),
+                        "max_bytes_per_s": float(some.max()),
+                    }
+                )
     return {"niobench": rows, "series": series, "doubts": []}
 
 
-def _last(findings: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def _last(findings: Findings) -> dict[tuple[str, str], Row]:
     return {(row["scenario"], row["operation"]): row for row in findings["niobench"]}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Medians of all iterations, a sentence a scenario."""
     last = _last(findings)
     said = []
@@ -106,7 +135,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """Medians and extremes, all iterations first."""
     columns: list[Column] = [
         ("scenario", "scenario", str),

@@ -4,7 +4,7 @@ The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache 
 times the cache was written to each; before each the drive is trimmed and rests.
 """
 
-from typing import Any
+from typing import Literal, TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -37,7 +37,30 @@ def steps(region: Region) -> Steps:
         yield region.write(f"region-{ratio:g}", part_size, io_size=total, pause=REST_S)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+Verdict = Literal["accelerated", "partly", "not"]
+
+
+class Row(TypedDict):
+    """A region."""
+
+    region_bytes: int
+    of_cache: float
+    written_bytes: int
+    bytes_per_s: float
+    accelerated: float
+    verdict: Verdict
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    cache_bytes: int | None
+    overwrite: list[Row]
+    verdict: Verdict | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `cache_bytes`: on the empty drive
     - `overwrite`: of each region `region_bytes`, `of_cache`, `written_bytes`, `bytes_per_s` over the last half of it,
       `accelerated` (0 as slow as past the cache, 1 as fast as in it) and `verdict`: `accelerated`, `partly`, `not`
@@ -45,11 +68,10 @@ def findings(recording: Recording) -> dict[str, Any]:
     """
     parts = {part.jobs[0]["name"]: part for part in recording.parts if part.jobs}
     level = cache(curve(parts["find-cache"])) if "find-cache" in parts else None
-    found: dict[str, Any] = {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": []}
     if level is None:
-        found["doubts"] = [Doubt("no-cliff", "there is no cliff, so no region is smaller than the cache")]
-        return found
-    rows: list[dict[str, Any]] = []
+        doubt = Doubt("no-cliff", "there is no cliff, so no region is smaller than the cache")
+        return {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": [doubt]}
+    rows: list[Row] = []
     for name, part in parts.items():
         of = curve(part)
         if name.startswith("region-") and of is not None:
@@ -68,17 +90,17 @@ def findings(recording: Recording) -> dict[str, Any]:
                 }
             )
     small = {row["verdict"] for row in rows if row["of_cache"] <= 0.5}
-    verdict = small.pop() if len(small) == 1 else "partly" if small else None
-    return found | {"cache_bytes": round(level.bytes), "overwrite": rows, "verdict": verdict}
+    verdict: Verdict | None = small.pop() if len(small) == 1 else "partly" if small else None
+    return {"cache_bytes": round(level.bytes), "overwrite": rows, "verdict": verdict, "doubts": []}
 
 
-def _verdict(share: float) -> str:
+def _verdict(share: float) -> Verdict:
     return "accelerated" if share >= FAST else "partly" if share > SLOW else "not"
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The verdict."""
-    if findings["verdict"] is None:
+    if findings["verdict"] is None or findings["cache_bytes"] is None:
         return []
     words_of = {
         "accelerated": "Yes: rewriting a region smaller than the cache is as fast as the cache",
@@ -88,7 +110,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return [f"{words_of[findings['verdict']]}. The cache holds {words.size(findings['cache_bytes'])}."]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a region."""
     columns = ("region", "of the cache", "written", "speed at the end", "verdict")
     rows = [

@@ -5,7 +5,7 @@ simulated drive has a meter in it. Of a real one the energy is known when the CS
 `--meter` or afterwards (`pslc analyze RUN --meter LOG.csv`); else the speeds are told, and nothing is guessed.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -59,7 +59,26 @@ def steps(region: Region) -> Steps:
     yield region.job("random-write", rw="randwrite", **small)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A state."""
+
+    state: str
+    bytes_per_s: float
+    watts: float | None
+    bytes_per_s_per_watt: float | None
+    joules_per_byte: float | None
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    power: list[Row]
+    idle_watts: float | None
+    most_watts: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `power`: of each `state` (`idle`, `write-cache`, `write-past`, `read`, `random-read`, `random-write`)
       `bytes_per_s`, `watts`, `bytes_per_s_per_watt`, `joules_per_byte`; those of energy are null where it is unknown:
       of a real drive without a meter's log, and of a profile without a table `power`
@@ -67,7 +86,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     """
     # A profile without power has the column, and nothing in it.
     known = recording.totals.get(ENERGY, 0) > recording.before.get(ENERGY, 0)
-    rows = []
+    rows: list[Row] = []
     for part in recording.parts:
         name = part.jobs[0]["name"] if part.jobs else ""
         if name not in STATES or not part.drive_time_s:
@@ -76,9 +95,15 @@ def findings(recording: Recording) -> dict[str, Any]:
         moved = 0.0 if name == "idle" else float(job["read"]["io_bytes"] + job["write"]["io_bytes"])
         took = part.drive_time_s if name == "idle" else seconds(job)
         watts = (part.totals[ENERGY] - part.before[ENERGY]) / 1e9 / part.drive_time_s if known else None
-        row: dict[str, Any] = {"state": name, "bytes_per_s": moved / took, "watts": watts}
-        row["bytes_per_s_per_watt"] = moved / took / watts if watts and moved else None
-        rows.append(row | {"joules_per_byte": watts * took / moved if watts and moved else None})
+        rows.append(
+            {
+                "state": name,
+                "bytes_per_s": moved / took,
+                "watts": watts,
+                "bytes_per_s_per_watt": moved / took / watts if watts and moved else None,
+                "joules_per_byte": watts * took / moved if watts and moved else None,
+            }
+        )
     watts_of = {row["state"]: row["watts"] for row in rows if row["watts"] is not None}
     return {
         "power": rows,
@@ -88,12 +113,12 @@ def findings(recording: Recording) -> dict[str, Any]:
     }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Idle, most, and what a GB costs."""
     if findings["most_watts"] is None:
         return ["Power draw: unknown."]
     rows, names = findings["power"], STATES
-    most = max(rows, key=lambda row: row["watts"])
+    most = max(rows, key=lambda row: row["watts"] or 0.0)
     writes = {row["state"]: row["bytes_per_s"] for row in rows if row["state"] in ("write-cache", "write-past")}
     if len(writes) == 2 and writes["write-cache"] < FASTER * writes["write-past"]:
         # There is no cache, or it was not free again: both are one.
@@ -102,9 +127,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
     said = [f"Draws {idle} idle and at most {highest}, {names[most['state']]}."]
     for row in rows:
-        if row["state"] in ("write-cache", "write-past") and row["joules_per_byte"] is not None:
-            cost, per = row["joules_per_byte"] * 1e9, words.speed(row["bytes_per_s_per_watt"])
-            said.append(f"{names[row['state']].capitalize()} costs {cost:.2f} J per GB: {per} per watt.")
+        joules, per_watt = row["joules_per_byte"], row["bytes_per_s_per_watt"]
+        if row["state"] in ("write-cache", "write-past") and joules is not None and per_watt is not None:
+            doing, per = names[row["state"]].capitalize(), words.speed(per_watt)
+            said.append(f"{doing} costs {joules * 1e9:.2f} J per GB: {per} per watt.")
     return said
 
 
@@ -114,7 +140,7 @@ def _watts(value: float | None) -> str:
     return f"{value:.2f} W" if value >= 0.1 else f"{value * 1000:.0f} mW"
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a state."""
     columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
     columns += [

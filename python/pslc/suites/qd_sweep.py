@@ -3,7 +3,7 @@
 Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before.
 """
 
-from typing import Any
+from typing import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -11,6 +11,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import jobs, latency, rate, speed
+from pslc.jobs import Kind
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -37,26 +38,59 @@ def steps(region: Region) -> Steps:
         yield text
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A kind of requests at a depth."""
+
+    kind: str
+    depth: int
+    iops: float
+    bytes_per_s: float
+    mean_s: float
+    p99_s: float
+    little: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    qd_sweep: list[Row]
+    randread_most_iops: float | None
+    randread_knee_depth: int | None
+    randwrite_most_iops: float | None
+    randwrite_knee_depth: int | None
+    read_most_iops: float | None
+    read_knee_depth: int | None
+    write_most_iops: float | None
+    write_knee_depth: int | None
+    little_worst: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `qd_sweep`: `kind` (fio's `rw`), `depth`, `iops`, `bytes_per_s`, `mean_s`, `p99_s`, `little`: requests under
       way by Little's law over the depth, 1 when the queue was full
     - `randread_most_iops`, `randread_knee_depth`: the most, and the smallest depth with 90 % of it; so for each kind
     - `little_worst`: the `little` furthest from 1
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for name, job in jobs(recording):
         kind, _, depth = name.partition("-")
         if kind in KINDS and depth.isdigit():
-            of = "read" if kind.endswith("read") else "write"
+            of: Kind = "read" if kind.endswith("read") else "write"
             iops, mean = rate(job, of), latency(job, of)
-            row = {"kind": kind, "depth": int(depth), "iops": iops, "bytes_per_s": speed(job, of)}
-            rows.append(row | {"mean_s": mean, "p99_s": latency(job, of, 99), "little": iops * mean / int(depth)})
-    found: dict[str, Any] = {"qd_sweep": rows}
-    for kind in KINDS:
-        of_kind = [row for row in rows if row["kind"] == kind]
-        most = max((row["iops"] for row in of_kind), default=None)
-        knee = next((row["depth"] for row in of_kind if most and row["iops"] >= KNEE * most), None)
-        found |= {f"{kind}_most_iops": most, f"{kind}_knee_depth": knee}
+            rows.append(
+                {
+                    "kind": kind,
+                    "depth": int(depth),
+                    "iops": iops,
+                    "bytes_per_s": speed(job, of),
+                    "mean_s": mean,
+                    "p99_s": latency(job, of, 99),
+                    "little": iops * mean / int(depth),
+                }
+            )
+    knees = [_knee(rows, kind) for kind in KINDS]
+    (random_read, random_read_knee), (random_write, random_write_knee), (read, read_knee), (write, write_knee) = knees
     worst = max((row["little"] for row in rows), key=lambda little: abs(little - 1), default=None)
     doubts = []
     if worst is not None and abs(worst - 1) > 0.1:
@@ -66,26 +100,47 @@ def findings(recording: Recording) -> dict[str, Any]:
                 f"mean queue depths are {words.share(abs(worst - 1))} off what was asked: measure for longer",
             )
         ]
-    return found | {"little_worst": worst, "doubts": doubts}
+    return {
+        "qd_sweep": rows,
+        "randread_most_iops": random_read,
+        "randread_knee_depth": random_read_knee,
+        "randwrite_most_iops": random_write,
+        "randwrite_knee_depth": random_write_knee,
+        "read_most_iops": read,
+        "read_knee_depth": read_knee,
+        "write_most_iops": write,
+        "write_knee_depth": write_knee,
+        "little_worst": worst,
+        "doubts": doubts,
+    }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def _knee(rows: list[Row], kind: str) -> tuple[float | None, int | None]:
+    """The most requests a second, and the smallest depth with nearly as many."""
+    of_kind = [row for row in rows if row["kind"] == kind]
+    most = max((row["iops"] for row in of_kind), default=None)
+    return most, next((row["depth"] for row in of_kind if most and row["iops"] >= KNEE * most), None)
+
+
+def sentences(findings: Findings) -> list[str]:
     """The most of each kind, and where."""
-    name = {"randread": "4 KiB random reads", "randwrite": "4 KiB random writes"}
-    said = [
-        f"{of}: up to {words.count(findings[f'{kind}_most_iops'])} IOPS; "
-        f"queue depth {findings[f'{kind}_knee_depth']} is enough."
-        for kind, of in name.items()
-        if findings[f"{kind}_most_iops"]
-    ]
-    for kind in ("read", "write"):
-        if findings[f"{kind}_most_iops"]:
-            most = words.speed(findings[f"{kind}_most_iops"] * 128 * 1024)
-            said.append(f"Sequential {kind}s: up to {most}; queue depth {findings[f'{kind}_knee_depth']} is enough.")
-    return said
+    random = (
+        ("reads", findings["randread_most_iops"], findings["randread_knee_depth"]),
+        ("writes", findings["randwrite_most_iops"], findings["randwrite_knee_depth"]),
+    )
+    sequential = (
+        ("reads", findings["read_most_iops"], findings["read_knee_depth"]),
+        ("writes", findings["write_most_iops"], findings["write_knee_depth"]),
+    )
+    return [
+        *(f"4 KiB random {kind}: up to {words.count(most)} IOPS; queue depth {depth} is enough."
+          for kind, most, depth in random if most),
+        *(f"Sequential {kind}: up to {words.speed(most * 128 * 1024)}; queue depth {depth} is enough."
+          for kind, most, depth in sequential if most),
+    ]  # fmt: skip
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a kind and depth."""
     columns: list[Column] = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
     more: list[Column] = [

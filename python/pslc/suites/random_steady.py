@@ -6,12 +6,13 @@ capacity was written as well, and `plateau` before.
 """
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from pslc import words
 from pslc.analysis import find_phases
+from pslc.doubt import Doubt
 from pslc.facts import Facts
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
@@ -78,7 +79,38 @@ def _verdict(rounds: np.ndarray[Any, np.dtype[np.float64]], written: float, raw:
     return "steady" if written >= RAW_TIMES * raw else "plateau"
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Plateau(TypedDict):
+    """A stretch of one speed."""
+
+    from_s: float
+    to_s: float
+    iops: float
+
+
+class Row(TypedDict):
+    """A case."""
+
+    case: str
+    span_bytes: int
+    iops: float | None
+    last_iops: float | None
+    first_iops: float
+    verdict: str
+    snia_steady: bool
+    written_bytes: int
+    raw_times: float
+    rounds: list[float]
+    plateaus: list[Plateau]
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    random_steady: list[Row]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `random_steady`: of each case (`fresh`, `span`, `filled`) `span_bytes`, `iops` (mean of its last five rounds
     where SNIA's rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second),
     `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw
@@ -87,7 +119,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     quick = bool(recording.scope.get("quick"))
     seconds = QUICK_ROUND_S if quick else ROUND_S
     raw = _raw(recording.facts, recording.capacity_bytes)
-    rows = []
+    rows: list[Row] = []
     for case in CASES:
         parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]
         if not parts:
@@ -98,16 +130,25 @@ def findings(recording: Recording) -> dict[str, Any]:
         start = (int(parts[0].jobs[0]["start_ns"]) - parts[0].start_ns) / 1e9
         first = float(np.diff(np.interp([start, start + 1.0], at, writes))[0])
         flat = snia_steady(rounds)
-        row: dict[str, Any] = {"case": case, "iops": float(rounds[-5:].mean()) if flat else None, "first_iops": first}
-        row |= {"span_bytes": int(parts[0].jobs[0]["options"]["size"])}
-        row |= {"last_iops": float(rounds[-1]) if len(rounds) else None}
-        row |= {"verdict": _verdict(rounds, written, raw), "snia_steady": flat}
-        row |= {"written_bytes": written, "raw_times": written / raw, "rounds": [float(r) for r in rounds]}
-        rows.append(row | {"plateaus": _plateaus(parts)})
+        rows.append(
+            {
+                "case": case,
+                "span_bytes": int(parts[0].jobs[0]["options"]["size"]),
+                "iops": float(rounds[-5:].mean()) if flat else None,
+                "last_iops": float(rounds[-1]) if len(rounds) else None,
+                "first_iops": first,
+                "verdict": _verdict(rounds, written, raw),
+                "snia_steady": flat,
+                "written_bytes": written,
+                "raw_times": written / raw,
+                "rounds": [float(r) for r in rounds],
+                "plateaus": _plateaus(parts),
+            }
+        )
     return {"random_steady": rows, "doubts": []}
 
 
-def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
+def _plateaus(parts: list[Recording]) -> list[Plateau]:
     of = curve(join(parts))
     if of is None:
         return []
@@ -120,11 +161,10 @@ def _plateaus(parts: list[Recording]) -> list[dict[str, float]]:
 CALLED = {"fresh": "Empty drive, all of it", "span": "Within {}", "filled": "Full drive, all of it"}
 
 
-def _end(row: dict[str, Any]) -> str:
-    if row["verdict"] == "steady":
-        return f"{words.count(row['iops'])} at the end, steady"
-    if row["verdict"] == "plateau":
-        return f"{words.count(row['iops'])} at the end, level but not steady"
+def _end(row: Row) -> str:
+    if row["iops"] is not None and row["verdict"] in ("steady", "plateau"):
+        how = "steady" if row["verdict"] == "steady" else "level but not steady"
+        return f"{words.count(row['iops'])} at the end, {how}"
     if row["last_iops"] is None:
         return "too short for a round"
     last = row["rounds"][-5:]
@@ -132,7 +172,7 @@ def _end(row: dict[str, Any]) -> str:
     return f"{words.count(row['last_iops'])} at the end, still changing ({least} to {most} over the last rounds)"
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """A sentence a case."""
     said = []
     for row in findings["random_steady"]:
@@ -143,7 +183,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a case."""
     columns: list[Column] = [
         ("case", "case", str),

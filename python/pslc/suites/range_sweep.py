@@ -6,7 +6,7 @@ slower in one place than in another, because some of the data are still in pSLC:
 sixteen places too, and what it takes there is not put down to the map.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -70,7 +70,34 @@ def _place(number: int, size: int) -> int:
     return int((number + 0.5) / PLACES * size) // MIB * MIB
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A span."""
+
+    span_bytes: int
+    mean_s: float
+    median_s: float
+    p99_s: float
+
+
+class Place(TypedDict):
+    """The smallest span elsewhere."""
+
+    at_bytes: int
+    mean_s: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    range_sweep: list[Row]
+    places: list[Place]
+    hit_s: float | None
+    miss_s: float | None
+    mapped_bytes: int | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `range_sweep`: `span_bytes`, `mean_s`, `median_s`, `p99_s`
     - `places`: `at_bytes`, `mean_s` of the smallest span elsewhere
     - `hit_s`, `miss_s`: mean latency while the map is held, and what a look at the rest of it adds
@@ -80,23 +107,35 @@ def findings(recording: Recording) -> dict[str, Any]:
     hit + miss (1 - M/S) beyond M: M is where this fits best. What the places within S take above the first is taken
     off before.
     """
-    rows = []
+    rows: list[Row] = []
     for name, job in jobs(recording):
         if name.startswith("span-"):
-            row = {"span_bytes": int(job["options"]["size"]), "mean_s": latency(job, "read")}
-            rows.append(row | {"median_s": latency(job, "read", 50), "p99_s": latency(job, "read", 99)})
+            rows.append(
+                {
+                    "span_bytes": int(job["options"]["size"]),
+                    "mean_s": latency(job, "read"),
+                    "median_s": latency(job, "read", 50),
+                    "p99_s": latency(job, "read", 99),
+                }
+            )
     done = dict(jobs(recording))
     elsewhere = [latency(done[name], "read") for n in range(PLACES) if (name := f"place-{n}") in done]
     size = int(rows[-1]["span_bytes"]) if rows else 0
-    places = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
-    found: dict[str, Any] = {"range_sweep": rows, "places": places, "doubts": []}
-    found |= {"hit_s": None, "miss_s": None, "mapped_bytes": None}
+    places: list[Place] = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
+    found: Findings = {
+        "range_sweep": rows,
+        "places": places,
+        "hit_s": None,
+        "miss_s": None,
+        "mapped_bytes": None,
+        "doubts": [],
+    }
     if len(rows) < 3:
         found["doubts"] = [
             Doubt("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
         ]
         return found
-    spans, means = (np.array([row[key] for row in rows], dtype=float) for key in ("span_bytes", "mean_s"))
+    spans, means = np.array([[row["span_bytes"], row["mean_s"]] for row in rows], dtype=float).T
     found["hit_s"] = float(means[0])
     if len(elsewhere) == PLACES:
         own = np.array([_of_place(elsewhere, float(means[0]), span / size) for span in spans])
@@ -132,11 +171,11 @@ def _of_place(elsewhere: list[float], first: float, share: float) -> float:
     return float(((np.array(elsewhere) - first) * weights).sum() / weights.sum()) if reach >= 1 else 0.0
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The knee, or none."""
     if findings["hit_s"] is None:
         return []
-    if findings["mapped_bytes"] is None:
+    if findings["mapped_bytes"] is None or findings["miss_s"] is None:
         return [
             f"A random read takes {words.span(findings['hit_s'])} over any span: the controller holds the whole map."
         ]
@@ -144,7 +183,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return [f"Holds the map of {held}: a random read takes {words.span(findings['hit_s'])} there, {miss} more beyond."]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a span."""
     columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]

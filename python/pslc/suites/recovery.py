@@ -9,7 +9,7 @@ bracket the threshold, later ones lie along the slope between nothing and all.
 
 from collections.abc import Generator
 from itertools import pairwise
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -163,7 +163,33 @@ def _pauses(parts: list[Recording], found: Cache) -> list[Pause]:
     return [_pause(fill, part, found) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A pause."""
+
+    idle_s: float
+    regained_bytes: int
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    cache_bytes: float | None
+    cache_bytes_low: float | None
+    cache_bytes_high: float | None
+    recovery: list[Row]
+    idle_threshold_s: float | None
+    idle_threshold_s_low: float | None
+    idle_threshold_s_high: float | None
+    migration_bytes_per_s: float | None
+    migration_bytes_per_s_low: float | None
+    migration_bytes_per_s_high: float | None
+    residue_bytes: float | None
+    residue_bytes_low: float | None
+    residue_bytes_high: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """What the pauses gave back.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff
@@ -174,9 +200,22 @@ def findings(recording: Recording) -> dict[str, Any]:
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
-    names = ("idle_threshold_s", "migration_bytes_per_s", "residue_bytes")
-    found: dict[str, Any] = {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "recovery": []}
-    found |= {f"{name}{end}": None for name in names for end in ("", "_low", "_high")} | {"doubts": []}
+    found: Findings = {
+        "cache_bytes": None,
+        "cache_bytes_low": None,
+        "cache_bytes_high": None,
+        "recovery": [],
+        "idle_threshold_s": None,
+        "idle_threshold_s_low": None,
+        "idle_threshold_s_high": None,
+        "migration_bytes_per_s": None,
+        "migration_bytes_per_s_low": None,
+        "migration_bytes_per_s_high": None,
+        "residue_bytes": None,
+        "residue_bytes_low": None,
+        "residue_bytes_high": None,
+        "doubts": [],
+    }
     parts = [part for part in recording.parts if part.jobs]
     first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
     empty = cache(curve(first)) if first else None
@@ -203,15 +242,24 @@ def findings(recording: Recording) -> dict[str, Any]:
         found["idle_threshold_s_low"] = told.lost_s
         found["doubts"] = [_nothing(told.lost_s)]
         return found
-    found |= _interval("idle_threshold_s", told.threshold_s)
+    found |= {
+        "idle_threshold_s": told.threshold_s.value,
+        "idle_threshold_s_low": told.threshold_s.low,
+        "idle_threshold_s_high": told.threshold_s.high,
+    }
     if told.rate_bytes_per_s is not None:
-        found |= _interval("migration_bytes_per_s", told.rate_bytes_per_s)
+        found |= {
+            "migration_bytes_per_s": told.rate_bytes_per_s.value,
+            "migration_bytes_per_s_low": told.rate_bytes_per_s.low,
+            "migration_bytes_per_s_high": told.rate_bytes_per_s.high,
+        }
     else:
         found["migration_bytes_per_s_low"] = told.rate_least
         found["doubts"] = [
             Doubt("rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell")
         ]
-    return found | _residue(found["doubts"], told, parts, empty, grain)
+    _residue(found, told, parts, empty, grain)
+    return found
 
 
 def _nothing(longest_s: float) -> Doubt:
@@ -219,13 +267,7 @@ def _nothing(longest_s: float) -> Doubt:
     return Doubt("nothing-back", f"no pause up to {words.span(longest_s)} gave anything back: {said}")
 
 
-def _interval(name: str, of: Any) -> dict[str, float]:
-    return {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
-
-
-def _residue(
-    doubts: list[Doubt], told: Recovered, parts: list[Recording], empty: Cache, grain: float
-) -> dict[str, Any]:
+def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float) -> None:
     """What is missing of the empty cache after pauses that are long enough for all of it."""
     rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
     assert told.threshold_s is not None
@@ -236,40 +278,41 @@ def _residue(
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
         said = f"even {longest} are too short for all of the cache, so what is left is unknown"
-        return {"doubts": [*doubts, Doubt("short-pauses", said)]}
+        found["doubts"].append(Doubt("short-pauses", said))
+        return
     left = empty.bytes - float(np.mean(whole))
     # A superblock that was moved in part is not given back, or soon after.
     off = 2 * told.step_bytes + grain
     low, high = max(left - off, 0.0), max(left + off, 0.0)
-    return {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
+    found |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Threshold, rate, residue."""
-    if findings["cache_bytes"] is None:
+    cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
+    rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
+    if cache is None:
         return []
-    if findings["idle_threshold_s"] is None:
-        least = words.span(findings["idle_threshold_s_low"])
-        return [f"Does not free its cache within {least} idle."]
-    low, high = (words.span(findings[f"idle_threshold_s_{end}"]) for end in ("low", "high"))
-    first = f"Frees its cache after {words.span(findings['idle_threshold_s'])} idle ({low} to {high})"
+    least = findings["idle_threshold_s_low"] or 0.0
+    if threshold is None:
+        return [f"Does not free its cache within {words.span(least)} idle."]
+    most = findings["idle_threshold_s_high"] or threshold
+    first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
     said = [f"{first}."]
-    rate = findings["migration_bytes_per_s"]
-    if rate is not None:
-        low, high = (words.speed(findings[f"migration_bytes_per_s_{end}"]) for end in ("low", "high"))
-        whole = findings["idle_threshold_s"] + (findings["cache_bytes"] - (findings["residue_bytes"] or 0.0)) / rate
-        said = [f"{first}, at {words.speed(rate)} ({low} to {high}).", f"All of it is back after {words.span(whole)}."]
-    elif findings["migration_bytes_per_s_low"] is not None:
-        said = [f"{first}, at {words.speed(findings['migration_bytes_per_s_low'])} or more."]
-    if findings["residue_bytes"] is not None:
-        share = findings["residue_bytes"] / findings["cache_bytes"]
-        whole = words.size(findings["cache_bytes"])
-        left = f"{words.size(findings['residue_bytes'])} of {whole} never come back."
-        said.append(f"Idle time frees all {whole}." if share < 0.02 else left)
+    low, high = findings["migration_bytes_per_s_low"], findings["migration_bytes_per_s_high"]
+    if rate is not None and low is not None and high is not None:
+        within = f"{words.speed(low)} to {words.speed(high)}"
+        whole = threshold + (cache - (residue or 0.0)) / rate
+        said = [f"{first}, at {words.speed(rate)} ({within}).", f"All of it is back after {words.span(whole)}."]
+    elif low is not None:
+        said = [f"{first}, at {words.speed(low)} or more."]
+    if residue is not None:
+        left = f"{words.size(residue)} of {words.size(cache)} never come back."
+        said.append(f"Idle time frees all {words.size(cache)}." if residue < 0.02 * cache else left)
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """Each pause."""
     rows = [[words.span(row["idle_s"]), words.size(row["regained_bytes"])] for row in findings["recovery"]]
     return [Table("Pauses", ("left alone for", "fast again"), rows)] if rows else []

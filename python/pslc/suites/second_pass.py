@@ -4,13 +4,14 @@ AnandTech's second pass, with five minutes of rest in between.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from pslc import words
+from pslc.analysis import Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.writes import of_writes
+from pslc.jobs import Job
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -25,7 +26,14 @@ def steps(region: Region) -> Steps:
     yield region.write("again", region.share(0.25) if region.quick else region.size, pause=REST_S)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Findings(Writes):
+    """See `findings`."""
+
+    first_pass: Writes
+    cache_share: float | None
+
+
+def findings(recording: Recording) -> Findings:
     """Both passes.
 
     - those of `pslc.findings.writes.of_writes`, of the second pass
@@ -33,37 +41,38 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
     """
     first, *rest = recording.parts
-    second = of_writes(_rested(rest[0])) if rest else of_writes(first) | {"cache_bytes": None}
     one = of_writes(first)
+    second: Writes = of_writes(_rested(rest[0])) if rest else {**one, "cache_bytes": None}
     share = second["cache_bytes"] / one["cache_bytes"] if second["cache_bytes"] and one["cache_bytes"] else None
     doubts = [doubt for doubt in second["doubts"] if not rest or doubt.code != "part"]
-    return second | {"first_pass": one, "cache_share": share, "doubts": doubts}
+    return {**second, "first_pass": one, "cache_share": share, "doubts": doubts}
 
 
 def _rested(part: Recording) -> Recording:
     """The pass without the pause before it."""
-    jobs = [job | {"options": {k: v for k, v in job["options"].items() if k != "pause"}} for job in part.jobs]
+    jobs: list[Job] = [
+        {**job, "options": {name: said for name, said in job["options"].items() if name != "pause"}}
+        for job in part.jobs
+    ]
     return replace(part, start_ns=jobs[0]["start_ns"], jobs=jobs) if jobs else part
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """The second pass beside the first."""
     one = findings["first_pass"]
     said = []
-    if findings["cache_share"] is not None:
-        first, second = (words.size(pass_["cache_bytes"]) for pass_ in (one, findings))
-        said.append(f"The cache holds {second} on the full drive, {first} on the empty one.")
-    elif one["cache_bytes"] is not None:
-        said.append(
-            f"On the full drive there is no cliff; on the empty one the cache holds {words.size(one['cache_bytes'])}."
-        )
+    first, second = one["cache_bytes"], findings["cache_bytes"]
+    if first and second:
+        said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
+    elif first is not None:
+        said.append(f"On the full drive there is no cliff; on the empty one the cache holds {words.size(first)}.")
     mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
     if mean and before:
         said.append(f"Average: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The phases of the second pass."""
     return common.of_writes(findings)
 

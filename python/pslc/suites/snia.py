@@ -6,7 +6,7 @@ under way. A point takes a second where the rule has a minute, saturation 20 rou
 cycles where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency, rate, snia_steady, speed
+from pslc.findings.measure import jobs, mean_latency, rate, snia_steady, speed
+from pslc.jobs import MOVED, Job, Kind
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
@@ -96,7 +97,55 @@ def _latency(region: Region, number: int, seconds: float) -> str:
     )
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Rate(TypedDict):
+    """A mix of reads and writes of one size."""
+
+    read_percent: int
+    request_bytes: int
+    iops: float
+
+
+class Throughput(TypedDict):
+    """Sequential requests of one size."""
+
+    kind: Kind
+    request_bytes: int
+    bytes_per_s: float
+
+
+class Latency(TypedDict):
+    """One request at a time."""
+
+    read_percent: int
+    request_bytes: int
+    mean_s: float
+    max_s: float
+
+
+class Recovery(TypedDict):
+    """Bursts with pauses between them."""
+
+    wait_s: int
+    iops: float
+    baseline_iops: float
+    gain: float
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    rounds: int
+    steady: bool
+    tracked_iops: list[float]
+    iops: list[Rate]
+    throughput: list[Throughput]
+    latency: list[Latency]
+    wsat: list[float]
+    hir: list[Recovery]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """Over the steady-state window, which is the last five rounds:
 
     - `iops`: `read_percent`, `request_bytes`, `iops`; `throughput`: `kind`, `request_bytes`, `bytes_per_s`
@@ -105,7 +154,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     - `wsat`: `iops` of each round after a purge
     - `hir`: `wait_s`, `iops` with pauses (mean of the cycles but the first), `baseline_iops` right after, `gain`
     """
-    table: dict[str, dict[tuple[Any, ...], list[dict[str, Any]]]] = {"iops": {}, "tp": {}, "lat": {}}
+    table: dict[str, dict[tuple[Any, ...], list[Job]]] = {"iops": {}, "tp": {}, "lat": {}}
     wsat: list[float] = []
     hir: dict[int, dict[str, list[float]]] = {}
     for name, job in jobs(recording):
@@ -123,56 +172,59 @@ def findings(recording: Recording) -> dict[str, Any]:
     raw = float(recording.facts.get("native_raw_bytes") or recording.capacity_bytes)
     written = sum(part.written_bytes for part in recording.parts if part.jobs[0]["name"].startswith(("purge", "iops")))
     flat = snia_steady(np.array(tracked))
-    found: dict[str, Any] = {"rounds": len(tracked), "steady": flat and written >= 2 * raw, "tracked_iops": tracked}
-    found["iops"] = [
+    steady = flat and written >= 2 * raw
+    iops: list[Rate] = [
         {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "iops": _mean([_both(job) for job in done])}
         for (mix, bs), done in table["iops"].items()
     ]
-    found["throughput"] = [
+    throughput: list[Throughput] = [
         {"kind": kind, "request_bytes": bs, "bytes_per_s": _mean([speed(job, kind) for job in done])}
         for (kind, bs), done in table["tp"].items()
     ]
-    found["latency"] = [
-        {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "mean_s": _mean([_takes(job) for job in done]),
-         "max_s": max(job[k]["lat_ns"]["max"] for job in done[-5:] for k in ("read", "write")) / 1e9}
+    latencies: list[Latency] = [
+        {"read_percent": int(mix.split("/")[0]), "request_bytes": bs,
+         "mean_s": _mean([mean_latency(job) for job in done]),
+         "max_s": max(job[k]["lat_ns"]["max"] for job in done[-5:] for k in MOVED) / 1e9}
         for (mix, bs), done in table["lat"].items()
     ]  # fmt: skip
-    found["wsat"] = wsat
-    found["hir"] = []
+    recovery: list[Recovery] = []
     for wait, of in hir.items():
         if of["cycles"] and of["baseline"]:
             paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
-            found["hir"].append(
-                {"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": paused / max(base, 1e-9)}
-            )
+            gain = paused / max(base, 1e-9)
+            recovery.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
     doubts = (
         [] if flat else [Doubt("unsteady", "the rounds did not become steady: the figures are of the last five anyway")]
     )
-    if flat and not found["steady"]:
+    if flat and not steady:
         doubts = [
             Doubt(
                 "plateau",
                 f"level but not steady: {words.size(written)} written is less than twice the raw capacity",
             )
         ]
-    return found | {"doubts": doubts}
+    return {
+        "rounds": len(tracked),
+        "steady": steady,
+        "tracked_iops": tracked,
+        "iops": iops,
+        "throughput": throughput,
+        "latency": latencies,
+        "wsat": wsat,
+        "hir": recovery,
+        "doubts": doubts,
+    }
 
 
-def _both(job: dict[str, Any]) -> float:
+def _both(job: Job) -> float:
     return rate(job, "read") + rate(job, "write")
-
-
-def _takes(job: dict[str, Any]) -> float:
-    counts = [job[kind]["total_ios"] for kind in ("read", "write")]
-    total = sum(n * latency(job, kind) for n, kind in zip(counts, ("read", "write"), strict=True))
-    return float(total / max(sum(counts), 1))
 
 
 def _mean(values: list[float]) -> float:
     return float(np.mean(values[-5:]))
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Steady or not, 4 KiB, and what pauses give."""
     by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in findings["iops"]}
     state = "steady" if findings["steady"] else "not steady"
@@ -186,7 +238,7 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """IOPS as a matrix, then the others."""
     rows = findings["iops"]
     mixes = sorted({row["read_percent"] for row in rows}, reverse=True)

@@ -3,11 +3,10 @@
 Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as long as reviewers let it run.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pslc import words
+from pslc.analysis import Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
@@ -29,7 +28,14 @@ def steps(region: Region) -> Steps:
     yield region.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Findings(Writes):
+    """See `findings`."""
+
+    steady_bytes_per_s: float | None
+    steady_spread: float | None
+
+
+def findings(recording: Recording) -> Findings:
     """The cache, and what is left.
 
     - those of `pslc.findings.writes.of_writes`; each phase has `from_s` and `to_s` as well
@@ -43,22 +49,22 @@ def findings(recording: Recording) -> dict[str, Any]:
         phase |= {"from_s": float(at[0]), "to_s": float(at[1])}
     end = float(seconds[-1])
     if not end:
-        return found | {"steady_bytes_per_s": None, "steady_spread": None}
+        return {**found, "steady_bytes_per_s": None, "steady_spread": None}
     tenths = np.diff(np.interp(np.linspace((1 - LAST) * end, end, 11), seconds, written)) / (LAST * end / 10)
-    found["steady_bytes_per_s"] = float(tenths.mean())
-    found["steady_spread"] = float((tenths.max() - tenths.min()) / tenths.mean()) if tenths.mean() else 0.0
-    return found
+    mean = float(tenths.mean())
+    return {**found, "steady_bytes_per_s": mean, "steady_spread": float(np.ptp(tenths)) / mean if mean else 0.0}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """What is left, then what was before."""
-    if findings["steady_bytes_per_s"] is None:
+    steady, spread = findings["steady_bytes_per_s"], findings["steady_spread"]
+    if steady is None or spread is None:
         return words.sentences(findings)
-    steady = f"Sustained: {words.speed(findings['steady_bytes_per_s'])}"
-    return [f"{steady} (varies by {100 * findings['steady_spread']:.0f} %).", *words.sentences(findings)]
+    said = f"Sustained: {words.speed(steady)} (varies by {100 * spread:.0f} %)."
+    return [said, *words.sentences(findings)]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The phases, by time and by bytes."""
     rows = [
         [words.span(p["from_s"]), words.span(p["to_s"]), words.speed(p["bytes_per_s"]), p["cause"]]

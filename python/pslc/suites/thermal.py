@@ -6,7 +6,7 @@ tell when it throttles: there, reading that becomes slow while the drive is hot 
 becomes slow for other reasons too, and tells nothing.
 """
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
+from pslc.jobs import Kind
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.instruments import TEMPERATURE
@@ -56,7 +57,28 @@ def steps(region: Region) -> Steps:
         )
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A stress."""
+
+    stress: Kind
+    start_c: float | None
+    most_c: float | None
+    bytes_per_s: float
+    throttled_after_s: float | None
+    throttled_at_c: float | None
+    throttled_bytes_per_s: float | None
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    thermal: list[Row]
+    cooling_s: list[float]
+    temperature_known: bool
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
       `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
       included); null where it was not throttled, or where that is not known
@@ -93,19 +115,26 @@ def _lasted(part: Recording) -> bool:
     return bool(((ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])).any())
 
 
-def _stress(part: Recording, known: bool) -> dict[str, Any]:
+def _stress(part: Recording, known: bool) -> Row:
     job = part.jobs[0]
-    kind = job["name"].removeprefix("stress-")
+    kind: Kind = "read" if job["name"] == "stress-read" else "write"
     series = part.time
     ends = series["end_ns"].astype(np.float64)
     inside = ends <= job["start_ns"] + job["elapsed_ns"]
     seconds = (ends[inside] - part.start_ns) / 1e9
     started = (int(job["start_ns"]) - part.start_ns) / 1e9
     moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
-    row: dict[str, Any] = {"stress": kind, "start_c": None, "most_c": None}
     begun = min(10.0, (float(seconds[-1]) - started) / 2)
     first = float(np.interp(started + begun, seconds, moved)) / begun
-    row |= {"bytes_per_s": first, "throttled_after_s": None, "throttled_at_c": None, "throttled_bytes_per_s": None}
+    row: Row = {
+        "stress": kind,
+        "start_c": None,
+        "most_c": None,
+        "bytes_per_s": first,
+        "throttled_after_s": None,
+        "throttled_at_c": None,
+        "throttled_bytes_per_s": None,
+    }
     if not known:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
@@ -163,21 +192,21 @@ def _constants(part: Recording) -> list[float]:
     return found
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """A sentence a stress."""
     said = []
     for row in findings["thermal"]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
-        speed = words.speed(row["bytes_per_s"])
+        speed, after = words.speed(row["bytes_per_s"]), row["throttled_after_s"]
         if row["most_c"] is None:
             said.append(f"{doing}: {speed} at first.")
-        elif row["throttled_after_s"] is None:
+        elif after is None:
             said.append(
                 f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C. No throttling."
             )
         else:
-            after, left = words.span(row["throttled_after_s"]), row["throttled_bytes_per_s"]
-            said.append(f"{doing} at {speed} throttles after {after}, at {row['throttled_at_c']:.0f} C, "
+            left = row["throttled_bytes_per_s"]
+            said.append(f"{doing} at {speed} throttles after {words.span(after)}, at {row['throttled_at_c']:.0f} C, "
                         f"to {words.speed(left) if left else 'nothing'}.")  # fmt: skip
     if findings["cooling_s"]:
         fast, slow = (words.span(constant) for constant in findings["cooling_s"])
@@ -189,7 +218,7 @@ def _celsius(value: float) -> str:
     return f"{value:.1f} C"
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a stress."""
     columns: list[Column] = [
         ("stress", "stress", str),

@@ -6,7 +6,8 @@ work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +19,13 @@ from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
 from pslc.findings.measure import latency
-from pslc.findings.wear import life_years, of_wear
+from pslc.findings.wear import Wear, life_years, of_wear
+from pslc.jobs import MOVED, Kind
 from pslc.recording import Recording
 from pslc.traces.contents import broken_lines
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
-KINDS = ("read", "write")
-PERCENTILES = {"p50_s": 50.0, "p99_s": 99.0, "p999_s": 99.9}
 CAUSES = {
     "own": "their own work",
     "folding": "folding",
@@ -44,15 +44,89 @@ CAUSES = {
 MINOR = 0.05
 """Causes of less than this share of the time are left out of sentences."""
 MANY_LATE = 0.01
-INSIDE = (
-    "cache_bytes", "cache_most_bytes", "cache_most_at_s", "full_s", "slow", "share_slc", "share_direct",
-    "share_while_folding", "enough", "busy_dies", "busy_link",
-)  # fmt: skip
 SMALLEST = "just enough cache"
 Floats = NDArray[np.float64]
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Latencies(TypedDict):
+    """Of reads or of writes."""
+
+    kind: Kind
+    count: int
+    p50_s: float
+    p99_s: float
+    p999_s: float
+    max_s: float
+
+
+class Slow(TypedDict):
+    """A cause of the slowest hundredth."""
+
+    kind: Kind
+    cause: str
+    share: float
+
+
+class WhatIf(TypedDict):
+    """The same trace on another cache; where it cannot be, why it was `refused`."""
+
+    name: str
+    refused: NotRequired[str]
+    cache_bytes: NotRequired[int | None]
+    cache_most_bytes: NotRequired[int | None]
+    share_slc: NotRequired[float | None]
+    waf: NotRequired[float | None]
+    life_years: NotRequired[float | None]
+    enough: NotRequired[bool | None]
+    drive_s: NotRequired[float]
+    write_p99_s: NotRequired[float | None]
+    write_p999_s: NotRequired[float | None]
+    read_p99_s: NotRequired[float | None]
+
+
+class Shares(TypedDict):
+    """Where what the host wrote went."""
+
+    share_slc: float | None
+    share_direct: float | None
+    share_while_folding: float | None
+    enough: bool | None
+
+
+class Inside(Shares):
+    """What only a simulated drive tells."""
+
+    cache_bytes: int | None
+    cache_most_bytes: int | None
+    cache_most_at_s: float | None
+    full_s: float | None
+    busy_dies: float | None
+    busy_link: float | None
+    slow: list[Slow]
+
+
+UNSEEN: Inside = {
+    "share_slc": None, "share_direct": None, "share_while_folding": None, "enough": None, "cache_bytes": None,
+    "cache_most_bytes": None, "cache_most_at_s": None, "full_s": None, "busy_dies": None, "busy_link": None, "slow": [],
+}  # fmt: skip
+
+
+class Findings(Inside, Wear):
+    """See `findings`."""
+
+    requests: int
+    trace_s: float
+    drive_s: float
+    latencies: list[Latencies]
+    late: int
+    late_most_s: float
+    what_if: list[WhatIf] | None
+    widened: int
+    life_years: float | None
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `requests`, `trace_s` (from its first request to its last), `drive_s`
     - `cache_bytes`: what the cache can hold on this drive; `cache_most_bytes`: the most that was in it,
       `cache_most_at_s`; `full_s`: for how long it was full, to a bin of the series; null where there is no cache
@@ -75,7 +149,9 @@ def findings(recording: Recording) -> dict[str, Any]:
     replayed = about["replay"] or {}
     survey = about["survey"]
     trace_s = survey["duration_ns"] / 1e9 / (about["how"]["speed"] or 1.0)
-    found: dict[str, Any] = {
+    wear = of_wear(recording)
+    written = sum(of["bytes"]["write"] for of in survey["devices"])
+    found: Findings = {
         "requests": replayed.get("requests", 0),
         "trace_s": trace_s,
         "drive_s": recording.drive_time_s,
@@ -83,24 +159,29 @@ def findings(recording: Recording) -> dict[str, Any]:
         "late": replayed.get("late", 0),
         "late_most_s": replayed.get("late_most_ns", 0) / 1e9,
         "what_if": about.get("what_if"),
+        "widened": replayed.get("widened", 0),
+        **(_inside(recording, replayed) if recording.is_simulated else UNSEEN),
+        **wear,
+        "life_years": life_years(wear["life_bytes"], written, trace_s),
+        "doubts": [],
     }
-    found["widened"] = replayed.get("widened", 0)
-    found |= _inside(recording, replayed) if recording.is_simulated else dict.fromkeys(INSIDE) | {"slow": []}
-    wear = of_wear(recording)
-    written = sum(of["bytes"]["write"] for of in survey["devices"])
-    return found | wear | {"life_years": life_years(wear, written, trace_s), "doubts": _doubts(recording, found)}
+    found["doubts"] = _doubts(recording, found)
+    return found
 
 
-def _inside(recording: Recording, replayed: dict[str, Any]) -> dict[str, Any]:
-    """What only a simulated drive tells: `INSIDE`."""
-    found = {
+def _inside(recording: Recording, replayed: dict[str, Any]) -> Inside:
+    ns = max(recording.drive_time_s * 1e9, 1.0)
+    dies = _change(recording, "die_busy_ns_total") / recording.facts["dies"]
+    return {
         "cache_bytes": recording.facts["cache_bytes"] or None,
         "cache_most_bytes": replayed.get("cache_most_bytes"),
         "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
         "full_s": _full(recording),
         "slow": _slow(replayed),
+        **_shares(recording),
+        "busy_dies": min(dies / ns, 1.0),
+        "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0),
     }
-    return found | _shares(recording) | _busy(recording)
 
 
 def _change(recording: Recording, name: str) -> int:
@@ -124,12 +205,11 @@ def _full(recording: Recording) -> float | None:
     return float(_widths(recording)[(held >= FULL * limit) & (limit > 0)].sum())
 
 
-def _shares(recording: Recording) -> dict[str, Any]:
+def _shares(recording: Recording) -> Shares:
     slc, native = (_change(recording, f"host_to_{cells}_bytes_total") for cells in ("slc", "native"))
     folded = _change(recording, "folded_bytes_total") - _change(recording, "idle_folded_bytes_total")
     if not slc + native:
-        none = dict.fromkeys(("share_slc", "share_direct", "share_while_folding"))
-        return none | {"enough": True}
+        return {"share_slc": None, "share_direct": None, "share_while_folding": None, "enough": True}
     direct = _steps(recording, "host_to_native_bytes_total")
     folding = _steps(recording, "folded_bytes_total") - _steps(recording, "idle_folded_bytes_total") > 0
     within = float(direct[folding].sum()) if len(direct) else 0.0
@@ -142,34 +222,35 @@ def _shares(recording: Recording) -> dict[str, Any]:
     }
 
 
-def _latencies(recording: Recording) -> list[dict[str, Any]]:
-    rows = []
+def _latencies(recording: Recording) -> list[Latencies]:
+    rows: list[Latencies] = []
     for job in recording.jobs:
-        for kind in KINDS:
+        for kind in MOVED:
             if job[kind]["total_ios"]:
-                at = {name: latency(job, kind, percent) for name, percent in PERCENTILES.items()}
-                count, longest = job[kind]["total_ios"], job[kind]["lat_ns"]["max"] / 1e9
-                rows.append({"kind": kind, "count": count, **at, "max_s": longest})
+                rows.append(
+                    {
+                        "kind": kind,
+                        "count": job[kind]["total_ios"],
+                        "p50_s": latency(job, kind, 50),
+                        "p99_s": latency(job, kind, 99),
+                        "p999_s": latency(job, kind, 99.9),
+                        "max_s": job[kind]["lat_ns"]["max"] / 1e9,
+                    }
+                )
     return rows
 
 
-def _slow(replayed: dict[str, Any]) -> list[dict[str, Any]]:
+def _slow(replayed: dict[str, Any]) -> list[Slow]:
     """The slowest hundredth of each kind, by cause, the largest first."""
-    rows = []
+    rows: list[Slow] = []
     for kind, by in replayed.get("slow_ns", []):
         whole = sum(by.values())
         shares = sorted(((ns / whole, cause) for cause, ns in by.items() if ns), reverse=True)
-        rows += [{"kind": kind, "cause": cause, "share": share} for share, cause in shares]
+        rows += [Slow(kind=kind, cause=cause, share=share) for share, cause in shares]
     return rows
 
 
-def _busy(recording: Recording) -> dict[str, float]:
-    ns = max(recording.drive_time_s * 1e9, 1.0)
-    dies = _change(recording, "die_busy_ns_total") / recording.facts["dies"]
-    return {"busy_dies": min(dies / ns, 1.0), "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0)}
-
-
-def _doubts(recording: Recording, found: dict[str, Any]) -> list[Doubt]:
+def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
     about = recording.facts["trace"]
     replayed, survey = about["replay"] or {}, about["survey"]
     said = []
@@ -210,17 +291,27 @@ def _doubts(recording: Recording, found: dict[str, Any]) -> list[Doubt]:
     return said
 
 
-def row(name: str, recording: Recording) -> dict[str, Any]:
+def row(name: str, recording: Recording) -> WhatIf:
     """What the table of other caches says of one: a row of `what_if`."""
     found = findings(recording)
-    of_kind: dict[str, dict[str, Any]] = {of["kind"]: of for of in found["latencies"]}
-    writes, reads = of_kind.get("write", {}), of_kind.get("read", {})
-    names = ("cache_bytes", "cache_most_bytes", "share_slc", "waf", "life_years", "enough", "drive_s")
-    more = {"write_p99_s": writes.get("p99_s"), "write_p999_s": writes.get("p999_s"), "read_p99_s": reads.get("p99_s")}
-    return {"name": name} | {key: found[key] for key in names} | more
+    of_kind = {of["kind"]: of for of in found["latencies"]}
+    writes, reads = of_kind.get("write"), of_kind.get("read")
+    return {
+        "name": name,
+        "cache_bytes": found["cache_bytes"],
+        "cache_most_bytes": found["cache_most_bytes"],
+        "share_slc": found["share_slc"],
+        "waf": found["waf"],
+        "life_years": found["life_years"],
+        "enough": found["enough"],
+        "drive_s": found["drive_s"],
+        "write_p99_s": writes["p99_s"] if writes else None,
+        "write_p999_s": writes["p999_s"] if writes else None,
+        "read_p99_s": reads["p99_s"] if reads else None,
+    }
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Whether the cache was ever full, how slow the slow ones were and why, and how long the drive lasts."""
     said = []
     cache, most = findings["cache_bytes"], findings["cache_most_bytes"]
@@ -232,33 +323,36 @@ def sentences(findings: dict[str, Any]) -> list[str]:
             held = f", for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
             said.append(f"The write cache did not take all of it: at most {part} were in it{held}.")
     if findings["share_slc"] is not None:
-        parts = [(findings["share_slc"], "to pSLC"), (findings["share_direct"], "directly to native cells")]
-        parts.append((findings["share_while_folding"], "to native cells while it folded"))
+        parts = (
+            (findings["share_slc"], "to pSLC"),
+            (findings["share_direct"], "directly to native cells"),
+            (findings["share_while_folding"], "to native cells while it folded"),
+        )
         said.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
     for of in findings["latencies"]:
-        times = [words.span(of[name]) for name in ("p50_s", "p99_s", "p999_s")]
+        times = [words.span(took) for took in (of["p50_s"], of["p99_s"], of["p999_s"])]
         said.append(f"Half of the {of['kind']}s took {times[0]} at most, 99 % {times[1]}, 99.9 % {times[2]}.")
-    for kind in KINDS:
+    for kind in MOVED:
         slow = [of for of in findings["slow"] if of["kind"] == kind and of["share"] >= MINOR]
         causes = [f"{CAUSES[of['cause']]} {words.share(of['share'])}" for of in slow]
         if causes:
             said.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
-    if findings["busy_dies"] is not None:
-        busy = f"Its dies were busy for {words.share(findings['busy_dies'])} of the time"
-        said.append(f"{busy}, its link for {words.share(findings['busy_link'])}.")
+    dies, link = findings["busy_dies"], findings["busy_link"]
+    if dies is not None and link is not None:
+        said.append(f"Its dies were busy for {words.share(dies)} of the time, its link for {words.share(link)}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
         said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
-    for of in findings["what_if"] or []:
-        if "refused" in of:
-            said.append(f"What if {of['name']}: {of['refused']}.")
-        elif of["name"] == SMALLEST:
-            said.append(f"A cache of {words.size(of['cache_bytes'])} would have been enough.")
+    for other in findings["what_if"] or []:
+        if "refused" in other:
+            said.append(f"What if {other['name']}: {other['refused']}.")
+        elif other["name"] == SMALLEST:
+            said.append(f"A cache of {words.size(other.get('cache_bytes') or 0)} would have been enough.")
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """Latencies, causes, and other caches."""
     spans: list[common.Column] = [
         (name, key, words.span) for name, key in (("50 %", "p50_s"), ("99 %", "p99_s"), ("99.9 %", "p999_s"))
@@ -284,7 +378,7 @@ def tables(findings: dict[str, Any]) -> list[Table]:
     return found
 
 
-def _what_if(rows: list[dict[str, Any]]) -> Table:
+def _what_if(rows: list[WhatIf]) -> Table:
     columns: list[common.Column] = [
         ("cache", "cache_bytes", lambda size: words.size(size) if size else "none"),
         ("enough", "enough", lambda enough: "yes" if enough else "no"),
@@ -296,7 +390,8 @@ def _what_if(rows: list[dict[str, Any]]) -> Table:
     ]
     cells = []
     for of in rows:
-        shown = ["" if of.get(key) is None else show(of[key]) for _, key, show in columns]
+        known: Mapping[str, Any] = of
+        shown = ["" if known.get(key) is None else show(known[key]) for _, key, show in columns]
         cells.append([of["name"], *shown])
     return Table("What if", ["what if", *(name for name, _, _ in columns)], cells, words=("what if",))
 

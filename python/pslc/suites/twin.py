@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from pslc import suites, words
 from pslc.doubt import Doubt
@@ -104,28 +104,52 @@ def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recor
     return found
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Row(TypedDict):
+    """A suite that was run."""
+
+    suite: str
+    written_bytes: int
+    seconds: float
+    findings: dict[str, Any]
+
+
+class Findings(TypedDict):
+    """See `findings`."""
+
+    suites: list[Row]
+    left_out: list[str]
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """- `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
     - `left_out`: those that the budget left out
     """
     quick = bool(recording.scope.get("quick"))
     of = parts_by_suite(recording)
-    rows = [{"suite": name, "written_bytes": part.written_bytes, "seconds": part.drive_time_s,
-             "findings": dict(part.findings)} for name, part in of.items()]  # fmt: skip
+    rows: list[Row] = [
+        {
+            "suite": name,
+            "written_bytes": part.written_bytes,
+            "seconds": part.drive_time_s,
+            "findings": dict(part.findings),
+        }
+        for name, part in of.items()
+    ]
     left_out = [name for name in (QUICK_ORDER if quick else ORDER) if name not in of]
     short = Doubt("budget", f"the budget left out {', '.join(left_out)}: what they tell stays assumed")
     doubts = [short] if left_out else []
     return {"suites": rows, "left_out": left_out, "doubts": doubts}
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """What was run, and what to do next."""
     names = [row["suite"] for row in findings["suites"]]
     written = sum(row["written_bytes"] for row in findings["suites"])
     return [f"Measured {', '.join(names)}, writing {words.size(written)}.", "pslc fit makes a twin of it."]
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """A row a suite."""
     columns: Any = [("suite", "suite", str), ("written", "written_bytes", words.size), ("took", "seconds", words.span)]
     return [of_rows("Suites", findings["suites"], columns)]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pslc._native import SimDrive
 from pslc.analysis import Curve
+from pslc.jobs import Job, Kind
 from pslc.recording import Recording
 from pslc.twin.model import MIB
 
@@ -104,7 +105,7 @@ def _series(start_ns: int, time: Mapping[str, Any], size: Mapping[str, Any]) -> 
     return _Series(at[order], written, moved)
 
 
-def looks(start_ns: int, jobs: Sequence[dict[str, Any]], time: Mapping[str, Any], size: Mapping[str, Any],
+def looks(start_ns: int, jobs: Sequence[Job], time: Mapping[str, Any], size: Mapping[str, Any],
           most_bins: Sequence[int] | None = None) -> list[Look | None]:  # fmt: skip
     """What came of each job of a step.
 
@@ -115,9 +116,9 @@ def looks(start_ns: int, jobs: Sequence[dict[str, Any]], time: Mapping[str, Any]
     return [_look(job, series, most_bins[index] if most_bins else None) for index, job in enumerate(jobs)]
 
 
-def _look(job: dict[str, Any], series: _Series, most_bins: int | None) -> Look | None:
+def _look(job: Job, series: _Series, most_bins: int | None) -> Look | None:
     options = job["options"]
-    of = "write" if job["write"]["total_ios"] >= job["read"]["total_ios"] else "read"
+    of: Kind = "write" if job["write"]["total_ios"] >= job["read"]["total_ios"] else "read"
     count, moved = job[of]["total_ios"], job[of]["io_bytes"]
     if count < 1 or job["elapsed_ns"] <= 0 or options.get("rw") == "trim":
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from pslc.doubt import Doubt, Kinds
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.doubts import HOT
+from pslc.findings.wear import life_years
 from pslc.recording import Recording
 from pslc.targets.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.watch.causes import CAUSES, Because, health, lower, throttled, why
 from pslc.watch.recorded import load_of
 
-YEAR_S: Final = 365.25 * 86400
 FULL: Final = 0.9
 """Share of a file system from which a drive behind it has little room for a cache."""
 STILL_S: Final = 2.0
@@ -31,7 +31,90 @@ MOST_SAID: Final = 6
 """Falls that are told in words; the table has them all."""
 
 
-def findings(recording: Recording) -> dict[str, Any]:
+class Fell(TypedDict):
+    """When reads or writes became slow, why, and when they were fast again."""
+
+    kind: str
+    at_s: float
+    from_bytes_per_s: float
+    to_bytes_per_s: float
+    latency_from_s: float | None
+    latency_to_s: float | None
+    celsius: float | None
+    since_pause_bytes: float
+    watched_pause: bool
+    cause: str
+    sureness: str
+    until_s: float
+    again_s: float | None
+    idle_s: float | None
+    not_enough_s: float | None
+
+
+class Moved(TypedDict):
+    """Reads, or writes."""
+
+    kind: str
+    bytes: float
+    requests: float
+    request_bytes: float
+    fastest_bytes_per_s: float
+    latency_s: float
+    worst_latency_s: float
+    worst_at_s: float
+
+
+class Stood(TypedDict):
+    """A time in which nothing was completed."""
+
+    at_s: float
+    seconds: float
+
+
+class Heat(TypedDict):
+    """Null where the temperature is not known."""
+
+    hottest_c: float | None
+    hottest_at_s: float | None
+    hot_s: float | None
+
+
+class Wear(TypedDict):
+    """Of the health log, first and last; null where it does not say."""
+
+    critical_warning: list[int | None]
+    available_spare: list[int | None]
+    percentage_used: list[int | None]
+    media_errors: list[int | None]
+    data_units_written: list[int | None]
+    available_spare_threshold: int | None
+
+
+class Findings(Heat):
+    """See `findings`."""
+
+    watched_s: float
+    began_unix: float
+    read_bytes: float
+    written_bytes: float
+    discarded_bytes: float
+    busy: float
+    kinds: list[Moved]
+    falls: list[Fell]
+    stood_still: list[Stood]
+    most_since_pause_bytes: float
+    pauses: int
+    longest_pause_s: float
+    throttled: bool | None
+    changes: list[dict[str, Any]]
+    wear: Wear | None
+    life_years: float | None
+    full: float | None
+    discards: bool
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
     """What happened while it was watched, in base units; times are since the beginning.
 
     - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
@@ -55,6 +138,7 @@ def findings(recording: Recording) -> dict[str, Any]:
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
     systems = about["file_systems"]
+    wear = _wear(logs[0][1], logs[-1][1]) if logs else None
     return {
         "watched_s": seconds,
         "began_unix": recording.began_unix_ns / 1e9,
@@ -71,14 +155,15 @@ def findings(recording: Recording) -> dict[str, Any]:
         **_heat(load),
         "throttled": heat,
         "changes": about["changes"],
-        **_wear(logs, float(load.write_bytes.sum()), seconds),
+        "wear": wear,
+        "life_years": _years_left(logs, float(load.write_bytes.sum()), seconds),
         "full": max((1 - of["free_bytes"] / of["bytes"] for of in systems if of["bytes"]), default=None),
         "discards": bool(load.trim_bytes.any()) or any("discard" in of["options"].split(",") for of in systems),
         "doubts": _doubts(recording, load),
     }
 
 
-def _told(fall: Fall, because: Because) -> dict[str, Any]:
+def _told(fall: Fall, because: Because) -> Fell:
     return {
         "kind": fall.kind,
         "at_s": fall.at_s,
@@ -102,7 +187,7 @@ def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _of_kind(load: Load, kind: str) -> dict[str, Any] | None:
+def _of_kind(load: Load, kind: str) -> Moved | None:
     """Volume, speeds and latencies of reads or of writes."""
     moved, count, took = (getattr(load, name) for name in (f"{kind}_bytes", f"{kind}s", f"{kind}_s"))
     requests = float(count.sum())
@@ -123,37 +208,48 @@ def _of_kind(load: Load, kind: str) -> dict[str, Any] | None:
     }
 
 
-def _stood_still(recording: Recording, load: Load) -> list[dict[str, float]]:
+def _stood_still(recording: Recording, load: Load) -> list[Stood]:
     """Where requests were under way and none came back for `STILL_S` or more."""
     none = (load.reads + load.writes + recording.time["trims"] == 0) & (recording.time["in_flight"] > 0)
     edges = np.diff(np.concatenate([[0], none.astype(np.int8), [0]]))
     since = np.concatenate([[0.0], load.ends_s])
     spans = zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True)
-    found = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
+    found: list[Stood] = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
     return [of for of in found if of["seconds"] >= STILL_S]
 
 
-def _heat(load: Load) -> dict[str, float | None]:
+def _heat(load: Load) -> Heat:
     if not np.isfinite(load.celsius).any():
-        return dict.fromkeys(("hottest_c", "hottest_at_s", "hot_s"))
+        return {"hottest_c": None, "hottest_at_s": None, "hot_s": None}
     at = int(np.nanargmax(load.celsius))
     hot = float(load.seconds[load.celsius >= HOT].sum())
     return {"hottest_c": float(load.celsius[at]), "hottest_at_s": float(load.ends_s[at]), "hot_s": hot}
 
 
-def _wear(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds: float) -> dict[str, Any]:
-    """What the drive's own log says of its life, and how long that is at this load."""
-    if not logs:
-        return {"wear": None, "life_years": None}
-    first, last = (health(log) for _, log in (logs[0], logs[-1]))
-    names = ("critical_warning", "available_spare", "percentage_used", "media_errors", "data_units_written")
-    wear: dict[str, Any] = {name: [log.get(name) for log in (first, last)] for name in names}
-    limit = last.get("available_spare_threshold")
-    whole, used = endurance_bytes(last), wear["percentage_used"][1]
-    years = None
-    if whole is not None and isinstance(used, int) and written and seconds:
-        years = max(1 - used / 100, 0.0) * whole / (written / seconds) / YEAR_S
-    return {"wear": wear | {"available_spare_threshold": limit}, "life_years": years}
+def _wear(first: dict[str, Any], last: dict[str, Any]) -> Wear:
+    """What the drive's own log says of its life."""
+    logs = health(first), health(last)
+
+    def both(name: str) -> list[int | None]:
+        return [log.get(name) for log in logs]
+
+    return {
+        "critical_warning": both("critical_warning"),
+        "available_spare": both("available_spare"),
+        "percentage_used": both("percentage_used"),
+        "media_errors": both("media_errors"),
+        "data_units_written": both("data_units_written"),
+        "available_spare_threshold": logs[-1].get("available_spare_threshold"),
+    }
+
+
+def _years_left(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds: float) -> float | None:
+    """How long it lasts at this load, by its own count of wear."""
+    last = health(logs[-1][1]) if logs else {}
+    whole, used = endurance_bytes(last), last.get("percentage_used")
+    if whole is None or not isinstance(used, int):
+        return None
+    return life_years(max(1 - used / 100, 0.0) * whole, written, seconds)
 
 
 class Doubts(Kinds):
@@ -180,7 +276,7 @@ def _doubts(recording: Recording, load: Load) -> list[Doubt]:
     return said
 
 
-def sentences(findings: dict[str, Any]) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """What happened when, the gravest first."""
     said = [_fall(of, findings) for of in findings["falls"][:MOST_SAID]]
     left = len(findings["falls"]) - len(said)
@@ -201,10 +297,10 @@ def sentences(findings: dict[str, Any]) -> list[str]:
         if lower(change):
             at = clock(change["at_s"], findings)
             said.append(f"The link trained lower at {at}: {change['to']} instead of {change['from']}.")
-    if findings["hottest_c"] is not None and (findings["hot_s"] or findings["throttled"]):
+    hottest, at_s = findings["hottest_c"], findings["hottest_at_s"]
+    if hottest is not None and at_s is not None and (findings["hot_s"] or findings["throttled"]):
         more = ", and it throttled by its own count" if findings["throttled"] else ""
-        at = clock(findings["hottest_at_s"], findings)
-        said.append(f"It was at {findings['hottest_c']:.0f} C at {at}{more}.")
+        said.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
     said += _of_wear(findings)
     if not findings["watched_s"]:
         return said
@@ -217,11 +313,11 @@ def sentences(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def _verbs(findings: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+def _verbs(findings: Findings) -> list[tuple[Moved, str]]:
     return [(of, "read" if of["kind"] == "read" else "written") for of in findings["kinds"]]
 
 
-def _fall(of: dict[str, Any], findings: dict[str, Any]) -> str:
+def _fall(of: Fell, findings: Findings) -> str:
     """`Writes fell from 1900 MB/s to 140 MB/s at 03:12 after 310 GB without a pause of 10 s: ...`"""
     said = f"{of['kind'].capitalize()}s fell from {words.speed(of['from_bytes_per_s'])} to "
     said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
@@ -235,7 +331,7 @@ def _fall(of: dict[str, Any], findings: dict[str, Any]) -> str:
     return f"{said}: {cause}{sure}; {_again(of, findings)}."
 
 
-def _again(of: dict[str, Any], findings: dict[str, Any]) -> str:
+def _again(of: Fell, findings: Findings) -> str:
     short = f"{words.span(of['not_enough_s'])} idle were not enough" if of["not_enough_s"] else ""
     if of["again_s"] is None:
         return f"it was not fast again until the end{f', {short}' if short else ''}"
@@ -243,7 +339,7 @@ def _again(of: dict[str, Any], findings: dict[str, Any]) -> str:
     return f"it was fast again {how}{f' ({short})' if short else ''}, at {clock(of['again_s'], findings)}"
 
 
-def clock(at_s: float, findings: dict[str, Any]) -> str:
+def clock(at_s: float, findings: Findings) -> str:
     """Time of day, with the date in a long watch, and with seconds in a short one; of data without a date, since the
     beginning."""
     if not findings["began_unix"]:
@@ -253,7 +349,7 @@ def clock(at_s: float, findings: dict[str, Any]) -> str:
     return f"{datetime.fromtimestamp(findings['began_unix'] + at_s):{form}}"
 
 
-def _of_wear(findings: dict[str, Any]) -> list[str]:
+def _of_wear(findings: Findings) -> list[str]:
     wear = findings["wear"]
     if wear is None:
         return []
@@ -277,7 +373,7 @@ def _of_wear(findings: dict[str, Any]) -> list[str]:
     return said
 
 
-def tables(findings: dict[str, Any]) -> list[Table]:
+def tables(findings: Findings) -> list[Table]:
     """The falls, and the load."""
     found = []
     if findings["falls"]:
@@ -314,7 +410,7 @@ def tables(findings: dict[str, Any]) -> list[Table]:
     return [*found, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
 
 
-def _health(wear: dict[str, Any]) -> Table:
+def _health(wear: Wear) -> Table:
     """The health log, first and last."""
     rows = [[name.replace("_", " "), *map(str, pair)] for name, pair in wear.items() if isinstance(pair, list)]
     return Table("Health", ("health", "first", "last"), rows, words=("health",))

@@ -1,0 +1,110 @@
+"""What a run recorded of each of its jobs, under the names that run.json has."""
+
+from typing import Literal, NotRequired, TypedDict
+
+Kind = Literal["read", "write", "trim"]
+KINDS: tuple[Kind, ...] = ("read", "write", "trim")
+MOVED: tuple[Kind, ...] = ("read", "write")
+
+
+class Times(TypedDict):
+    """How long requests took, in ns. `histogram`: from, to and count, eight to an octave; `bins`: fio's."""
+
+    min: NotRequired[int]
+    max: float
+    mean: float
+    stddev: NotRequired[float]
+    n: NotRequired[int]
+    percentile: dict[str, float]
+    histogram: NotRequired[list[tuple[int, int, int]]]
+    bins: NotRequired[list[tuple[int, int]]]
+
+
+class Spread(TypedDict):
+    """Of the samples of a rate."""
+
+    n: int
+    min: float
+    max: float
+    mean: float
+    stddev: float
+
+
+class Samples(TypedDict):
+    """As fio takes them (`bwavgtime`, `iopsavgtime`)."""
+
+    bytes_per_s: Spread
+    iops: Spread
+
+
+class Done(TypedDict):
+    """The requests of one kind. `slat_ns` and `clat_ns` where submission and completion are apart."""
+
+    io_bytes: int
+    total_ios: int
+    runtime_ns: int
+    lat_ns: Times
+    slat_ns: NotRequired[Times]
+    clat_ns: NotRequired[Times]
+    samples: NotRequired[Samples]
+
+
+class Usage(TypedDict, total=False):
+    """What a job took of the machine."""
+
+    user_ns: int
+    system_ns: int
+    switches: int
+    major_faults: int
+    minor_faults: int
+
+
+class LatencyTarget(TypedDict, total=False):
+    """What `latency_target` asked for, and the queue depth that came of it."""
+
+    depth: int
+    target_ns: int
+    percentile: float
+    window_ns: int
+
+
+class SteadyState(TypedDict):
+    """What a job with `steadystate` saw of itself: the rates of its last seconds, and what they came to."""
+
+    criterion: str
+    limit: float
+    percent: bool
+    duration_s: int
+    attained: bool
+    value: float
+    slope: float
+    max_deviation: float
+    iops: list[int]
+    bytes_per_s: list[int]
+
+
+class Job(TypedDict):
+    """One job, or the one that stands for its reporting group. `options` are as written, after [global] and
+    overrides; `notes` say which of them had no effect. Of another program's job there is what is required, no more."""
+
+    name: str
+    options: dict[str, str]
+    notes: list[str]
+    read: Done
+    write: Done
+    trim: Done
+    sync: NotRequired[Done]
+    groupid: NotRequired[int]
+    global_options: NotRequired[dict[str, str]]
+    iodepth: NotRequired[int]
+    size_bytes: NotRequired[int]
+    start_ns: NotRequired[int]
+    elapsed_ns: NotRequired[int]
+    worked_ns: NotRequired[int]
+    iodepth_level: NotRequired[dict[str, float]]
+    latency_ns: NotRequired[dict[str, float]]
+    latency_us: NotRequired[dict[str, float]]
+    latency_ms: NotRequired[dict[str, float]]
+    usage: NotRequired[Usage]
+    latency_target: NotRequired[LatencyTarget]
+    steadystate: NotRequired[SteadyState]
