@@ -1,8 +1,8 @@
 """`pslc` as a process of its own that need not import anything: it is forked from one that has.
 
 Most of a command's time is Python's start and its imports. What is tested of a process stays as it is: its folder, its
-environment, its streams, its exit code. What is tested of its start (signals, closed streams, limits) runs the
-executable itself.
+environment, its streams, its signals, its exit code. What is tested of its start (closed streams, limits, the first
+moments) runs the executable itself.
 """
 
 import atexit
@@ -10,17 +10,52 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
+from multiprocessing import reduction
 from pathlib import Path
+from typing import Any
 
 _IMPORTED = (
     "pslc.cli", "pslc.runner.campaign", "pslc.report.page", "pslc.report.terminal", "pslc.failure", "pslc.opened",
     "pslc.formats", "pslc.findings.comparison", "numpy", "arro3.core", "arro3.io", "plotext", "jinja2", "rich.console",
-    "rich.progress", "pslc.progress", "pslc.view", "numpy.ma", "pydantic.type_adapter", "pytest",
+    "rich.progress", "pslc.progress", "pslc.view", "numpy.ma", "pydantic.type_adapter", "pydantic.fields", "pytest",
 )  # fmt: skip
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(list(_IMPORTED))
+
+
+class Popen(subprocess.Popen[str]):
+    """`subprocess.Popen` of `pslc` with these words, always with text; of its options those of folder, environment and
+    streams."""
+
+    def __init__(self, words: Sequence[str | Path], **options: Any) -> None:
+        super().__init__(["pslc", *map(str, words)], text=True, **options)
+
+    def _execute_child(self, args: list[str], *how: Any) -> None:
+        cwd, env = how[4:6]
+        read_in, write_in, read_out, write_out, read_err, write_err = how[9:15]
+        streams = [_Stream(fd) for fd in (read_in, write_out, write_err)]
+        given = (args, os.path.abspath(cwd or "."), dict(env or os.environ), streams)
+        self._process = _processes.Process(target=_command, args=given)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        self._child_created = True
+        # The child's ends of pipes that are ours; a file, or a pipe to both streams, is whose it was.
+        for ours, its in ((write_in, read_in), (read_out, write_out), (read_err, write_err)):
+            if ours != -1 and its != -1:
+                os.close(its)
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None:
+            self.returncode = self._process.exitcode
+        return self.returncode
+
+    def _wait(self, timeout: float | None) -> int:
+        self._process.join(timeout)
+        if self._internal_poll() is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return self.returncode
 
 
 def run(
@@ -31,32 +66,42 @@ def run(
     timeout: float = 600,
 ) -> subprocess.CompletedProcess[str]:
     """`pslc` with these words in this folder; `text` is its stdin, and a number below 0 the signal that ended it."""
-    words = [str(word) for word in arguments]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "0").write_text(text)
-        process = _processes.Process(target=_command, args=(words, str(cwd), environment or dict(os.environ), folder))
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
+    pipe = subprocess.PIPE
+    with Popen(arguments, cwd=cwd, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            said, talk = process.communicate(text, timeout)
+        except BaseException:
             process.kill()
-            raise subprocess.TimeoutExpired(words, timeout)
-        # What a program prints is bytes, which `text=True` would decode and whose line ends it would mend.
-        said, talk = ((Path(folder) / name).read_text() for name in "12")
-        return subprocess.CompletedProcess(["pslc", *words], process.exitcode, said, talk)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, said, talk)
 
 
-def _command(words: list[str], cwd: str, environment: dict[str, str], folder: str) -> None:
-    for number, how in enumerate((os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)):
-        opened = os.open(os.path.join(folder, str(number)), how)
-        os.dup2(opened, number)
-        os.close(opened)
+class _Stream:
+    """A file descriptor on its way to another process."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __getstate__(self) -> Any:
+        return (reduction.DupFd(self.fd) if self.fd != -1 else None,)
+
+    def __setstate__(self, state: Any) -> None:
+        self.fd = state[0].detach() if state[0] is not None else -1
+
+
+def _command(args: list[str], cwd: str, environment: dict[str, str], streams: Sequence[_Stream]) -> None:
+    for number, stream in enumerate(streams):
+        if stream.fd != -1:
+            os.dup2(stream.fd, number)
+    for fd in {stream.fd for stream in streams} - {-1}:
+        os.close(fd)
     # Of the process that this one was forked from, whose streams were elsewhere.
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
-    sys.argv = ["pslc", *words]
+    sys.argv = args
     from pslc.__main__ import main
 
     try:

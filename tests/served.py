@@ -4,7 +4,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from tests import forked
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 """Where Debian's programs, and Debian's Python with its libnbd, are."""
@@ -65,9 +66,9 @@ class Served:
 @contextmanager
 def served(folder: Path, drive: str, *options: str) -> Iterator[Served]:
     """`pslc serve drive`, until the end of the block; the recording goes to `run`."""
-    command = [Path(sys.executable).parent / "pslc", "serve", drive, "--save", "run", "--no-report", *options]
+    command = ["serve", drive, "--save", "run", "--no-report", *options]
     shutil.rmtree(folder / "run", ignore_errors=True)
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = forked.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
         uri = process.stdout.readline().strip()

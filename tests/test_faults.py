@@ -14,6 +14,7 @@ import pytest
 
 import pslc
 from pslc.opened import opened
+from tests import forked
 
 PSLC = str(Path(sys.executable).parent / "pslc")
 SIM = "sim:pm871b-128gb"
@@ -21,11 +22,9 @@ LONG = "[long]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=4\ndirect=1\nti
 REAL = ["--on", "./scratch.bin", "--size", "64MB", "--yes"]
 
 
-def start(folder: Path, *arguments: str, **options) -> subprocess.Popen[str]:
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     (folder / "long.fio").write_text(LONG)
-    return subprocess.Popen(
-        [PSLC, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
+    return forked.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
@@ -94,7 +93,7 @@ def test_a_killed_suite_opens_with_every_command(tmp_path):
     process.kill()
     process.communicate(timeout=60)
     for words in (["analyze", "out"], ["report", "out", "-o", "page.html"], ["compare", "out", "out"]):
-        done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = forked.run(words, tmp_path)
         assert done.returncode == 0, done.stderr
         no_traceback(done.stderr)
     assert "this recording is partial" in (tmp_path / "page.html").read_text()
@@ -175,10 +174,10 @@ def test_streams_that_are_closed_or_full(redirect, code, tmp_path):
     ],
 )
 def test_names_that_are_no_text_are_refused(words, tmp_path):
-    done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    done = forked.run([os.fsdecode(word) for word in words], tmp_path, timeout=60)
     assert done.returncode == 2
-    assert b"is no UTF-8" in done.stderr
-    no_traceback(done.stderr.decode())
+    assert "is no UTF-8" in done.stderr
+    no_traceback(done.stderr)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -243,7 +242,7 @@ def test_files_that_never_end_are_refused(path, tmp_path):
         ["run", path, "--on", SIM],
         ["run", "fill", "--on", "sim:" + (path if path[0] == "/" else f"./{path}")],
     ):
-        done = subprocess.run([PSLC, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        done = forked.run(words, tmp_path, timeout=60)
         assert done.returncode == 2, done.stderr
         assert "device or a pipe" in done.stderr
 

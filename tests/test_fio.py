@@ -5,7 +5,6 @@ import re
 import runpy
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from pslc._native import fio_words, plan_jobs
 from pslc.report import fio
 from pslc.targets import probe
+from tests import forked
 from tests.conftest import ROOT, fill
 
 FIO = shutil.which("fio")
@@ -27,6 +27,10 @@ def test_every_example_runs_on_a_simulated_drive(path: Path, command):
     document = json.loads(done.stdout)
     assert document["written_bytes"] > 0
     assert all(": " in note for note in document["notes"])
+
+
+ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+"""A file that is there, and may be written over."""
 
 
 @needs_fio
@@ -103,10 +107,8 @@ def test_job_files_come_from_stdin_from_several_files_and_from_includes(command,
     (tmp_path / "bad.inc").write_text("bs=64k\nbs=x\n")
     (tmp_path / "c.fio").write_text("[c]\ninclude bad.inc\n")
     assert 'bad.inc:2: bs: "x" is no size' in command("run", "c.fio", "--on", "sim:pm871b-128gb").stderr
-    executable = Path(sys.executable).parent / "pslc"
-    arguments = [executable, "run", "-", "--on", "sim:pm871b-128gb", "--json"]
     text = "[in]\nrw=write\nsize=8m\nfilename=/nowhere\n"
-    piped = subprocess.run(arguments, input=text, cwd=tmp_path, capture_output=True, text=True, check=True)
+    piped = forked.run(["run", "-", "--on", "sim:pm871b-128gb", "--json"], tmp_path, text=text)
     assert json.loads(piped.stdout)["written_bytes"] == 8 << 20
     assert "note: filename is ignored: " in piped.stderr
 
@@ -180,16 +182,12 @@ def both(tmp_path_factory):
     folder = tmp_path_factory.mktemp("both")
     (folder / "data.bin").write_bytes(bytes(range(256)) * 16384)
     (folder / "both.fio").write_text(BOTH)
-    pslc = Path(sys.executable).parent / "pslc"
-    on = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
     said = {}
     for name in ("json+", "terse"):
         theirs = subprocess.run(
             [FIO, "both.fio", f"--output-format={name}"], cwd=folder, capture_output=True, text=True
         )
-        ours = subprocess.run(
-            [pslc, "run", "both.fio", *on, f"--output-format={name}"], cwd=folder, capture_output=True, text=True
-        )
+        ours = forked.run(["run", "both.fio", *ON, f"--output-format={name}"], folder)
         assert (theirs.returncode, ours.returncode) == (0, 0), theirs.stderr + ours.stderr
         said[name] = (theirs.stdout, ours.stdout)
     return said
@@ -366,15 +364,16 @@ def test_averaged_logs_are_those_of_fio(more, tmp_path):
     def rows(folder, name):
         return [[int(n) for n in line.split(", ")] for line in (folder / name).read_text().splitlines()]
 
-    commands = {"fio": [FIO, "j.fio", "--filename=data.bin"], "pslc": [
-        Path(sys.executable).parent / "pslc", "run", "j.fio", "--on", "data.bin", "--reuse", "--overwrite-file",
-        "data.bin", "--yes", "--json"]}  # fmt: skip
+    commands = {
+        "fio": lambda **how: subprocess.Popen([FIO, "j.fio", "--filename=data.bin"], **how),
+        "pslc": lambda **how: forked.Popen(["run", "j.fio", *ON, "--json"], **how),
+    }
     running = []
-    for name, arguments in commands.items():
+    for name, start in commands.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "data.bin").write_bytes(bytes(range(256)) * (8 << 12))
         (tmp_path / name / "j.fio").write_text(AVERAGED + more)
-        running.append(subprocess.Popen(arguments, cwd=tmp_path / name, stdout=subprocess.DEVNULL))
+        running.append(start(cwd=tmp_path / name, stdout=subprocess.DEVNULL))
     assert [process.wait(timeout=60) for process in running] == [0, 0]
     logs = [{path.name for path in (tmp_path / name).glob("*.log")} for name in commands]
     assert logs[0] == logs[1]

@@ -5,14 +5,14 @@ find."""
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests import forked
+
 FIO = shutil.which("fio")
-PSLC = Path(sys.executable).parent / "pslc"
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 
 
@@ -46,18 +46,20 @@ def holds(steady: dict) -> None:
 
 def by_both(text: str, folder: Path, code: int = 0) -> list[dict]:
     """The first jobs of fio's JSON and of ours, run at the same time on files of their own."""
+    ours = ["run", "j.fio", "--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes",
+            "--output-format=fio"]  # fmt: skip
+    theirs = [FIO, "j.fio", "--filename=data.bin", "--output-format=json"]
     commands = {
-        "fio": [FIO, "j.fio", "--filename=data.bin", "--output-format=json"],
-        "pslc": [PSLC, "run", "j.fio", "--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes",
-                 "--output-format=fio"],
-    }  # fmt: skip
+        "fio": lambda **how: subprocess.Popen(theirs, text=True, **how),
+        "pslc": lambda **how: forked.Popen(ours, **how),
+    }
     running = []
-    for name, command in commands.items():
+    for name, start in commands.items():
         where = folder / name
         where.mkdir()
         (where / "j.fio").write_text(text)
         (where / "data.bin").write_bytes(bytes(range(256)) * (16 << 12))
-        running.append(subprocess.Popen(command, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        running.append(start(cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
     jobs = []
     for process in running:
         out, err = process.communicate(timeout=60)

@@ -169,16 +169,22 @@ def test_a_real_drive_is_asked_for_its_temperature_by_the_suite_that_never_leave
     assert len(asked) == 2, "before and after the run, and never during it"
 
 
-@pytest.mark.parametrize(("hot", "throttles"), [(True, True), (False, False)])
-def test_reading_that_becomes_slow_on_a_hot_drive_is_throttled(hot, throttles):
-    recording = pslc.run("thermal", on="sim:sn850-1tb,heat.board_to_air=20K/W", scope=Scope(quick=True))
+@pytest.fixture(scope="module")
+def heated() -> pslc.Recording:
+    """The suite `thermal` on a drive that throttles."""
+    return pslc.run("thermal", on="sim:sn850-1tb,heat.board_to_air=20K/W", scope=Scope(quick=True))
+
+
+@pytest.mark.parametrize("hot", [True, False])
+def test_reading_that_becomes_slow_on_a_hot_drive_is_throttled(hot, heated):
+    recording = heated
     (truth,) = (row for row in recording.findings["thermal"] if row["stress"] == "read")
     assert truth["throttled_after_s"] is not None
     outside = replace(recording, time={name: c for name, c in recording.time.items() if name != "throttle_level"})
     if not hot:
         outside.time["temperature_millicelsius"] = np.full_like(outside.time["temperature_millicelsius"], 40_000)
     (row,) = (row for row in suites.load("thermal").findings(outside)["thermal"] if row["stress"] == "read")
-    assert (row["throttled_after_s"] is not None) == throttles
-    if throttles:
+    assert (row["throttled_after_s"] is not None) == hot
+    if hot:
         assert row["throttled_after_s"] == pytest.approx(truth["throttled_after_s"], abs=15.0)
         assert row["throttled_bytes_per_s"] == pytest.approx(truth["throttled_bytes_per_s"], rel=0.1)

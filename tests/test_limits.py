@@ -16,23 +16,15 @@ from pslc import errors, memory
 from pslc.recording import Recording
 from pslc.runner.plan import Cost, cost
 from pslc.targets.target import find_target
+from tests import forked
 
-PSLC = Path(sys.executable).with_name("pslc")
 SIM = "sim:pm871b-128gb"
 JOB = "[a]\nioengine=io_uring\nrw=randwrite\nbs=4k\nsize=64m\n"
 
 
 def command(tmp_path, *words):
     (tmp_path / "a.fio").write_text(JOB)
-    return subprocess.run(
-        [PSLC, "run", "a.fio", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return forked.run(["run", "a.fio", *words], tmp_path, timeout=60)
 
 
 def of(tmp_path, *options, on=SIM) -> Cost:
@@ -100,11 +92,11 @@ def test_a_run_of_days_says_so_and_is_not_begun_unasked(on, options, tmp_path):
 
 
 def test_what_is_agreed_to_is_begun(tmp_path):
-    process = subprocess.Popen(
-        [PSLC, "run", "a.fio", "--on", SIM, "--rate=1", "--loops=4294967295", "--yes", "--save", "out"],
-        cwd=tmp_path if command(tmp_path, "--dry-run") else None,
+    (tmp_path / "a.fio").write_text(JOB)
+    process = forked.Popen(
+        ["run", "a.fio", "--on", SIM, "--rate=1", "--loops=4294967295", "--yes", "--save", "out"],
+        cwd=tmp_path,
         stderr=subprocess.PIPE,
-        text=True,
     )
     time.sleep(4)
     process.send_signal(signal.SIGINT)

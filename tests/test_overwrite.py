@@ -17,6 +17,7 @@ import pslc
 from pslc import units
 from pslc.runner.plan import plan
 from pslc.targets.target import RealOptions, find_target
+from tests import forked
 from tests.loops import MB, reason, sh
 
 REUSE = RealOptions(reuse=True)
@@ -102,10 +103,9 @@ def test_a_copy_of_pslc_s_file_with_all_its_attributes_is_not_pslc_s(tmp_path):
 def test_a_run_that_was_killed_leaves_a_file_that_has_to_be_named_again(tmp_path):
     path = data(tmp_path)
     (tmp_path / "long.fio").write_text("[w]\nrw=write\nbs=64k\nsize=1m\ntime_based\nruntime=60\n")
-    executable = Path(sys.executable).parent / "pslc"
-    words = [executable, "run", "long.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--json"]
+    words = ["run", "long.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--json"]
     before = path.read_bytes()
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with forked.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         for _ in range(600):
             if path.read_bytes() != before:
                 break

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from pslc.findings import doubts
 from pslc.runner.plan import plan
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, find_target
+from tests import forked
 from tests.conftest import fill
 
 MB = 1 << 20
@@ -126,10 +126,7 @@ LONG = "[long]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=4\ndirect=1\nti
 def start(folder: Path) -> subprocess.Popen[str]:
     (folder / "long.fio").write_text(LONG)
     arguments = ["run", "long.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--yes"]
-    executable = Path(sys.executable).parent / "pslc"
-    return subprocess.Popen(
-        [executable, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return forked.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for_a_recording(folder: Path) -> None:

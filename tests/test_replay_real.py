@@ -4,7 +4,6 @@ import json
 import random
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pslc import traces
 from pslc.runner.run import DeclinedError
 from pslc.targets.target import RealOptions
 from pslc.traces import Part, Replay
+from tests import forked
 from tests.loops import loop_over, noise, reason
 
 loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
@@ -45,9 +45,8 @@ def table(path: Path, rows: list[tuple[int, str, int, int]]) -> Path:
 
 def watched(device: str, folder: Path, work) -> list[Request]:
     """What the drive was asked while `work` was done: kind, offset, bytes."""
-    executable = Path(sys.executable).parent / "pslc"
-    words = [executable, "watch", device, "--trace", "--no-report", "--for", "10min", "--save", folder]
-    watching = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    words = ["watch", device, "--trace", "--no-report", "--for", "10min", "--save", folder]
+    watching = forked.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     end = time.monotonic() + 30
     while not (folder / "trace.txt").exists():
         assert watching.poll() is None, watching.communicate()

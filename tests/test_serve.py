@@ -21,6 +21,7 @@ import pytest
 from pslc._native import SimDrive
 from pslc.recording import Recording
 from pslc.serving import server
+from tests import forked
 from tests.conftest import ROOT
 from tests.served import PATH, eventually, has, served
 from tests.small import PROFILE
@@ -206,8 +207,7 @@ def test_only_the_owner_may_use_the_socket(tmp_path: Path, disk: str) -> None:
         assert stat.S_ISSOCK(about.st_mode)
         assert stat.S_IMODE(about.st_mode) == 0o600
         assert on.socket == str(tmp_path / "disk.sock")
-        second = subprocess.run([sys.executable, "-m", "pslc", "serve", "sim:pm871b-128gb", "--unix", on.socket],
-                                capture_output=True, text=True, cwd=tmp_path, check=False)  # fmt: skip
+        second = forked.run(["serve", "sim:pm871b-128gb", "--unix", on.socket], tmp_path)
         assert second.returncode == 2
         assert "something listens at" in second.stderr
     assert not os.path.exists(on.socket)

@@ -4,15 +4,13 @@ import fcntl
 import json
 import os
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.loops import loop_over, reason, sh
 
-PSLC = Path(sys.executable).with_name("pslc")
 GOING_DOWN = 0x8004587D
 """The ioctl of ext4, XFS and f2fs that shuts a file system down, as an error of the drive does."""
 NOLOGFLUSH = b"\x02\x00\x00\x00"
@@ -39,7 +37,7 @@ def mounted(tmp_path):
 def test_a_file_system_that_is_shut_down_ends_the_run_in_words_and_keeps_it(mounted, tmp_path):
     (tmp_path / "long.fio").write_text(JOB)
     words = ["run", "long.fio", "--on", str(mounted / "scratch.bin"), "--size", "64MB", "--yes", "--save", "out"]
-    process = subprocess.Popen([PSLC, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for _ in range(600):
         if (tmp_path / "out" / "run.json").exists():
             break

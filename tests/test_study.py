@@ -18,6 +18,7 @@ from pslc.studies.axes import Condition, axis
 from pslc.studies.points import Study
 from pslc.studies.results import Results
 from pslc.studies.study import complete
+from tests import forked
 from tests.small import PROFILE
 
 VARY = {"cache.dynamic": "200MB:800MB:200MB", "cache.when_full": ["direct-while-folding", "direct-then-fold"]}
@@ -134,7 +135,7 @@ def test_a_killed_study_goes_on_with_the_points_that_are_missing(small, tmp_path
     kept, vary = tmp_path / "kept", "300MB:800MB:20MB"
     order = ["study", "--on", small, "--run", "fill,second-pass", "--vary", f"cache.dynamic={vary}"]
     order += ["--save", str(kept)]
-    killed = subprocess.Popen([EXECUTABLE, *order, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    killed = forked.Popen([*order, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not list(kept.glob("new-*.parquet")) and time.monotonic() < deadline:
         assert killed.poll() is None, "it was over before it could be killed"

@@ -12,7 +12,9 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -25,13 +27,15 @@ from pslc.recording import Recording
 from pslc.runner.watch import watch
 from pslc.traces import Replay
 from pslc.watch import asked as asking
-from pslc.watch import counters
+from pslc.watch import counters, verdict
 from pslc.watch.asked import Asked
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
 from pslc.watch.recorded import Samples, load_of, recorded
+from tests import forked
 from tests.conftest import ROOT
 from tests.loops import loop_over, reason
+from tests.typed import unlike
 
 MB = 1e6
 loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
@@ -128,9 +132,9 @@ def test_what_is_recorded_is_what_was_counted():
 
 
 def said(of: Load, **about: object) -> str:
-    from pslc.watch import verdict
-
-    return " ".join(verdict.sentences(recording(of, **about).findings))
+    found = recording(of, **about).findings
+    assert unlike(dict(found), verdict.Findings) == []
+    return " ".join(verdict.sentences(cast(verdict.Findings, found)))
 
 
 FAST, SLOW, REST = (160, 1900 * MB, 8, 1e6), (60, 140 * MB, 8, 1e6), (240, 0, 0, 1)
@@ -248,9 +252,8 @@ def test_what_fio_writes_is_counted_to_the_byte_and_ctrl_c_ends_it(tmp_path):
     image = tmp_path / "image"
     image.write_bytes(bytes(64 << 20))
     with loop_over(image) as device:
-        executable = str(Path(sys.executable).parent / "pslc")
-        words = [executable, "watch", device.path, "--json", "--for", "10min"]
-        watching = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        words = ["watch", device.path, "--json", "--for", "10min"]
+        watching = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE)
         wait_for(lambda: looks(watching.pid))
         job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
         fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
@@ -362,10 +365,8 @@ def test_a_drive_whose_cache_only_the_test_knows_is_seen_through(tmp_path):
 def seen_through(device: str, folder: Path) -> Recording:
     """Watch while fio writes until the cache is full and on, rests, and writes again."""
     job = ["--rw=write", "--bs=512k", "--direct=1", "--ioengine=libaio", "--iodepth=4", "--time_based"]
-    executable = str(Path(sys.executable).parent / "pslc")
-    watching = subprocess.Popen(
-        [executable, "watch", device, "--no-report", "--save", folder / "run"], stdout=subprocess.DEVNULL
-    )
+    words = ["watch", device, "--no-report", "--save", folder / "run"]
+    watching = forked.Popen(words, stdout=subprocess.DEVNULL)
     wait_for(lambda: looks(watching.pid))
     time.sleep(13)
     for name, seconds, rest in (("fio", 26, 15), ("again", 8, 1)):
@@ -379,8 +380,12 @@ def seen_through(device: str, folder: Path) -> Recording:
 
 def looks(pid: int) -> bool:
     """Whether a process has a device's counters open."""
-    files = Path(f"/proc/{pid}/fd")
-    return any(os.readlink(at).endswith("/stat") for at in files.iterdir())
+    for at in Path(f"/proc/{pid}/fd").iterdir():
+        # It may be closed by now.
+        with suppress(FileNotFoundError):
+            if os.readlink(at).endswith("/stat"):
+                return True
+    return False
 
 
 def wait_for(there) -> None:
