@@ -22,7 +22,6 @@ from pslc.cli import lab as command_of_lab
 from pslc.errors import PslcError
 from pslc.lab import knobs, server
 from pslc.targets.target import open_simulated
-from tests import forked
 from tests.conftest import ROOT, needs_chromium
 from tests.small import PROFILE
 
@@ -47,8 +46,10 @@ class Server:
         self.log = folder / "log.txt"
         environment = os.environ | {"BROWSER": "true", "XDG_STATE_HOME": str(folder)}
         with self.log.open("w") as log:
-            words = ["lab", "--port", "0", *arguments]
-            self.process = forked.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=log, env=environment)
+            self.process = subprocess.Popen(
+                [EXECUTABLE, "lab", "--port", "0", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=log,
+                text=True, env=environment,
+            )  # fmt: skip
         self.address = self.process.stdout.readline().strip()
 
     def close(self):
@@ -66,32 +67,17 @@ def served(tmp_path_factory):
     assert held.log.read_text() == ""
 
 
-@pytest.fixture(scope="module")
-def windows(chromium):
-    """A browser's windows by size and colours; what one tab has loaded the next need not load and compile again."""
-    found = {}
-
-    def window(size, colours):
-        if (size, colours) not in found:
-            width, height = size
-            context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
-            context.grant_permissions(["clipboard-read", "clipboard-write"])
-            found[size, colours] = context
-        return found[size, colours]
-
-    yield window
-    for context in found.values():
-        context.close()
-
-
 @pytest.fixture
-def tab(windows, served):
+def tab(chromium, served):
     """Open a tab: `tab("?suite=fill")`. No tab complains, or asks anyone else for anything."""
-    pages, complaints = [], []
+    contexts, complaints = [], []
 
     def show(search=f"?on={SMALL}", size=(1280, 900), colours="light", wait=True):
-        opened = windows(size, colours).new_page()
-        pages.append(opened)
+        width, height = size
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        contexts.append(context)
+        opened = context.new_page()
         opened.set_default_timeout(30_000)
         opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -105,8 +91,8 @@ def tab(windows, served):
         return opened
 
     yield show
-    for page in pages:
-        page.close()
+    for context in contexts:
+        context.close()
     assert complaints == []
 
 
@@ -154,7 +140,7 @@ def copied(page, what):
 
 def run(served, *arguments):
     """The findings of `pslc run`, as the page saves them."""
-    done = forked.run([*arguments, "--json"], served.folder)
+    done = subprocess.run([EXECUTABLE, *arguments, "--json"], cwd=served.folder, capture_output=True, check=True)
     return json.dumps(json.loads(done.stdout)["findings"], indent=1).encode()
 
 
@@ -219,7 +205,8 @@ def test_the_address_holds_all_of_it(tab):
 def test_a_refused_combination_says_why_beside_the_knob_in_the_words_of_the_check(tab, served):
     page = tab()
     write(page, "cache.dynamic", "900GB")
-    done = forked.run(["run", "fill", "--on", f"{SMALL},cache.dynamic=900GB", "--json"], served.folder)
+    done = subprocess.run([EXECUTABLE, "run", "fill", "--on", f"{SMALL},cache.dynamic=900GB", "--json"],
+                          cwd=served.folder, capture_output=True, text=True, check=False)  # fmt: skip
     what, _, hint = done.stderr.strip().removeprefix("error: ").partition("\n\n")
     assert part(page, "said", "cache.dynamic").locator("p").all_inner_texts() == [what, hint]
     assert page.locator("#state").inner_text().startswith("refused")

@@ -1,4 +1,4 @@
-"""Where recordings go that nobody gave a folder."""
+"""Where recordings and studies go that nobody gave a folder."""
 
 import atexit
 from contextlib import suppress
@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Final
 
 RUNS: Final = Path("runs")
+STUDIES: Final = Path("studies")
 
 
-def new_folder(slug: str) -> Path:
-    """A folder of `RUNS` that is named by the second and nobody else's: it is made at once, so that of two commands in
-    the same second each has its own, and removed when the process ends without putting anything into it. Where none can
-    be made, its name: who writes there is told why not."""
-    named = f"{datetime.now():%Y%m%d-%H%M%S}-{slug}"
-    first = not RUNS.exists()
+def new_folder(slug: str = "", within: Path = RUNS) -> Path:
+    """A folder that is named by the second and nobody else's: it is made at once, so that of two commands in the same
+    second each has its own, and removed when the process ends without putting anything into it. Where none can be made,
+    its name: who writes there is told why not."""
+    named = "-".join(filter(None, (f"{datetime.now():%Y%m%d-%H%M%S}", slug)))
+    first = not within.exists()
     for number in count(2):
-        folder = RUNS / named
+        folder = within / named
         try:
             folder.mkdir(parents=True)
         except FileExistsError:

@@ -2,11 +2,12 @@
 
 import json
 import signal
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from pslc import places
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
@@ -71,7 +72,7 @@ def command(
         _plan(points, workers)
         return
     if save is None:
-        save = Path("studies") / (file.stem if file else f"{datetime.now():%Y%m%d-%H%M%S}")
+        save = places.STUDIES / file.stem if file else places.new_folder(within=places.STUDIES)
     found = _complete(points, save, workers, scheduler)
     if as_json:
         print(json.dumps(found.rows, indent=1))
