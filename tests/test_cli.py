@@ -79,6 +79,8 @@ def test_runs_of_the_same_second_have_a_folder_each_and_what_fails_leaves_none(t
         function(*arguments)
     assert list(Path("runs").iterdir()) == [made[1]]
 
+    made = [places.new_folder(within=places.STUDIES) for _ in range(2)]
+    assert [str(of) for of in made] == ["studies/20260504-123015", "studies/20260504-123015~2"]
     words = [sys.executable, "-m", "pslc", "run", "fill", "--on", f"{SMALL},no.key=1"]
     (tmp_path / "empty").mkdir()
     assert subprocess.run(words, cwd=tmp_path / "empty", capture_output=True, check=False).returncode == 2

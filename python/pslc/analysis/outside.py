@@ -124,7 +124,7 @@ def _around(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
     flushed = _flushed(index, phases[index], seen)
     if flushed is not None:
         return flushed
-    full = max(speed, phases[index].usual_bytes_per_s) if speed >= MOSTLY * phases[index].usual_bytes_per_s else speed
+    full = _at_its_best(phases[index])
     carried = "" if most is None else f"{mb(full)} is {100 * full / most:.0f} % of what the link carries"
     if most is not None and speed > BEYOND * most:
         return Evidence("page-cache", SURE, f"memory took it in: {carried}")
@@ -145,10 +145,13 @@ def _link_is_full(phase: Phase, seen: Seen) -> bool:
         return False
     place = seen.place((phase.from_bytes + phase.to_bytes) / 2)
     commands = 0.0 if place is None else seen.command_bytes / place.request_bytes
-    speed = max(phase.bytes_per_s, phase.usual_bytes_per_s)
-    if phase.bytes_per_s < MOSTLY * speed:
-        return False
-    return speed * (1.0 + commands) >= LINK_FULL * seen.link_bytes_per_s
+    return _at_its_best(phase) * (1.0 + commands) >= LINK_FULL * seen.link_bytes_per_s
+
+
+def _at_its_best(phase: Phase) -> float:
+    """What half of the bytes were faster than, where moments alone make the mean lower."""
+    usual = phase.usual_bytes_per_s
+    return max(phase.bytes_per_s, usual) if phase.bytes_per_s >= MOSTLY * usual else phase.bytes_per_s
 
 
 def _woken(phase: Phase, seen: Seen) -> Evidence | None:
