@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from tests.small import PROFILE, Hidden, random_idle
 
 import pslc
+from benches.small import PROFILE, Hidden, random_idle
 from pslc.targets.region import Scope
 
 NAMES = {

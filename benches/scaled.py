@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from tests.small import PROFILE
-
 import pslc
+from benches.small import PROFILE
 
 MODEL = Path(__file__).parent.parent / "docs" / "model.md"
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(1, 16))
 FILLS = ("sn850-1tb", "pm871b-128gb", "aldrin-pro-2tb")
 RECOVERS = "sn850-1tb"
 RANDOM = "TLC drive of 8 GB"
-"""The one in tests/small.py, of which the whole takes seconds."""
+"""The one in benches/small.py, of which the whole takes seconds."""
 TWICE = """
 [global]
 bs=4k

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benches.small import PROFILE
 
 import pslc
 from pslc import suites, units
@@ -20,7 +21,6 @@ from pslc.runner.plan import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import RealOptions, find_target
 from tests.conftest import ROOT
-from tests.small import PROFILE
 from tests.typed import unlike
 
 

@@ -1,9 +1,9 @@
 """The suite `endurance` against closed forms, on a small drive."""
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
-from tests.small import PROFILE
 
 WEAR = "\n[wear]\nslc_cycles = 30000\nnative_cycles = 3000\n"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from benches.small import PROFILE
 
 import pslc
 from pslc.cli import lab as command_of_lab
@@ -23,7 +24,6 @@ from pslc.errors import PslcError
 from pslc.lab import knobs, server
 from pslc.targets.target import open_simulated
 from tests.conftest import ROOT, needs_chromium
-from tests.small import PROFILE
 
 pytestmark = needs_chromium
 EXECUTABLE = Path(sys.executable).parent / "pslc"

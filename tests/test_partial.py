@@ -4,6 +4,7 @@ import functools
 import json
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
 from pslc import suites, view
@@ -13,7 +14,6 @@ from pslc.report import fio, page, terminal
 from pslc.runner.campaign import spread
 from pslc.targets.region import Scope
 from tests.cut import cut
-from tests.small import PROFILE
 
 SHARES = (0.0, 1e-6, 0.05, 0.37, 0.71, 0.999)
 

@@ -1,6 +1,7 @@
 """Runs that begin with the same drive: made once, and the same bytes as if each had made it."""
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
 from pslc.errors import PslcError
@@ -8,7 +9,6 @@ from pslc.runner.prepared import MOST, Prepared, leaves_nothing_to_chance
 from pslc.studies import workers
 from pslc.studies.points import Study
 from pslc.targets.target import RealOptions
-from tests.small import PROFILE
 
 RANDOM = "[random]\nrw=randwrite\nbs=4k\nsize=100%\nio_size=20m\nnorandommap\niodepth=16\nioengine=libaio\n"
 READS = "[reads]\nrw=randread\nbs=4k\nsize=50%\nio_size=20m\niodepth=4\nioengine=libaio\n"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benches.small import PROFILE
 
 from pslc._native import SimDrive
 from pslc.recording import Recording
@@ -24,7 +25,6 @@ from pslc.serving import server
 from tests import forked
 from tests.conftest import ROOT
 from tests.served import PATH, eventually, has, served
-from tests.small import PROFILE
 
 pytestmark = pytest.mark.skipif(
     not server.PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
 from pslc.errors import PslcError
@@ -19,7 +20,6 @@ from pslc.studies.points import Study
 from pslc.studies.results import Results
 from pslc.studies.study import complete
 from tests import forked
-from tests.small import PROFILE
 
 VARY = {"cache.dynamic": "200MB:800MB:200MB", "cache.when_full": ["direct-while-folding", "direct-then-fold"]}
 EXECUTABLE = Path(sys.executable).parent / "pslc"

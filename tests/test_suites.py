@@ -6,13 +6,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
 from pslc import suites, view
 from pslc.report import page, terminal
 from pslc.targets.region import Scope
 from pslc.targets.target import RealOptions
-from tests.small import PROFILE
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benches.small import PROFILE
 
 import pslc
 import pslc.suites.trace
@@ -17,7 +18,6 @@ from pslc import suites, traces, view
 from pslc._native import trace_format, trace_formats
 from pslc.traces import Part, Replay
 from tests.conftest import ROOT
-from tests.small import PROFILE
 from tests.typed import unlike
 
 MB = 1_000_000

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benches.small import PROFILE
 from typer.testing import CliRunner
 
 import pslc
@@ -16,8 +17,6 @@ from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
 from pslc.twin import answer, data, fit, known, laws, model, published, search
-
-from .small import PROFILE
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 

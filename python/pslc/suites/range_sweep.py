@@ -79,7 +79,7 @@ class Row(TypedDict):
     p99_s: float
 
 
-class Place(TypedDict):
+class Elsewhere(TypedDict):
     """The smallest span elsewhere."""
 
     at_bytes: int
@@ -90,7 +90,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     range_sweep: list[Row]
-    places: list[Place]
+    places: list[Elsewhere]
     hit_s: float | None
     miss_s: float | None
     mapped_bytes: int | None
@@ -121,7 +121,7 @@ def findings(recording: Recording) -> Findings:
     done = dict(jobs(recording))
     elsewhere = [latency(done[name], "read") for n in range(PLACES) if (name := f"place-{n}") in done]
     size = int(rows[-1]["span_bytes"]) if rows else 0
-    places: list[Place] = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
+    places: list[Elsewhere] = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
     found: Findings = {
         "range_sweep": rows,
         "places": places,
