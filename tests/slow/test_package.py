@@ -56,6 +56,23 @@ def run(bare: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[st
                           text=True, timeout=120, check=False)  # fmt: skip
 
 
+def test_a_wheel_is_built_from_the_sources_that_are_published(tmp_path):
+    """Of the source package alone, by the backend that it names."""
+    code = "import sys, build_backend; print(build_backend.build_sdist(sys.argv[1]))"
+    # Where maturin is.
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    make = [sys.executable, "-c", code, tmp_path]
+    made = subprocess.run(make, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    package = tmp_path / made.stdout.split()[-1]
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", package]
+    done = subprocess.run(build, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(built).namelist()
+    assert "pslc/_native.abi3.so" in names
+    assert "pslc/nbdkit-pslc-plugin.so" in names or not sys.platform.startswith("linux")
+
+
 def test_one_wheel_serves_every_python_from_3_11_on(wheel):
     assert "-cp311-abi3-" in wheel.name
 
