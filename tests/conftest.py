@@ -16,23 +16,24 @@ from tests import forked
 ROOT = Path(__file__).parent.parent
 
 
-SHARED = (
-    "test_attempts", "test_faults", "test_fio_until", "test_guard", "test_in_use", "test_labels", "test_overwrite",
-    "test_real", "test_replay_real", "test_serve", "test_swapped", "test_sysstat", "test_watch",
-)  # fmt: skip
-"""Tests of what the machine has once, loop devices and time: one after the other, beside all others."""
-
-
-TOGETHER = ("test_browser", "test_lab", "test_study_page", "test_twin")
-"""Their tests share what is dear to make, a browser or a fit: each file on one worker."""
+GROUPS = {
+    "loops": (
+        "test_attempts", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_replay_real",
+        "test_swapped", "test_sysstat", "test_watch",
+    ),
+    "clock": ("test_faults", "test_fio_until", "test_real", "test_serve"),
+    **{name: (name,) for name in ("test_browser", "test_lab", "test_study_page", "test_twin")},
+}  # fmt: skip
+"""Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),
+on time, and on what is dear to make, a browser or a fit."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what shares the machine, or something dear, on one worker."""
+    """Keep on one worker what is to be together."""
+    group_of = {file: group for group, files in GROUPS.items() for file in files}
     for item in items:
-        name = item.path.stem
-        if name in SHARED or name in TOGETHER:
-            item.add_marker(pytest.mark.xdist_group("machine" if name in SHARED else name))
+        if group := group_of.get(item.path.stem):
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
