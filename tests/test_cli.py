@@ -13,6 +13,7 @@ import pytest
 import pslc
 from pslc import places
 from pslc.analysis import CAUSES
+from tests import forked
 
 ROOT = Path(__file__).parent.parent
 SMALL = "sim:pm871b-128gb"
@@ -172,14 +173,8 @@ def test_a_recording_is_never_written_over(command, tmp_path):
 def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
     job = tmp_path / "long.fio"
     job.write_text("[long]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\ntime_based\nruntime=10h\n")
-    executable = Path(sys.executable).parent / "pslc"
-    process = subprocess.Popen(
-        [executable, "run", "long.fio", "--on", SMALL, "--save", "out"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ["run", "long.fio", "--on", SMALL, "--save", "out"]
+    process = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # What it has done so far is kept after a second.
     for _ in range(1200):
         if (tmp_path / "out" / "run.json").exists():

@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -178,12 +177,10 @@ def test_a_read_only_file_is_never_overwritten(tmp_path):
 def typed(answer: str, path: Path, *more: str) -> tuple[int, str]:
     """Exit code and terminal of a run whose question is answered so."""
     (path.parent / "job.fio").write_text(JOB)
-    executable = Path(sys.executable).parent / "pslc"
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(path.parent)
-        words = ["pslc", "run", "job.fio", "--on", "./" + path.name, "--reuse", "--no-report", *more]
-        os.execvp(executable, words)
+    terminal, end = pty.openpty()
+    words = ["run", "job.fio", "--on", "./" + path.name, "--reuse", "--no-report", *more]
+    process = forked.Popen(words, cwd=path.parent, stdin=end, stdout=end, stderr=end)
+    os.close(end)
     seen, answered = "", False
     while True:
         try:
@@ -193,9 +190,8 @@ def typed(answer: str, path: Path, *more: str) -> tuple[int, str]:
         if not answered and "to lose what is in" in seen:
             answered = True
             os.write(terminal, (answer + "\n").encode())
-    _, status = os.waitpid(pid, 0)
     os.close(terminal)
-    return os.waitstatus_to_exitcode(status), seen
+    return process.wait(timeout=60), seen
 
 
 def test_at_a_terminal_the_file_is_shown_and_only_yes_is_yes(tmp_path):

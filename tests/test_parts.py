@@ -5,9 +5,7 @@ import os
 import pty
 import random
 import subprocess
-import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +14,7 @@ from pslc import PslcError, parts
 from pslc._native import SimDrive
 from pslc.parts.schema import read_controller, read_nand
 from pslc.targets.target import Target, find_target
+from tests import forked
 
 DIE = (parts.FOLDER / "nand" / "bics5-tlc-512g.toml").read_text()
 CHIP = (parts.FOLDER / "controllers" / "phison-e16.toml").read_text()
@@ -299,11 +298,8 @@ def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
 
 def test_new_drives_ask_for_what_was_not_said(tmp_path):
     main, end = pty.openpty()
-    executable = Path(sys.executable).parent / "pslc"
-    process = subprocess.Popen(
-        [executable, "drives", "new", "--capacity", "120GB"],
-        cwd=tmp_path, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    words = ["drives", "new", "--capacity", "120GB"]
+    process = forked.Popen(words, cwd=tmp_path, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.write(main, b"bics5-tlc-512g\nphison-e16\ndynamic=15GB\nasked.toml\n")
     shown, asked = process.communicate(timeout=120)
     assert process.returncode == 0, asked
