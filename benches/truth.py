@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import pslc
 from benches.curves import simulated
@@ -25,7 +26,8 @@ class Told:
 
     Attributes:
         falls: the speed fell by a fifth or more there, so that it can be seen.
-        unseen: what nobody can tell apart: the drive's buffer, which takes in as much before it slows down, and a bin.
+        unseen: what nobody can tell apart: the drive's buffer, which takes in as much before it slows down, a bin, and
+            the superblock whose room a drive makes before its cache is full. Of a whole drive these are some MB.
     """
 
     seed: int
@@ -79,14 +81,10 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
     elsewhere = done.change("host_to_native_bytes_total") + done.change("folded_bytes_total")
     at_once = elsewhere[first].sum() > 0.1 * np.diff(done.written)[first].sum()
     true = None if len(borders) < 2 or at_once else _full(done, borders[0], recording.facts["slc_superblock_bytes"])
-    speed = np.diff(done.written) / np.maximum(np.diff(done.seconds), 1e-9)
-    falls = False
-    if true is not None:
-        at = int(np.searchsorted(done.written, true))
-        beside = max(3, len(speed) // 50)
-        after = float(np.median(speed[at + 1 : at + 1 + beside])) if at + 1 < len(speed) else np.inf
-        falls = at > 0 and after <= SEEN_FALL * float(np.median(speed[max(0, at - beside) : at]))
+    falls = true is not None and _falls(done, true)
     unseen = recording.facts["write_buffer_bytes"] + float(np.diff(done.written).max())
+    if true is not None and done.change("folded_bytes_total")[: np.searchsorted(_reached(done), true)].any():
+        unseen += recording.facts["slc_superblock_bytes"]
     findings = recording.findings
     return Told(
         seed,
@@ -99,14 +97,33 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
     )
 
 
+def _falls(done: simulated.Fill, true: float) -> bool:
+    """Whether the speed fell where so much had reached the cells; what memory took in before does not count."""
+    speed = np.diff(done.written) / np.maximum(np.diff(done.seconds), 1e-9)
+    reached = _reached(done)
+    at = int(np.searchsorted(reached, true))
+    beside = max(3, len(speed) // 50)
+    memory = np.flatnonzero(np.diff(reached)[:at] < 0.5 * np.diff(done.written)[:at])
+    start = max(0, at - beside, int(memory[-1]) + 1 if memory.size else 0)
+    before, after = speed[min(start, max(at - 3, 0)) : at], speed[at + 1 : at + 1 + beside]
+    return bool(before.size and after.size and np.median(after) <= SEEN_FALL * np.median(before))
+
+
+def _reached(done: simulated.Fill) -> NDArray[np.float64]:
+    """Bytes that had reached the cells at the borders of the bins: a page cache holds the others."""
+    placed = done.change("host_to_slc_bytes_total") + done.change("host_to_native_bytes_total")
+    return np.concatenate([[0.0], np.cumsum(placed)])
+
+
 def _full(done: simulated.Fill, left: float, superblock: int) -> float:
     """Bytes in the cache when the first went past it. Folding is handed out by the superblock, a little before the
-    cache is full or behind that, so where it begins is near, and the first byte past the cache is exact; under a policy
-    that writes nothing past it there is no such byte."""
+    cache is full or behind that, so where it begins is near, and the first byte past the cache is exact. Under a policy
+    that writes nothing past it there is no such byte, and the cache is full where it holds what it may."""
     past = np.flatnonzero(done.change("host_to_native_bytes_total"))
-    if not past.size:
-        return left
-    full = float(np.cumsum(done.change("host_to_slc_bytes_total"))[past[0]])
+    if past.size:
+        full = float(np.cumsum(done.change("host_to_slc_bytes_total"))[past[0]])
+    else:
+        full = float(done.series["cache_limit_bytes"][np.searchsorted(_reached(done)[1:], left)])
     return full if abs(full - left) <= 2 * superblock else left
 
 
