@@ -303,16 +303,19 @@ def sawtooth(rng: np.random.Generator) -> Log:
 
 
 def decay(rng: np.random.Generator) -> Log:
-    """Behind the cliff the speed falls on and on, without a step."""
+    """Behind the cliff the speed falls on and on, without a step: also where the free blocks are used up."""
     of = drive(rng)
     after = of.native if of.policy == "direct" else of.fold
     lowest, rate = float(rng.uniform(0.35, 0.75)), float(rng.uniform(1.0, 5.0))
     steps = np.linspace(of.cache, of.capacity, 120)
     share = (steps[1:] - of.cache) / (of.capacity - of.cache)
     speeds = after * (lowest + (1 - lowest) * np.exp(-rate * share))
-    cause = "direct" if of.policy == "direct" else "fold"
+    until = of.direct_until if of.policy == "direct" else 0.0
     fill = [Stretch(of.cache, of.fast, "pslc")]
-    fill += [Stretch(float(end), float(speed), cause) for end, speed in zip(steps[1:], speeds, strict=True)]
+    fill += [
+        Stretch(float(end), float(speed), "direct" if end <= until else "fold")
+        for end, speed in zip(steps[1:], speeds, strict=True)
+    ]
     return _log(rng, of, fill, of.cache)
 
 

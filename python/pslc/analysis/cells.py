@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Final
 
 from pslc.analysis.causes import CELLS, Evidence, gb
-from pslc.analysis.levels import LEAST_BITS, LEAST_SPARE, MOST_BITS, MOST_SPARE, WHOLE, most_cache
+from pslc.analysis.levels import LEAST_BITS, LEAST_SPARE, MOST_SPARE, WHOLE, most_bits, most_cache
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Place, Seen
 
@@ -271,7 +271,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
             if falls > FOLDING:
                 because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
                 return Evidence("fold", LIKELY, because)
-            spares = [(phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, MOST_BITS + 1)]
+            spares = [(phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)]
             if ratio >= CRAWL and any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares):
                 because = f"it ends at {gb(phase.to_bytes)}, where a cache of {gb(size)} leaves no free block: {rate}"
                 return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
@@ -289,7 +289,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
 
 def _restless(phase: Phase, cache: Phase) -> bool:
     """Whether a phase's speed comes and goes as that of the cache before it does not."""
-    return phase.scatter > max(RESTLESS, THRICE * cache.scatter)
+    return not math.isnan(cache.scatter) and phase.scatter > max(RESTLESS, THRICE * cache.scatter)
 
 
 def mb(bytes_per_s: float) -> str:

@@ -21,6 +21,8 @@ from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 
 LEAST_BITS, MOST_BITS = 3, 4
+QUAD: Final = 0.4
+"""Cells of four bits take no more than this share of what they take at one."""
 LEAST_SPARE, MOST_SPARE = 1.0, 1.2
 """Raw capacity over what the host sees."""
 BACK: Final = 0.8
@@ -67,6 +69,11 @@ class Level:
 
     phase: Phase
     parts: tuple[int, ...]
+
+
+def most_bits(ratio: float) -> int:
+    """Bits a cell, at the most, of native cells that are this share as fast as the cache."""
+    return MOST_BITS if ratio <= QUAD else LEAST_BITS
 
 
 def most_cache(capacity: float) -> float:
@@ -205,7 +212,7 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
         return None
     if second.to_bytes > most_cache(capacity):
         return None
-    if (second.to_bytes + (MOST_BITS - 1) * first.to_bytes) / capacity >= LEAST_SPARE:
+    if (second.to_bytes + (most_bits(ratio) - 1) * first.to_bytes) / capacity >= LEAST_SPARE:
         return None  # there was no free block left, so these were native cells
     lane = next((carried for carried in CLASSES if second.bytes_per_s <= carried), CLASSES[-1])
     memory = first.to_bytes <= MEMORY_BYTES

@@ -1,5 +1,6 @@
 """The phases of a write: stretches of bytes at one speed, told apart by where the speed changes for good."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,11 @@ from pslc.analysis.series import Curve
 
 STRADDLED = 2
 """Bins that a border between two speeds may touch."""
+FEWEST_TO_SCATTER = 8
+SAME_SPEED = 0.06
+"""Two phases whose usual speeds differ by less are one: moments that were slower weigh on their means alone."""
+OWN_SPEED = 0.25
+"""A bin's difference of log speed from both sides, above which it is not of one of them."""
 STEEPEST = 20.0
 """The logarithm of the largest drift that is told; a line through bins of very unequal width may be steeper."""
 
@@ -24,7 +30,8 @@ class Phase:
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
-        scatter: median deviation of the log speeds of its bins from their median, beyond what its drift makes of it.
+        scatter: median deviation of the log speeds of its bins from their median, beyond what its drift makes of it;
+            nan where it has too few.
         usual_bytes_per_s: the speed that half of its bytes were slower than; a slow start weighs on the mean.
     """
 
@@ -53,7 +60,14 @@ def find_phases(curve: Curve) -> list[Phase]:
         if borders[-1].bytes < found.bytes < end:
             borders.append(found)
     ends = [border.bytes for border in borders[1:]] + [end]
-    return [_phase(curve, border, to) for border, to in zip(borders, ends, strict=True)]
+    phases: list[Phase] = []
+    for border, to in zip(borders, ends, strict=True):
+        phase = _phase(curve, border, to)
+        if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < SAME_SPEED:
+            before = phases.pop()
+            phase = _phase(curve, Border(before.from_bytes, before.from_low, before.from_high), to)
+        phases.append(phase)
+    return phases
 
 
 def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
@@ -67,7 +81,9 @@ def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
             earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
             at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
             speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
-            if min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
+            between = curve.bytes_per_s[bins[0] - 1 : bins[1]]
+            own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > OWN_SPEED
+            if own.sum() <= 1 and min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
                 found[-1] = 0.5 * (before + border)
                 continue
         found.append(border)
@@ -92,14 +108,15 @@ def _phase(curve: Curve, start: Border, to: float) -> Phase:
 
 
 def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, float]:
-    """Spread, median, drift and scatter over the bins wholly inside the phase; zeros when fewer than 4 are."""
+    """Spread, median, drift and scatter over the bins wholly inside the phase; zeros when fewer than 4 are, and no
+    scatter of fewer than `FEWEST_TO_SCATTER`."""
     inside = slice(
         int(np.searchsorted(curve.edges_bytes, start, side="left")),
         int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
     )
     speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
     if speed.size < 4:
-        return 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, math.nan
     order = np.argsort(speed)
     share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()
     low, middle, high = np.interp((0.16, 0.5, 0.84), share, speed[order])
@@ -112,4 +129,5 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
     level = np.log(speed)
     # Half of a straight line lies within a quarter of its rise from its middle.
     scatter = float(np.median(np.abs(level - np.median(level)))) - abs(change) / 4.0
-    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), max(scatter, 0.0)
+    scatter = max(scatter, 0.0) if speed.size >= FEWEST_TO_SCATTER else math.nan
+    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), scatter

@@ -24,6 +24,8 @@ MATERIAL: Final = math.log(1.12)
 MAX_CELLS: Final = 2048
 BURST: Final = 0.005
 """Shorter than this share of the trace is a burst, not a phase (except the first phase)."""
+FEW_CELLS: Final = 12
+"""A first phase of so many is short, whatever share of the trace it is."""
 FEWEST_CELLS: Final = 4
 """Nor is anything a phase that a straddled border alone could make."""
 SHORT_CACHE: Final = 0.025
@@ -32,6 +34,10 @@ BUFFER: Final = 0.002
 """A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
 SLOW_START: Final = 0.03
 """A first phase shorter than this and slower than the next is the drive waking up."""
+ALONE: Final = 10.0
+"""A single sample stands out of those behind it by so many times what their luckiest do."""
+HEAD: Final = math.log(1.5)
+"""The part that a short first phase begins with is so much faster than the rest of it, or it is none."""
 START_COUNTS: Final = 3
 """A slow start of a third of a short first phase, or more, is a phase of its own."""
 EXCURSION: Final = 0.015
@@ -60,7 +66,8 @@ def change_bytes(curve: Curve) -> list[float]:
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
     borders = _pruned(calm, level, change_points(calm, penalty), penalty)
-    start, ends = _short_first_phase(level, borders[0] if borders else cells)
+    ready = _without_slow_start(calm, borders)
+    start, ends = _short_first_phase(level, ready[0] if ready else cells)
     if not ends:
         start, ends = _short_after_start(level)
     if START_COUNTS * start < ends:
@@ -68,6 +75,8 @@ def change_bytes(curve: Curve) -> list[float]:
     if ends:
         borders = [ends, *(b for b in borders if b > max(1.5 * ends, ends + BURST * cells))]
     borders = [start, *borders] if start else _without_slow_start(calm, borders)
+    head = _short_head(level[: borders[0]]) if borders and borders[0] <= max(FLEETING * cells, FEW_CELLS) else 0
+    borders = [head, *borders] if head else borders
     return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
 
 
@@ -92,6 +101,8 @@ def _noise_power(calm: Floats, level: Floats) -> float:
     """
     worst = 0.0
     for scale in RIPPLE_SCALES:
+        if 2 * scale > max(2.0, RIPPLE_LENGTH * level.size):
+            break  # what comes and goes so slowly are phases
         for series in (calm, level) if scale == 1 else (calm,):
             count = series.size // scale
             if count < 8:
@@ -135,7 +146,7 @@ def _strength(calm: Floats, level: Floats, ends: list[int], i: int, penalty: flo
     needed = MATERIAL
     short = FLEETING * calm.size
     if left < short and start > 0:
-        needed = max(needed, _swing(level[border : border + reach]))
+        needed = max(needed, _swing(level[border : min(end, border + reach)]))
     if right < short:
         needed = max(needed, _swing(level[max(start, border - reach) : border]))
     return min(whole / needed, near / needed, gain / penalty)
@@ -174,20 +185,33 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
     """Where a first phase too short for the change points begins and ends: all of it is above nearly all of what
     follows.
 
-    Zeros when there is none. At least two cells, so that one lucky sample is not a cache, and more than a buffer.
+    Zeros when there is none. More than a buffer, and one cell only where what follows has no lucky samples.
     """
-    shortest = max(2, math.ceil(BUFFER * level.size))
+    shortest = math.ceil(BUFFER * level.size)
     longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
     best, found = 2 * MATERIAL, (0, 0)
-    for begin in {0, _begin(level[: max(longest, 0)])}:
+    started = _begin(level[: max(longest, 0)])
+    # The cell across which it begins is of a speed in between.
+    for begin in sorted({0, started, started + 1} if started else {0}):
         for count in range(begin + shortest, longest + 1):
             after = level[count + 1 : min(until, count + 1 + max(8 * count, 64))]
             if after.size < 8:
                 break
-            gap = float(level[begin:count].min() - np.quantile(after, 0.95))
-            if gap > best:
+            usual, high = np.quantile(after, (0.5, 0.95))
+            gap = float(level[begin:count].min() - high)
+            if gap > best and (count > begin + 1 or gap > ALONE * (high - usual)):
                 best, found = gap, (begin, count)
     return found
+
+
+def _short_head(level: Floats) -> int:
+    """Where the far faster part ends that a short first phase begins with, as of memory; 0 where there is none."""
+    gaps = [
+        # The cell across which it ends is of a speed in between.
+        float(level[:end].min() - (level[end + 1 :] if end + 1 < level.size else level[end:]).max())
+        for end in range(1, level.size)
+    ]
+    return int(np.argmax(gaps)) + 1 if gaps and max(gaps) > HEAD else 0
 
 
 def _short_after_start(level: Floats) -> tuple[int, int]:
