@@ -56,6 +56,20 @@ def test_recovery_finds_a_long_threshold_and_a_small_rest_quickly(small):
     assert found["residue_bytes_low"] <= 650e6 <= found["residue_bytes_high"]
 
 
+@pytest.mark.parametrize(("dynamic", "rate"), [("2400MB", 2.9), ("2000MB", 2.5)])
+def test_recovery_waits_for_all_of_a_large_cache_before_each_quick_pause(small, dynamic, rate):
+    found = small(
+        "recovery",
+        QUICK,
+        cache__dynamic=dynamic,
+        cache__idle__rate=f"{rate}MB/s",
+        cache__idle__threshold="1s",
+        cache__when_full="direct-then-fold",
+    )
+    assert found["idle_threshold_s_low"] <= 1.0 <= found["idle_threshold_s_high"]
+    assert found["migration_bytes_per_s_low"] <= 1e6 * rate <= found["migration_bytes_per_s_high"]
+
+
 def test_recovery_says_how_long_it_waited_in_vain(small):
     found = small("recovery", QUICK, cache__idle__threshold="400s")
     assert found["idle_threshold_s"] is None

@@ -39,6 +39,8 @@ GRAIN = 0.003
 """Share of the cache to which a border is known: it lies between two bins."""
 ALL = 0.97
 """Share of the most that came back that is as good as all of it."""
+LONGER = 1.2
+"""A silence that is to give back all of it is so many times as long as it should take."""
 PAST = 0.15
 """Share of the cache that is written past what may have come back, so that its end is seen."""
 SLOPE, QUICK_SLOPE = 15, 11
@@ -66,16 +68,16 @@ class _Rounds:
         self.at = (self.at + left) % self.size
         return text
 
-    def level(self, name: str) -> Generator[str, Recording | None, bool]:
-        """Fill the cache past its end, let it settle, and see how much of it has come back; False if nothing has."""
+    def level(self, name: str) -> Generator[str, Recording | None, float]:
+        """Fill the cache past its end, let it settle, and see how much of it has come back; 0 if nothing has."""
         yield self.write(f"{name}-full", 0.1 * self.found.bytes, 0.0)
         part = yield self.write(name, (1 + PAST) * self.found.bytes + 4 * MIB, self.settle)
         of = curve(part) if part else None
         count = self.found.fast_bytes(of) if of else self.found.bytes
         if count > LITTLE * self.found.bytes:
             self.filled = FILL * count
-            return True
-        return False
+            return count
+        return 0.0
 
     def round(self, pause: float) -> Generator[str, Recording | None, Pause]:
         """What is fast after `pause`, which is at most what was after a longer one."""
@@ -109,9 +111,18 @@ def steps(region: Region) -> Steps:
         return
     rounds = _Rounds(region, half, empty)
     rounds.at = int(empty.bytes) // MIB * MIB % half
-    for name in ("settle", "find-cache"):
-        if not (yield from rounds.level(name)):
-            return
+    first = yield from rounds.level("settle")
+    if not first:
+        return
+    if first < FILL * empty.bytes:
+        rounds.settle = LONGEST_S
+    all_back = yield from rounds.level("find-cache")
+    if not all_back:
+        return
+    # Left alone for too short a while, a drive begins some rounds with more of its cache than others.
+    rounds.settle = rounds.longest
+    if all_back > LONGER * first:
+        rounds.settle = min(LONGEST_S, LONGER * all_back / first * rounds.longest)
     yield rounds.write("warm-up", rounds.filled, rounds.settle) + rounds.write("warm-up-full", 0.2 * rounds.filled, 0.0)
     for _ in range(BASES):
         yield from rounds.round(SHORTEST_S)
@@ -124,7 +135,8 @@ def steps(region: Region) -> Steps:
         if pause is None:
             return
         yield from rounds.round(pause)
-        rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
+        if rounds.told().most_bytes > ALL * rounds.filled:
+            rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
     for _ in range(near):
         told = rounds.told()
         assert told.gained_s is not None
