@@ -28,6 +28,8 @@ CAUSE = {
 """What each cause is called beside a speed."""
 
 
+PAST = ("direct", "fold")
+"""Causes of a first phase that began with a full cache."""
 SURE = 0.9
 """A cause that is right less often than this is "probably" so."""
 IN_A_ROW = 4
@@ -116,6 +118,8 @@ def sentences(findings: Writes) -> list[str]:
         said.append(f"The write cache ends after {size(cache)}{interval}.")
     elif low is not None:
         said.append(f"The write cache holds {size(low)} or more: the run ended before it was full.")
+    elif phases and phases[0]["cause"] in PAST:
+        said.append("Nothing of the write cache is left: it was full from the start.")
     elif phases:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= IN_A_ROW:
@@ -129,7 +133,9 @@ def sentences(findings: Writes) -> list[str]:
             said.append(f"Slowest: {speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
     throttled = findings.get("throttled_s")
     if throttled is not None:
-        said.append(f"Thermal throttling: {span(throttled)}." if throttled else "No thermal throttling.")
+        free = phases and not any(phase["cause"] == "thermal" for phase in phases)
+        at_no_cost = ", though no phase was slower for it" if free else ""
+        said.append(f"Thermal throttling: {span(throttled)}{at_no_cost}." if throttled else "No thermal throttling.")
     if findings["fill_mean_bytes_per_s"]:
         said.append(f"Average: {speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")

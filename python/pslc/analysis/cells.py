@@ -52,6 +52,8 @@ DRIFT_SPREADS: Final = 0.34
 """Of a drift, in log speed, so much is spread: half of the middle 68 %."""
 STARTED: Final = 0.1
 """Share of a phase within which what it is about has begun."""
+DECAYING: Final = 0.1
+"""Drift from which a phase has no step at its end that would tell why."""
 NATIVE_LIKE: Final = 0.28
 """Above this share of the cache's speed it is rather native cells, where nothing else tells."""
 LITTLE: Final = 0.05
@@ -220,7 +222,7 @@ def _fallen(
     if was in ("direct", "native"):
         return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
     if was in ("fold", "gc"):
-        return Evidence("fold", LIKELY, f"folding goes on, with less room: {rate}")
+        return Evidence("fold", min(LIKELY, before[-1].confidence), f"folding goes on, with less room: {rate}")
     again = capacity is not None and phase.to_bytes >= WHOLE * capacity
     # Where the host comes round again, a rise tells of old data that died rather than of folding that ended.
     if index + 1 < len(phases) and phases[index + 1].bytes_per_s > phase.bytes_per_s and not again:
@@ -263,12 +265,12 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
         )
     if _restless(phase, cache):
         because = f"its speed scatters by {100 * phase.scatter:.0f} %, {100 * cache.scatter:.1g} % before: {rate}"
-        return Evidence("fold", LIKELY, because)
+        return Evidence("fold", UNSURE, because)
     if capacity is not None:
         following = phases[index + 1] if index + 1 < len(phases) else None
         if following is not None and phase.to_bytes < WHOLE * capacity:
             falls = following.bytes_per_s / phase.bytes_per_s
-            if falls > FOLDING:
+            if falls > FOLDING and abs(phase.drift) < DECAYING:
                 because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
                 return Evidence("fold", LIKELY, because)
             spares = [(phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)]
@@ -279,7 +281,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
             because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
             return Evidence("fold", GUESSED if ratio > NATIVE_LIKE else SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
-        return Evidence("fold", LIKELY, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
+        return Evidence("fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
         return Evidence("fold", UNSURE, f"slower than native cells should be: {rate}")
     if ours and abs(phase.drift) >= DRIFTS:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from pslc.analysis.cache import WHOLE, CacheEnd
+from pslc.analysis.cache import BEHIND, WHOLE, CacheEnd
 from pslc.analysis.causes import Evidence
 from pslc.analysis.cells import LIKELY
 from pslc.analysis.levels import LEAST_SPARE, MOST_BITS
@@ -71,7 +71,7 @@ def doubts(
         seen: what else is known of a curve that is somebody else's; None: it is ours.
     """
     return [
-        *_unfinished(curve, phases, capacity_bytes, interrupted),
+        *_unfinished(curve, phases, capacity_bytes, interrupted, causes),
         *_untold(phases, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
@@ -79,13 +79,21 @@ def doubts(
     ]
 
 
-def _unfinished(curve: Curve, phases: Sequence[Phase], capacity: float | None, interrupted: bool) -> list[Doubt]:
+def _unfinished(
+    curve: Curve,
+    phases: Sequence[Phase],
+    capacity: float | None,
+    interrupted: bool,
+    causes: Sequence[Evidence] | None,
+) -> list[Doubt]:
     written = _size(curve.total_bytes)
     part = capacity is not None and curve.total_bytes < WHOLE * capacity
     found = []
     if capacity is not None and part and not interrupted:
         found.append(Doubts.PART.of(written=written, capacity=_size(capacity)))
-    if len(phases) == 1 and (interrupted or part):
+    # Past the cache from the start, there is no cliff to come.
+    past = causes is not None and len(causes) > 0 and causes[0].cells in BEHIND
+    if len(phases) == 1 and (interrupted or part) and not past:
         found.append(Doubts.FIRST_PHASE.of(written=written))
     return found
 

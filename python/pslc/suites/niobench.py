@@ -114,7 +114,14 @@ def findings(recording: Recording) -> Findings:
                         "max_bytes_per_s": float(some.max()),
                     }
                 )
-    return {"niobench": rows, "series": series, "doubts": []}
+    return {"niobench": rows, "series": series, "doubts": _doubts(recording)}
+
+
+def _doubts(recording: Recording) -> list[Doubt]:
+    if not recording.is_simulated or "page_cache" in recording.profile_keys.get("host", {}):
+        return []
+    said = "the simulated host has no page cache, so asynchronous is the same as series"
+    return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
 
 
 def _last(findings: Findings) -> dict[tuple[str, str], Row]:

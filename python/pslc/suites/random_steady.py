@@ -32,6 +32,8 @@ ROUND_S, QUICK_ROUND_S = 60.0, 2.0
 QUICK_ROUNDS = 6
 REST_S = 300.0
 RAW_TIMES = 2.0
+BRIEF = 0.01
+"""Share of a case below which a speed is no plateau to speak of."""
 
 
 def steps(region: Region) -> Steps:
@@ -162,14 +164,16 @@ CALLED = {"fresh": "Empty drive, all of it", "span": "Within {}", "filled": "Ful
 
 
 def _end(row: Row) -> str:
-    if row["iops"] is not None and row["verdict"] in ("steady", "plateau"):
-        how = "steady" if row["verdict"] == "steady" else "level but not steady"
-        return f"{words.count(row['iops'])} at the end, {how}"
+    if row["verdict"] == "steady":
+        return f"{words.count(row['iops'])} IOPS at the end, steady"
+    if row["verdict"] == "plateau":
+        written = f"{words.count(row['raw_times'])} times the raw capacity"
+        return f"{words.count(row['iops'])} IOPS at the end, level so far: {written} written, {RAW_TIMES:g} are needed"
     if row["last_iops"] is None:
         return "too short for a round"
     last = row["rounds"][-5:]
     least, most = words.count(min(last)), words.count(max(last))
-    return f"{words.count(row['last_iops'])} at the end, still changing ({least} to {most} over the last rounds)"
+    return f"{words.count(row['last_iops'])} IOPS at the end, still changing ({least} to {most} over the last rounds)"
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -177,9 +181,10 @@ def sentences(findings: Findings) -> list[str]:
     said = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
-        steps = [f"{words.count(p['iops'])} IOPS until {words.span(p['to_s'])}" for p in row["plateaus"][:4]]
-        first = f"{', then '.join(steps)}; " if steps else ""
-        said.append(f"{called}: {first}{_end(row)}.")
+        # What the buffer takes in is none, and the last one is told by its end.
+        steps = [p for p in row["plateaus"][:-1] if p["to_s"] - p["from_s"] >= BRIEF * row["plateaus"][-1]["to_s"]]
+        first = ", then ".join(f"{words.count(p['iops'])} IOPS until {words.span(p['to_s'])}" for p in steps[:4])
+        said.append(f"{called}: {first}; {_end(row)}." if first else f"{called}: {_end(row)}.")
     return said
 
 

@@ -65,11 +65,19 @@ def sentences(findings: Findings) -> list[str]:
     if first and second:
         said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
     elif first is not None:
-        said.append(f"On the full drive there is no cliff; on the empty one the cache holds {words.size(first)}.")
+        said.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
     mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
     if mean and before:
         said.append(f"Average: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
     return said
+
+
+def _of_the_full(findings: Findings) -> str:
+    """What the second pass says of the cache, where its end was not seen."""
+    phases, least = findings["phases"], findings["cache_bytes_low"]
+    if phases and phases[0]["cause"] in words.PAST:
+        return "on the full one nothing is left of it"
+    return f"on the full one {words.size(least)} or more" if least else "on the full one there is no cliff"
 
 
 def tables(findings: Findings) -> list[Table]:
