@@ -28,9 +28,9 @@ from pslc.recording import Recording
 
 TRACES = 60
 """Curves, logs of each shape, and jobs."""
-UNTUNED = 12000
+UNTUNED = 40000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
-HIDDEN = 2000
+HIDDEN = 6000
 """The same of the drives for `recovery`."""
 FILLS, DRIVES = 200, 100
 """Simulated fills that something else decides too, and drives for `recovery`, where the count is not given."""

@@ -64,7 +64,7 @@ EVEN: Final = 1.1
 """The longest request over the mean one, below which none waited for more than the others."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-GUESSED, UNSURE, LIKELY, SURE = 0.78, 0.83, 0.92, 0.97
+GUESSED, UNSURE, LIKELY, SURE = 0.75, 0.88, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
@@ -222,7 +222,7 @@ def _fallen(
     if was in ("direct", "native"):
         return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
     if was in ("fold", "gc"):
-        return Evidence("fold", min(LIKELY, before[-1].confidence), f"folding goes on, with less room: {rate}")
+        return Evidence("fold", GUESSED, f"folding goes on, with less room: {rate}")
     again = capacity is not None and phase.to_bytes >= WHOLE * capacity
     # Where the host comes round again, a rise tells of old data that died rather than of folding that ended.
     if index + 1 < len(phases) and phases[index + 1].bytes_per_s > phase.bytes_per_s and not again:
@@ -273,7 +273,9 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
             if falls > FOLDING and abs(phase.drift) < DECAYING:
                 because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
                 return Evidence("fold", LIKELY, because)
-            spares = [(phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)]
+            spares = [
+                (phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)
+            ]
             if ratio >= CRAWL and any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares):
                 because = f"it ends at {gb(phase.to_bytes)}, where a cache of {gb(size)} leaves no free block: {rate}"
                 return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
@@ -283,10 +285,10 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
         return Evidence("fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
-        return Evidence("fold", UNSURE, f"slower than native cells should be: {rate}")
+        return Evidence("fold", GUESSED, f"slower than native cells should be: {rate}")
     if ours and abs(phase.drift) >= DRIFTS:
         return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
-    return Evidence("direct", UNSURE, f"as fast as native cells should be: {rate}")
+    return Evidence("direct", GUESSED, f"as fast as native cells should be: {rate}")
 
 
 def _restless(phase: Phase, cache: Phase) -> bool:

@@ -34,8 +34,8 @@ class Doubts(Kinds):
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: write the whole drive"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
-    FEW_BINS = "the curve has only {bins} bins, so a short cache may be missed: record at least {least}"
-    SHORT_PHASE = "phase {phase} has only {bins} bins, so its speed is uncertain: record finer bins"
+    FEW_BINS = "the curve has only {bins}, so a short cache may be missed: record at least {least}"
+    SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: record finer bins"
     GAPS = "{count} bins are over {gap:g} times as long as usual, so samples are missing: record without other load"
     STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
@@ -134,7 +134,7 @@ def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: fl
 def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[Doubt]:
     found = []
     if curve.seconds.size < FEW_IN_CURVE:
-        found.append(Doubts.FEW_BINS.of(bins=curve.seconds.size, least=FEW_IN_CURVE))
+        found.append(Doubts.FEW_BINS.of(bins=_bins(curve.seconds.size), least=FEW_IN_CURVE))
     wide = _gaps(curve)
     if wide:
         found.append(Doubts.GAPS.of(count=wide, gap=GAP))
@@ -148,7 +148,7 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
             np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
         )
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
-            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=max(bins - 1, 0)))
+            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0))))
     return found
 
 
@@ -197,5 +197,9 @@ def _spread_of_parts(curve: Curve, phase: Phase) -> float:
     return float((high - low) / (2.0 * middle))
 
 
+def _bins(count: int) -> str:
+    return f"{count} bin{'s' * (count != 1)}" if count else "no whole bin"
+
+
 def _size(count: float) -> str:
-    return f"{count / 1e9:.4g} GB"
+    return f"{count / 1e9:.4g} GB" if count >= 1e9 else f"{count / 1e6:.4g} MB"

@@ -164,7 +164,9 @@ def sentences(findings: Findings) -> list[str]:
         )
     size, low, high = findings["buffer_bytes"], findings["buffer_bytes_low"], findings["buffer_bytes_high"]
     if size is not None and low is not None and high is not None:
-        said.append(f"Write buffer: {words.size(size)} ({words.size(low)} to {words.size(high)}).")
+        ends = words.size(low), words.size(high)
+        between = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
+        said.append(f"Write buffer: {words.size(size)}{between}.")
     return said
 
 
