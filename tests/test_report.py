@@ -11,6 +11,7 @@ import pslc
 from pslc import view, words
 from pslc.figures.picture import Line, Picture
 from pslc.report import fio, page
+from pslc.targets.region import Scope
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
@@ -92,6 +93,12 @@ def test_a_drive_without_a_cliff_is_said_to_have_none():
     assert said[0].startswith("There is no cliff")
 
 
+def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
+    found = pslc.run("fill", on="sim:sn850-1tb", scope=Scope(fill_first=50)).findings
+    assert words.sentences(found)[0] == "Nothing of the write cache is left: it was full from the start."
+    assert found["doubts"] == []
+
+
 def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     findings = fill("sim:sn850-1tb").findings
     said = " ".join(words.sentences(findings))
@@ -100,7 +107,10 @@ def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     assert f" {speeds[2]}. " in said
     assert f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}." in said
     assert "No thermal throttling." in said
-    assert "Thermal throttling: 12.0 s." in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
+    cool = "Thermal throttling: 12.0 s, though no phase was slower for it."
+    assert cool in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
+    hot = findings | {"throttled_s": 12.0, "phases": [phase | {"cause": "thermal"} for phase in findings["phases"]]}
+    assert "Thermal throttling: 12.0 s." in " ".join(words.sentences(hot))
     assert "throttling" not in " ".join(words.sentences(findings | {"throttled_s": None}))
     many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
     assert f"Slowest: {speeds[1]} (folding), " in many

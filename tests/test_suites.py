@@ -111,6 +111,12 @@ def test_a_cache_used_again_as_its_data_die_accelerates_in_part(small):
     assert {row["verdict"] for row in rows if row["of_cache"] >= 1.5} == {"partly"}
 
 
+def test_a_second_pass_on_a_full_cache_says_so_and_waits_for_no_cliff(small):
+    found = small("second-pass", QUICK, cache__when_full="fold", cache__reuse="as-freed", cache__idle="never")
+    assert "on the full one nothing is left of it" in suites.load("second-pass").sentences(found)[0]
+    assert not [doubt for doubt in found["doubts"] if "first phase" in doubt]
+
+
 def test_the_second_pass_finds_the_least_cache(small):
     found = small("second-pass", cache__dynamic_least="200MB", cache__shrink_from="0%", cache__shrink_to="100%")
     assert found["cache_bytes"] == pytest.approx(200e6, rel=0.15)
@@ -216,6 +222,14 @@ def test_random_steady_averages_no_rounds_that_still_change(small):
     assert "still changing" in " ".join(suites.load("random-steady").sentences({"random_steady": rows}))
 
 
+def test_random_steady_says_how_much_is_missing_of_what_makes_a_level_steady(small):
+    plateaus = [{"from_s": 0.0, "to_s": 0.005, "iops": 9e4}, {"from_s": 0.005, "to_s": 12.0, "iops": 8e4}]
+    row = {"case": "fresh", "verdict": "plateau", "iops": 8e4, "raw_times": 0.11, "plateaus": plateaus}
+    said = suites.load("random-steady").sentences({"random_steady": [row | {"span_bytes": 8 << 30}]})
+    level = "80 000 IOPS at the end, level so far: 0.11 times the raw capacity written, 2 are needed"
+    assert said == [f"Empty drive, all of it: {level}."]
+
+
 def test_sustained_finds_what_is_left(small):
     found = small("sustained", QUICK)
     assert found["steady_bytes_per_s"] == pytest.approx(found["phases"][-1]["bytes_per_s"], rel=0.05)
@@ -292,6 +306,14 @@ def test_hdtune_sees_the_cliff_in_the_surface(small):
     found = small("hdtune")
     (write,) = (row for row in found["hdtune"] if row["test"] == "write")
     assert write["least_bytes_per_s"] < write["mean_bytes_per_s"] < write["most_bytes_per_s"]
+
+
+def test_niobench_says_that_a_host_without_a_page_cache_writes_nothing_asynchronously(small):
+    assert [doubt.code for doubt in small("niobench", QUICK)["doubts"]] == ["no-page-cache"]
+    found = small("niobench", QUICK, host__page_cache="16GB")
+    assert found["doubts"] == []
+    speeds = {(r["scenario"], r["operation"]): r["median_bytes_per_s"] for r in found["niobench"]}
+    assert speeds["asynchronous", "write"] > 1.5 * speeds["series", "write"]
 
 
 def test_niobench_medians_fall_with_iterations_on_a_small_cache(small):
