@@ -99,6 +99,17 @@ def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
     assert found["doubts"] == []
 
 
+def test_a_fall_that_is_no_cache_s_end_is_not_said_to_be_none():
+    seconds = np.arange(1.0, 1201.0)
+    falls = np.where(seconds < 300, 900e6, 300e6) * np.random.default_rng(1).normal(1, 0.02, seconds.size)
+    found = pslc.analyze(seconds, falls, by="time", capacity_bytes=400e9, workload="random")
+    assert words.sentences(found.document())[0] == "No end of a write cache is seen: the speed fell for other reasons."
+    level = pslc.analyze(seconds[:200], falls[:200], by="time", capacity_bytes=400e9, workload="random")
+    assert words.sentences(level.document())[0].startswith("There is no cliff")
+    # Of a drive written at random no later phases of a fill are missing.
+    assert [doubt.code for doubt in level.doubts] == ["random"]
+
+
 def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     findings = fill("sim:sn850-1tb").findings
     said = " ".join(words.sentences(findings))

@@ -30,6 +30,8 @@ CAUSE = {
 
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
+FALLEN = 0.8
+"""A phase of this share of the speed of one before it, or less, is a fall."""
 SURE = 0.9
 """A cause that is right less often than this is "probably" so."""
 IN_A_ROW = 4
@@ -120,6 +122,8 @@ def sentences(findings: Writes) -> list[str]:
         said.append(f"The write cache holds {size(low)} or more: the run ended before it was full.")
     elif phases and phases[0]["cause"] in PAST:
         said.append("Nothing of the write cache is left: it was full from the start.")
+    elif _falls(phases):
+        said.append("No end of a write cache is seen: the speed fell for other reasons.")
     elif phases:
         said.append("There is no cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= IN_A_ROW:
@@ -142,6 +146,12 @@ def sentences(findings: Writes) -> list[str]:
     if waf is not None and lasts is not None:
         said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {years(lasts)}.")
     return said
+
+
+def _falls(phases: list[dict[str, Any]]) -> bool:
+    """Whether a phase is slower than one before it by more than a fifth."""
+    speeds = [phase["bytes_per_s"] for phase in phases]
+    return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)
 
 
 def years(number: float) -> str:

@@ -71,7 +71,7 @@ def doubts(
         seen: what else is known of a curve that is somebody else's; None: it is ours.
     """
     return [
-        *_unfinished(curve, phases, capacity_bytes, interrupted, causes),
+        *(_unfinished(curve, phases, capacity_bytes, interrupted, causes) if not (seen and seen.random) else []),
         *_untold(phases, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),

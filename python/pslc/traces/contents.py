@@ -47,7 +47,7 @@ def sentences(found: Survey) -> list[str]:
             f"{words.share(min(found['rewritten_bytes'] / moved['write'], 1.0))} of what is written was written before."
         )
     if found["timed"] and seconds:
-        said.append(f"{words.count(found['took_ns'] / found['duration_ns'])} requests were under way on average.")
+        said.append(f"The queue depth was {words.count(found['took_ns'] / found['duration_ns'])} on average.")
     pauses = [of for of in found["bursts"] if of["pauses"]]
     if pauses:
         longest = words.span(found["longest_pause_ns"] / 1e9)

@@ -177,4 +177,4 @@ def guess(fastest: float, link: str | None) -> tuple[str, str]:
                 f"its fastest, {fastest / 1e6:.0f} MB/s, is what one request at a time gets over {one}: taken as "
                 "written so; --written-by qd32 if it was not"
             )
-    return "qd32", "taken as written with enough requests under way (--written-by tells)"
+    return "qd32", "taken as written at a deep queue (--written-by tells)"

@@ -431,7 +431,7 @@ def pictures(recording: Recording) -> list[Picture]:
     found = [
         curves.speed_by_time(recording),
         Picture("latency", "Mean latency in each second", "minutes", "ms", latencies, log_y=True),
-        Picture("queue", "Requests under way", "minutes", "requests", queue),
+        Picture("queue", "Queue depth", "minutes", "requests", queue),
         Picture("busy", "Share of the time that the drive was busy", "minutes", "%", busy),
     ]
     known = np.isfinite(load.celsius)
