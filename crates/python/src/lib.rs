@@ -1,5 +1,14 @@
 //! The Python binding: conversions only. Its contract is python/pslc/_native.pyi.
 
+/// A Python dictionary: `dict! { py; "name" => value, ... }`.
+macro_rules! dict {
+    ($py:expr; $($key:expr => $value:expr),+ $(,)?) => {{
+        let made = PyDict::new($py);
+        $(made.set_item($key, $value)?;)+
+        made
+    }};
+}
+
 mod errors;
 mod fault;
 mod real;
@@ -139,15 +148,16 @@ impl SimDrive {
         let config = &self.profile.config;
         let nand = &config.nand;
         let (written, read) = self.target.drive().link_ceilings();
-        let facts = PyDict::new(py);
-        facts.set_item("channels", nand.channels)?;
-        facts.set_item("dies", nand.dies)?;
-        facts.set_item("planes", nand.planes)?;
-        facts.set_item("blocks_per_plane", nand.blocks_per_plane)?;
-        facts.set_item("pages_per_block", nand.pages_per_block)?;
-        facts.set_item("page_bytes", nand.page_bytes)?;
-        facts.set_item("bits_per_cell", nand.bits_per_cell)?;
-        facts.set_item("superblocks", nand.superblocks())?;
+        let facts = dict! { py;
+            "channels" => nand.channels,
+            "dies" => nand.dies,
+            "planes" => nand.planes,
+            "blocks_per_plane" => nand.blocks_per_plane,
+            "pages_per_block" => nand.pages_per_block,
+            "page_bytes" => nand.page_bytes,
+            "bits_per_cell" => nand.bits_per_cell,
+            "superblocks" => nand.superblocks(),
+        };
         for (word, mode) in [("slc", CellMode::Slc), ("native", CellMode::Native)] {
             let superblock = nand.superblock_bytes(mode);
             facts.set_item(format!("{word}_superblock_bytes"), superblock)?;
@@ -289,17 +299,18 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
 #[pyfunction]
 fn said(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
     let said = job::said(options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let found = PyDict::new(py);
-    found.set_item("random", said.rw.map(|rw| rw.random))?;
-    found.set_item("writes", said.rw.map(|rw| rw.writes()))?;
-    found.set_item("direct", said.direct)?;
-    found.set_item("iodepth", said.iodepth)?;
-    found.set_item("numjobs", said.numjobs)?;
-    found.set_item("synced", said.synced)?;
-    found.set_item("delayed", said.delayed)?;
-    found.set_item("paced", said.paced)?;
-    found.set_item("write_bytes", said.write_bytes)?;
-    found.set_item("compressible", said.compressible)?;
+    let found = dict! { py;
+        "random" => said.rw.map(|rw| rw.random),
+        "writes" => said.rw.map(|rw| rw.writes()),
+        "direct" => said.direct,
+        "iodepth" => said.iodepth,
+        "numjobs" => said.numjobs,
+        "synced" => said.synced,
+        "delayed" => said.delayed,
+        "paced" => said.paced,
+        "write_bytes" => said.write_bytes,
+        "compressible" => said.compressible,
+    };
     Ok(found)
 }
 

@@ -115,31 +115,33 @@ fn plan_jobs<'py>(
     let plan = plan(&jobs);
     let best = Best { bytes_per_s, iops };
     let least = least(&jobs, best);
-    let out = PyDict::new(py);
-    out.set_item("read_bytes", plan.bytes.read)?;
-    out.set_item("write_bytes", plan.bytes.write)?;
-    out.set_item("trim_bytes", plan.bytes.trim)?;
-    out.set_item("timed_ns", plan.timed.0)?;
-    out.set_item("idle_ns", plan.idle.0)?;
-    out.set_item("writes_until_time", plan.writes_until_time)?;
-    out.set_item("least_s", least.seconds)?;
-    out.set_item("requests", least.requests)?;
-    out.set_item("memory_bytes", memory_bytes(&jobs, !simulated, best))?;
-    out.set_item("scattered", scattered(&jobs))?;
+    let out = dict! { py;
+        "read_bytes" => plan.bytes.read,
+        "write_bytes" => plan.bytes.write,
+        "trim_bytes" => plan.bytes.trim,
+        "timed_ns" => plan.timed.0,
+        "idle_ns" => plan.idle.0,
+        "writes_until_time" => plan.writes_until_time,
+        "least_s" => least.seconds,
+        "requests" => least.requests,
+        "memory_bytes" => memory_bytes(&jobs, !simulated, best),
+        "scattered" => scattered(&jobs),
+    };
     Ok(out)
 }
 
 #[pyfunction]
 fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let device = pslc_drive::inspect(&path).map_err(errors::guard)?;
-    let out = PyDict::new(py);
-    out.set_item("name", device.name)?;
-    out.set_item("bytes", device.bytes)?;
-    out.set_item("logical_block", device.logical_block)?;
-    out.set_item("serial", device.serial)?;
-    out.set_item("is_partition", device.is_partition)?;
-    out.set_item("users", device.users.sentences())?;
-    out.set_item("signatures", device.signatures.ok())?;
+    let out = dict! { py;
+        "name" => device.name,
+        "bytes" => device.bytes,
+        "logical_block" => device.logical_block,
+        "serial" => device.serial,
+        "is_partition" => device.is_partition,
+        "users" => device.users.sentences(),
+        "signatures" => device.signatures.ok(),
+    };
     Ok(out)
 }
 
@@ -151,15 +153,16 @@ fn device_serial(path: PathBuf) -> PyResult<Option<String>> {
 #[pyfunction]
 fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let file = pslc_drive::inspect_file(&path).map_err(errors::guard)?;
-    let out = PyDict::new(py);
-    out.set_item("path", file.path)?;
-    out.set_item("bytes", file.bytes)?;
-    out.set_item("usable_bytes", file.usable_bytes)?;
-    out.set_item("changed_unix_ns", file.changed_unix_ns)?;
-    out.set_item("owner", file.owner)?;
-    out.set_item("ours", file.ours)?;
-    out.set_item("holds", file.holds)?;
-    out.set_item("identity", file.identity)?;
+    let out = dict! { py;
+        "path" => file.path,
+        "bytes" => file.bytes,
+        "usable_bytes" => file.usable_bytes,
+        "changed_unix_ns" => file.changed_unix_ns,
+        "owner" => file.owner,
+        "ours" => file.ours,
+        "holds" => file.holds,
+        "identity" => file.identity,
+    };
     Ok(out)
 }
 

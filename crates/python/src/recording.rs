@@ -19,13 +19,14 @@ pub fn dict<'py>(
     // Of a run that was cut off, jobs that never began say nothing: not even that they moved 0 bytes a second.
     let begun = recording.stats.iter().filter(|stats| stats.start <= recording.end);
     let each = begun.map(|stats| stats_dict(py, stats, jobs, recording.end));
-    let out = PyDict::new(py);
-    out.set_item("interrupted", recording.interrupted)?;
-    out.set_item("error", recording.error.as_ref().map(ToString::to_string))?;
-    out.set_item("start_ns", recording.start.0)?;
-    out.set_item("drive_time_ns", recording.end.saturating_sub(recording.start).0)?;
-    out.set_item("jobs", PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?)?;
-    out.set_item("series", series_dict(py, recording, names)?)?;
+    let out = dict! { py;
+        "interrupted" => recording.interrupted,
+        "error" => recording.error.as_ref().map(ToString::to_string),
+        "start_ns" => recording.start.0,
+        "drive_time_ns" => recording.end.saturating_sub(recording.start).0,
+        "jobs" => PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?,
+        "series" => series_dict(py, recording, names)?,
+    };
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
     out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
     if let Some(survey) = &recording.survey {
@@ -51,9 +52,10 @@ fn stats_dict<'py>(
     // A job that was cut off ended with the run.
     let end = if stats.end == Nanos::ZERO { end } else { stats.end };
     let elapsed = end.saturating_sub(stats.start).0;
-    let out = PyDict::new(py);
-    out.set_item("name", &stats.name)?;
-    out.set_item("groupid", stats.group)?;
+    let out = dict! { py;
+        "name" => &stats.name,
+        "groupid" => stats.group,
+    };
     let options = PyDict::new(py);
     for (name, value) in &job.options {
         options.set_item(name, value)?;
@@ -82,9 +84,10 @@ fn stats_dict<'py>(
     for (number, (word, latency)) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds).enumerate() {
         let kind = latency_dict(py, latency, elapsed, &job.percentiles)?;
         if number < 3 {
-            let samples = PyDict::new(py);
-            samples.set_item("bytes_per_s", spread_dict(py, &stats.bytes_rate.rates[number])?)?;
-            samples.set_item("iops", spread_dict(py, &stats.requests_rate.rates[number])?)?;
+            let samples = dict! { py;
+                "bytes_per_s" => spread_dict(py, &stats.bytes_rate.rates[number])?,
+                "iops" => spread_dict(py, &stats.requests_rate.rates[number])?,
+            };
             kind.set_item("samples", samples)?;
             let parts = [("slat_ns", &stats.submission[number]), ("clat_ns", &stats.completion[number])];
             for (word, part) in parts.iter().filter(|(_, part)| part.count > 0) {
@@ -94,12 +97,13 @@ fn stats_dict<'py>(
         out.set_item(word, kind)?;
     }
     let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
-    let usage = PyDict::new(py);
-    usage.set_item("user_ns", user.0)?;
-    usage.set_item("system_ns", system.0)?;
-    usage.set_item("switches", switches)?;
-    usage.set_item("major_faults", major_faults)?;
-    usage.set_item("minor_faults", minor_faults)?;
+    let usage = dict! { py;
+        "user_ns" => user.0,
+        "system_ns" => system.0,
+        "switches" => switches,
+        "major_faults" => major_faults,
+        "minor_faults" => minor_faults,
+    };
     out.set_item("usage", usage)?;
     let submitted: u64 = stats.depths.iter().sum();
     let levels = PyDict::new(py);
@@ -140,24 +144,26 @@ fn steady_dict<'py>(py: Python<'py>, steady: &Steadiness) -> PyResult<Bound<'py,
 
 /// Of the samples of a rate.
 fn spread_dict<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("n", spread.count)?;
-    out.set_item("min", spread.min)?;
-    out.set_item("max", spread.max)?;
-    out.set_item("mean", spread.mean())?;
-    out.set_item("stddev", spread.stddev())?;
+    let out = dict! { py;
+        "n" => spread.count,
+        "min" => spread.min,
+        "max" => spread.max,
+        "mean" => spread.mean(),
+        "stddev" => spread.stddev(),
+    };
     Ok(out)
 }
 
 type Column = fn(&Entry) -> u64;
 
 fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("name", &job.name)?;
-    out.set_item("number", log.number)?;
-    out.set_item("one_at_a_time", job.one_at_a_time)?;
-    out.set_item("begin_ns", log.begin.0)?;
-    out.set_item("options", job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>())?;
+    let out = dict! { py;
+        "name" => &job.name,
+        "number" => log.number,
+        "one_at_a_time" => job.one_at_a_time,
+        "begin_ns" => log.begin.0,
+        "options" => job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>(),
+    };
     let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);
     let columns: [(&str, Column); 6] = [
         ("issued_ns", |entry| entry.issued.0),
@@ -188,21 +194,23 @@ fn latency_dict<'py>(
     elapsed: u64,
     more: &[f64],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("io_bytes", latency.bytes)?;
-    out.set_item("total_ios", latency.count)?;
-    out.set_item("runtime_ns", if latency.count > 0 { elapsed } else { 0 })?;
-    out.set_item("lat_ns", times_dict(py, latency, more)?)?;
+    let out = dict! { py;
+        "io_bytes" => latency.bytes,
+        "total_ios" => latency.count,
+        "runtime_ns" => if latency.count > 0 { elapsed } else { 0 },
+        "lat_ns" => times_dict(py, latency, more)?,
+    };
     Ok(out)
 }
 
 fn times_dict<'py>(py: Python<'py>, latency: &Latency, more: &[f64]) -> PyResult<Bound<'py, PyDict>> {
-    let lat = PyDict::new(py);
-    lat.set_item("min", if latency.count > 0 { latency.min_ns } else { 0 })?;
-    lat.set_item("max", latency.max_ns)?;
-    lat.set_item("mean", latency.mean_ns())?;
-    lat.set_item("stddev", latency.stddev_ns())?;
-    lat.set_item("n", latency.count)?;
+    let lat = dict! { py;
+        "min" => if latency.count > 0 { latency.min_ns } else { 0 },
+        "max" => latency.max_ns,
+        "mean" => latency.mean_ns(),
+        "stddev" => latency.stddev_ns(),
+        "n" => latency.count,
+    };
     let percentiles = PyDict::new(py);
     for (name, ns) in latency.percentiles(more) {
         percentiles.set_item(name, ns)?;
@@ -222,8 +230,9 @@ fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> P
         }
         Ok::<_, PyErr>(columns)
     };
-    let out = PyDict::new(py);
-    out.set_item("time", axis(&recording.time)?)?;
-    out.set_item("bytes", axis(&recording.bytes)?)?;
+    let out = dict! { py;
+        "time" => axis(&recording.time)?,
+        "bytes" => axis(&recording.bytes)?,
+    };
     Ok(out)
 }

@@ -154,12 +154,13 @@ fn look(
     let seconds = so_far.elapsed.saturating_sub(speed.elapsed).as_secs_f64();
     let rate = if seconds > 0.0 { (so_far.done_bytes - speed.bytes) as f64 / seconds } else { 0.0 };
     *speed = Speed { bytes: so_far.done_bytes, elapsed: so_far.elapsed };
-    let state = PyDict::new(py);
-    state.set_item("done_bytes", so_far.done_bytes)?;
-    state.set_item("total_bytes", so_far.total_bytes)?;
-    state.set_item("drive_time_ns", so_far.elapsed.0)?;
-    state.set_item("total_time_ns", so_far.total_time.0)?;
-    state.set_item("bytes_per_s", rate)?;
+    let state = dict! { py;
+        "done_bytes" => so_far.done_bytes,
+        "total_bytes" => so_far.total_bytes,
+        "drive_time_ns" => so_far.elapsed.0,
+        "total_time_ns" => so_far.total_time.0,
+        "bytes_per_s" => rate,
+    };
     if !progress.call1(py, (state,))?.extract::<bool>(py)? {
         shared.stop.store(true, Ordering::Relaxed);
     }
