@@ -1,11 +1,13 @@
 """Published against simulated, as ACCURACY.md: `make accuracy`."""
 
+import copy
 import statistics
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from pslc.targets import published
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
@@ -26,8 +28,8 @@ SHOWN = {
 
 INTRODUCTION = """
 Published figures of real drives beside those of their simulated twins. `make accuracy` writes this page from
-`docs/accuracy/published.toml` and `docs/accuracy/measures.py`. `make test` fails when a figure of a fill is no longer
-what the simulator does, `make test-all` when any is not.
+`python/pslc/targets/published.toml` and `docs/accuracy/measures.py`. `make test` fails when a figure of a fill is no
+longer what the simulator does, `make test-all` when any is not.
 
 *Fitted* figures were used to calibrate the profile, *predicted* ones were not. A fitted figure off by more than
 5 %, or a predicted one by more than 15 %, is a miss. `>` marks figures published as lower bounds, `<` as upper ones:
@@ -44,9 +46,9 @@ answer.
 REFITS = """
 Twins that `pslc fit --published` makes of nothing but published figures, with capacity, link and whether the cells are
 TLC or QLC, and what a fill of the twin by the reviewer's load then measures: `make refits` writes this table from
-`docs/accuracy/reviews.csv` and `docs/accuracy/published.toml`. *Given* figures were fitted to; a mean that was *not
-given* is a prediction, as good as the reviewer's phases are round. A given figure that is off by more than 5 % is a
-miss: HP's FX700 has a cache of two tiers, of which the model has one, and of ADATA's SU800 one figure is just beyond.
+`docs/accuracy/reviews.csv` and `python/pslc/targets/published.toml`. *Given* figures were fitted to; a mean that was
+*not given* is a prediction, as good as the reviewer's phases are round. A given figure that is off by more than 5 % is
+a miss: HP's FX700 has a cache of two tiers, of which the model has one, and of ADATA's SU800 one figure is just beyond.
 """.strip()
 
 HIDDEN = """
@@ -61,7 +63,8 @@ OF_A_FILL = ("cache", "speed", "end", "mean", "flatness")
 
 def rows(measures: Sequence[str] = tuple(MEASURES), drives: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Every published figure of these measures, or of these drives alone, with the simulated one, and the error."""
-    figures = tomllib.loads((FOLDER / "published.toml").read_text())["figure"]
+    # Each with the simulated one beside it, which belongs to this table alone.
+    figures = copy.deepcopy(published.document()["figure"])
     found = [row for row in figures if row["measure"].split()[0] in measures]
     found = [row for row in found if not drives or row["drive"].partition(",")[0] in drives]
     for row in found:
@@ -128,7 +131,7 @@ def document() -> str:
         ]
         for row in (row for row in table if row["drive"].partition(",")[0] == drive):
             lines.append(line(row))
-    sources = tomllib.loads((FOLDER / "published.toml").read_text())["source"]
+    sources = published.document()["source"]
     lines += ["", "## Sources", "", *(f"- {drive}: {source}" for drive, source in sources.items())]
     reasons = [f"- {row['drive'].partition(',')[0]}, {row['what']}: {row['reason']}." for row in table if row["miss"]]
     if reasons:

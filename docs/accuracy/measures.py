@@ -1,6 +1,7 @@
 """What stands beside a published figure: each function measures one thing of a simulated drive, in base units.
 
-`published.toml` names one as `measure = "name argument ..."`. What a test does is a job file in fio's words.
+`python/pslc/targets/published.toml` names one as `measure = "name argument ..."`. What a test does is a job file in
+fio's words.
 """
 
 import functools

@@ -1,9 +1,9 @@
 """Twins fitted to published figures and asked for them again, as a section of ACCURACY.md: `make refits`.
 
 Given are the figures of `reviews.csv` (a row a drive), and those of the phases of each built-in profile in
-`published.toml`: with the capacity, the link and whether it is TLC or QLC. The twin is then filled as the reviewer did,
-and its phases are held against the figures. Writes refits.md as it goes; a killed run goes on where it was, as long as
-the twin's sources are the same.
+`python/pslc/targets/published.toml`: with the capacity, the link and whether it is TLC or QLC. The twin is then filled
+as the reviewer did, and its phases are held against the figures. Writes refits.md as it goes; a killed run goes on
+where it was, as long as the twin's sources are the same.
 """
 
 import csv
@@ -25,6 +25,8 @@ import pslc
 from pslc import units
 from pslc.errors import PslcError
 from pslc.processes import end_with_parent
+from pslc.targets.published import FILE as FIGURES
+from pslc.targets.published import of_a_fill
 from pslc.twin import data, fit, known, profile, published
 from pslc.twin.data import Floats
 
@@ -72,22 +74,16 @@ def reviewed() -> list[dict[str, str]]:
 
 def built_in() -> list[dict[str, str]]:
     """The published phases of each built-in profile, as rows like those."""
-    figures = tomllib.loads((FOLDER / "published.toml").read_text())["figure"]
     rows = []
     for path in sorted((Path(pslc.__file__).parent / "drives").glob("*.toml")):
         name = path.stem
-        exact = [row for row in figures if "over" not in row and not row.get("at_most")]
-        own = {row["measure"]: row["value"] for row in exact if row["drive"] == name}
+        own = of_a_fill(name)
         text = tomllib.loads(path.read_text())
         capacity = units.size(text["capacity"], "capacity") / 1e9
         row = {"drive": name, "capacity_GB": f"{capacity:g}", "link": text["link"], "tool": "qd32",
                "cells": {1: "slc", 2: "mlc", 3: "tlc", 4: "qlc"}[text["nand"]["bits_per_cell"]]}  # fmt: skip
-        last = max((int(key.split()[1]) for key in own if key.startswith("speed ") and key != "speed -1"), default=0)
-        row |= {key: str(own[of] / 1e6) for key, of in (("speed1_MBps", "speed 1"), ("speed2_MBps", "speed 2"),
-                ("speed3_MBps", "speed 3"), ("mean_MBps", "mean")) if of in own}  # fmt: skip
-        if "speed -1" in own:
-            row[f"speed{last + 1}_MBps"] = str(own["speed -1"] / 1e6)
-        row |= {key: str(own[of] / 1e9) for key, of in (("cache_GB", "cache"), ("end2_GB", "end 2")) if of in own}
+        told = {key: (own[word], unit) for key, (word, unit) in KEYS.items() if word in own}
+        row |= {key: str(value / (1e9 if unit == "GB" else 1e6)) for key, (value, unit) in told.items()}
         rows.append(row)
     return rows
 
@@ -229,7 +225,7 @@ def table(refits: list[Refit]) -> str:
 
 def version() -> str:
     """Of what is fitted and with what."""
-    sources = [Path(__file__), FOLDER / "reviews.csv", FOLDER / "published.toml",
+    sources = [Path(__file__), FOLDER / "reviews.csv", FIGURES,
                *sorted((ROOT / "python" / "pslc" / "twin").glob("*.py"))]  # fmt: skip
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
 

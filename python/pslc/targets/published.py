@@ -1,0 +1,47 @@
+"""What reviews and makers publish of the drives that pslc brings along: `published.toml`, with its sources. ACCURACY.md
+holds the simulated drives against all of it."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = Path(__file__).with_suffix(".toml")
+PHASES: Final = {
+    "cache": "cache", "speed 1": "speed1", "speed 2": "speed2", "end 2": "end2", "speed 3": "speed3", "mean": "mean",
+}  # fmt: skip
+"""Measures of a fill, and the words that `pslc fit --published` has for them."""
+
+
+@lru_cache
+def document() -> dict[str, Any]:
+    """All of it: `source` by drive, and each `figure`."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def source(drive: str) -> str:
+    """Who publishes the figures of a drive, by its name; empty where nobody does."""
+    return str(document()["source"].get(drive, ""))
+
+
+def of_a_fill(drive: str) -> dict[str, float]:
+    """What is published of a fill of a drive as it is sold, in bytes and bytes/s, by the words of `PHASES`."""
+    own = {
+        figure["measure"]: float(figure["value"])
+        for figure in document()["figure"]
+        if figure["drive"] == drive and "over" not in figure and not figure.get("at_most")
+    }
+    found = {word: own[measure] for measure, word in PHASES.items() if measure in own}
+    if "speed -1" in own:
+        last = max((int(word[-1]) for word in found if word.startswith("speed")), default=0)
+        found[f"speed{last + 1}"] = own["speed -1"]
+    return found
+
+
+def in_words(drive: str) -> str:
+    """The same as `pslc fit --published` takes it: `cache=691GB speed1=6579MB/s`; empty where nothing is published."""
+    units = {"cache": (1e9, "GB"), "end2": (1e9, "GB")}
+    told = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
+    return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in told)
