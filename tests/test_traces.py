@@ -6,6 +6,7 @@ import random
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ import pslc
 import pslc.suites.trace
 from pslc import suites, traces, view
 from pslc._native import trace_format, trace_formats
-from pslc.traces import Part, Replay
+from pslc.runner import job_file
+from pslc.traces import Part, Replay, contents
 from tests.conftest import ROOT
 from tests.typed import unlike
 
@@ -219,6 +221,48 @@ def test_parquet_and_iolog_hold_the_same_requests(tmp_path):
     assert surveys[0]["devices"][0]["count"] == {"read": 750, "write": 750, "trim": 750, "flush": 750}
 
 
+def test_what_is_in_a_trace_is_drawn_as_well(command, tmp_path):
+    draw = random.Random(3)
+    rows, us = [], 0
+    for _ in range(2000):
+        us += draw.choice((10, 1000, 400_000))
+        rows.append((us, draw.choice(("read", "write")), draw.randrange(1000) * 4096, 4096 * draw.randrange(1, 40)))
+    trace = table(tmp_path / "a.csv", rows)
+    shown = {picture.name: picture for picture in contents.pictures(traces.opened(trace, Part()).survey())}
+    assert list(shown) == ["asked", "sizes", "bursts"]
+    for line in shown["asked"].lines:
+        minutes, speed = line.points
+        assert 100 <= len(minutes) <= 256
+        moved = sum(size for _, kind, _, size in rows if line.name.startswith(kind[:4].removesuffix("e")))
+        assert (speed * 1e6).sum() * 60 * (minutes[1] - minutes[0]) == pytest.approx(moved)
+    assert sum(line.points[1].sum() for line in shown["sizes"].lines) == pytest.approx(100)
+    assert shown["sizes"].rows == ["4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB"]
+    done = command("trace", "show", "a.csv", "-o", "a.html")
+    assert done.returncode == 0, done.stderr
+    assert "MB/s against minutes" in done.stdout
+    page = (tmp_path / "a.html").read_text()
+    assert all(picture.title in page for picture in shown.values())
+    assert "-o page.html" in command("trace", "show", "a.csv", "-o", "a.parquet").stderr
+
+
+def test_a_trace_is_written_as_parquet_without_being_held(tmp_path):
+    """Of a row 36 bytes, of two million 72 MB."""
+    peaks = []
+    for count in (100_000, 2_100_000):
+        trace = tmp_path / f"{count}.csv"
+        trace.write_text("0,W,0,4096,0\n" + "".join(f"0,W,{i % 4096 * 4096},4096,{i}\n" for i in range(1, count)))
+        code = (
+            "import sys; from pathlib import Path; from pslc import traces\n"
+            "print(traces.write_parquet(Path(sys.argv[1]), traces.Part(), Path(sys.argv[2])))\n"
+            "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
+        )
+        command = [sys.executable, "-c", code, trace, tmp_path / f"{count}.parquet"]
+        written, kib = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert int(written) == count
+        peaks.append(int(kib) * 1024)
+    assert peaks[1] - peaks[0] < 36e6, peaks
+
+
 def test_parquet_of_other_programs_is_read_by_the_names_of_its_columns(tmp_path):
     import numpy as np
     from arro3.core import Array, DataType, Table
@@ -338,9 +382,10 @@ def test_blktraces_files_hold_what_blkparse_prints_of_them(tmp_path, seed):
     assert of_files == requests(tmp_path / "x.txt") == requests(tmp_path / "all.bin")
 
 
-def replayed_by_fio(folder: Path, log: Path) -> list[tuple[int, int, int]]:
-    """What fio does when it replays an iolog, by its own log of each request: kind, offset, bytes."""
+def replayed_by_fio(folder: Path, log: Path, *options: str) -> list[tuple[int, int, int]]:
+    """What fio does when it replays a trace, by its own log of each request: kind, offset, bytes."""
     command = ["fio", "--name=a", f"--read_iolog={log}", "--ioengine=psync", "--write_lat_log=did", "--log_offset=1"]
+    command += options
     # As soon as possible: its waits are not what is compared.
     done = subprocess.run([*command, "--replay_no_stall=1"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -367,6 +412,58 @@ def test_fio_replays_an_iolog_of_ours_request_by_request(tmp_path):
     traces.opened(trace, Part()).write_iolog(str(tmp_path / "a.iolog"), str(file))
     did = replayed_by_fio(tmp_path, tmp_path / "a.iolog")
     assert did == moved(trace)
+
+
+@needs_fio
+@pytest.mark.parametrize("form", ["iolog", "blktrace"])
+@pytest.mark.parametrize("seed", range(3))
+def test_offsets_and_kinds_are_changed_as_fio_changes_them(form, seed, tmp_path):
+    draw = random.Random(seed)
+    file = tmp_path / "file"
+    file.write_bytes(bytes(8 << 20))
+    if form == "iolog":
+        kinds = draw.choices(("read", "write", "trim"), k=400)
+        rows = [
+            (100 * i, kind, draw.randrange(1800) * 4096, 512 * draw.randrange(1, 99)) for i, kind in enumerate(kinds)
+        ]
+        trace = tmp_path / "a.iolog"
+        traces.opened(table(tmp_path / "a.csv", rows), Part()).write_iolog(str(trace), str(file))
+    else:
+        trace = tmp_path / "x.blktrace.0"
+        trace.write_bytes(b"".join(
+            # Queued (fio replays no others): a read or a write.
+            struct.pack("=IIQQIIIIIHH", 0x65617407, i, 1000 * i, 8 * draw.randrange(1800), 512 * draw.randrange(1, 99),
+                        1 | (draw.choice((1, 2)) | 1 << 4) << 16, 1, 8 << 20, 0, 0, 0)
+            for i in range(1, 400)))  # fmt: skip
+    lines = [f"replay_scale={draw.choice((0, 1, 2, 7))}", f"replay_align={draw.choice(('1', '512', '4k', '64k'))}"]
+    skipped = draw.sample(("read", "write", "trim", "sync"), draw.randrange(3))
+    skip = [f"replay_skip={','.join(skipped)}"] if skipped else []
+    found = job_file.replayed("\n".join(["[r]", f"read_iolog={trace}", *lines, *skip]), [], Replay())
+    assert found is not None
+    # fio heeds replay_skip in its own logs from 3.34 on.
+    theirs = lines + (skip if form == "blktrace" else [])
+    options = ["--ioengine=null", f"--replay_redirect={file}", *(f"--{line}" for line in theirs)]
+    names = ("read", "write", "trim", "sync")
+    did = [row for row in replayed_by_fio(tmp_path, trace, *options) if names[row[0]] not in skipped and row[0] < 2]
+    entries = requests(trace, found[1].part)
+    assert did == [row[1:] for row in entries if row[1] < 2]
+    assert {names[row[1]] for row in entries}.isdisjoint(skipped)
+    assert len(did) > 50 or len(skipped) == 2
+
+
+def test_what_is_no_way_to_change_a_trace_is_refused(command, tmp_path):
+    (tmp_path / "a.iolog").write_text("fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x write 0 4096\n")
+    refused = {
+        "replay_align=3000": "a power of 2",
+        "replay_skip=reads": "of read, write, trim, sync",
+        "replay_scale=half": "divided by it",
+        "merge_blktrace_file=a": "one trace at a time",
+    }
+    for line, said in refused.items():
+        (tmp_path / "r.fio").write_text(f"[r]\nread_iolog=a.iolog\n{line}\n")
+        done = command("run", "r.fio", "--on", "sim:pm871b-128gb")
+        assert done.returncode == 2
+        assert said in done.stderr
 
 
 @needs_fio

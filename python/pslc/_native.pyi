@@ -99,17 +99,23 @@ class TraceFile:
         device: str | None = None,
         from_ns: int = 0,
         to_ns: int | None = None,
+        without: list[str] = [],
+        scale: int = 1,
+        align: int = 1,
         batches: Callable[[], Any] | None = None,
     ) -> None:
-        """`batches` gives an iterator of tuples instead of the file's text: times and response times in ns (u64), kinds
+        """Kinds `without` are left out; offsets are divided by `scale`, then rounded down to multiples of `align`.
+
+        `batches` gives an iterator of tuples instead of the file's text: times and response times in ns (u64), kinds
         (u8), offsets (u64), lengths and numbers of devices (u32), as `bytes`, and the names of the devices."""
 
     def survey(self) -> dict[str, Any]:
         """What is in it, in base units: `format`; `devices`, each with `device`, `count`, `bytes` and `sequential` by
-        kind, and `end_bytes`; `duration_ns`; `sizes` (kind, bytes, count); `touched_bytes`, `written_bytes` (pages),
-        `unwritten_bytes` (read before they were written), `rewritten_bytes`; `bursts`, what was written between pauses
-        of at least `pause_ns`: `pauses`, `paused_ns`, `most_bytes`, `most_at_ns`; `longest_pause_ns`; `took_ns` (all
-        response times) of `timed` requests; `skipped` lines, `empty` requests, `backwards_ns`, `notes`."""
+        kind, and `end_bytes`; `duration_ns`; `sizes` (kind, bytes, count); `over_time`: `read_bytes` and `write_bytes`
+        of each `bin_ns`; `touched_bytes`, `written_bytes` (pages), `unwritten_bytes` (read before they were written),
+        `rewritten_bytes`; `bursts`, what was written between pauses of at least `pause_ns`: `pauses`, `paused_ns`,
+        `most_bytes`, `most_at_ns`; `longest_pause_ns`; `took_ns` (all response times) of `timed` requests; `skipped`
+        lines, `empty` requests, `backwards_ns`, `notes`."""
 
     def write_iolog(self, to: str, name: str) -> int:
         """Write it as fio's iolog of a file `name`; returns the number of requests."""

@@ -148,7 +148,7 @@ def sentences(findings: Writes) -> list[str]:
     return said
 
 
-def _falls(phases: list[dict[str, Any]]) -> bool:
+def _falls(phases: list[PhaseRow]) -> bool:
     """Whether a phase is slower than one before it by more than a fifth."""
     speeds = [phase["bytes_per_s"] for phase in phases]
     return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)

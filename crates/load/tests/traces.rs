@@ -340,7 +340,7 @@ fn a_packed_trace_is_the_trace() {
 fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     let file = Temporary::new(msr(1000).as_bytes());
     let (_, whole) = read(&file.0, &Reading::default()).unwrap();
-    let cut = Cut { device: Some("usr.1".into()), from: Nanos(20_000_000), to: Some(Nanos(60_000_000)) };
+    let cut = Cut { device: Some("usr.1".into()), from: Nanos(20_000_000), to: Some(Nanos(60_000_000)), ..Cut::default() };
     let mut trace = Trace::open(&file.0, &Reading::default(), cut).unwrap();
     let part = all(&mut trace).unwrap();
     let expected: Vec<Request> = whole
@@ -353,6 +353,26 @@ fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     let cut = Cut { device: Some("usr.7".into()), ..Cut::default() };
     let error = all(&mut Trace::open(&file.0, &Reading::default(), cut).unwrap()).err().unwrap().to_string();
     assert!(error.contains("there is no device usr.7") && error.contains("usr.0, usr.1"), "{error}");
+}
+
+#[test]
+fn over_time_a_survey_has_every_byte_in_a_few_bins() {
+    // From a few milliseconds to an hour: bins grow with the trace.
+    for step in [1_u64, 700, 36_000] {
+        let rows = (0..100_000_u64).map(|i| (i * step, i % 3 == 0, (i % 7 + 1) * 512));
+        let lines = rows.clone().map(|(us, read, size)| {
+            format!("0,{},{},{size},{us}\n", if read { "R" } else { "W" }, us % 1000 * 4096)
+        });
+        let file = Temporary::new(lines.collect::<String>().as_bytes());
+        let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
+        let found = survey(&mut trace).unwrap().over_time;
+        let mut expected = vec![[0, 0]; found.bytes.len()];
+        for (us, read, size) in rows {
+            expected[(1000 * us / found.width.0) as usize][!read as usize] += size;
+        }
+        assert_eq!(found.bytes, expected, "{step}");
+        assert!((100..=256).contains(&found.bytes.len()), "{step}: {}", found.bytes.len());
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct TraceFile {
 #[pymethods]
 impl TraceFile {
     #[new]
-    #[pyo3(signature = (path, format=None, columns=vec![], skip_broken=false, device=None, from_ns=0, to_ns=None, batches=None))]
+    #[pyo3(signature = (path, format=None, columns=vec![], skip_broken=false, device=None, from_ns=0, to_ns=None, without=vec![], scale=1, align=1, batches=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         path: PathBuf,
@@ -40,9 +40,14 @@ impl TraceFile {
         device: Option<String>,
         from_ns: u64,
         to_ns: Option<u64>,
+        without: Vec<String>,
+        scale: u64,
+        align: u64,
         batches: Option<Py<PyAny>>,
     ) -> TraceFile {
-        let cut = Cut { device, from: Nanos(from_ns), to: to_ns.map(Nanos) };
+        let without = KINDS.iter().filter(|(name, _)| without.iter().any(|word| word == name));
+        let without = without.map(|(_, op)| *op).collect();
+        let cut = Cut { device, from: Nanos(from_ns), to: to_ns.map(Nanos), without, scale, align };
         TraceFile { path, reading: Reading { format, columns, skip_broken }, cut, batches }
     }
 
@@ -207,14 +212,15 @@ impl TraceBatches {
         let kind = |entry: &Entry| {
             KINDS.iter().position(|(_, op)| *op == entry.request.op).expect("one of them") as u8
         };
-        let out = PyDict::new(py);
-        out.set_item("time_ns", PyBytes::new(py, &u64s(&|e| e.at.0)))?;
-        out.set_item("took_ns", PyBytes::new(py, &u64s(&|e| e.took.0)))?;
-        out.set_item("op", PyBytes::new(py, &batch.iter().map(kind).collect::<Vec<u8>>()))?;
-        out.set_item("offset", PyBytes::new(py, &u64s(&|e| e.request.offset)))?;
-        out.set_item("size", PyBytes::new(py, &u32s(&|e| e.request.len)))?;
-        out.set_item("device", PyBytes::new(py, &u32s(&|e| e.device)))?;
-        out.set_item("devices", names)?;
+        let out = dict! { py;
+            "time_ns" => PyBytes::new(py, &u64s(&|e| e.at.0)),
+            "took_ns" => PyBytes::new(py, &u64s(&|e| e.took.0)),
+            "op" => PyBytes::new(py, &batch.iter().map(kind).collect::<Vec<u8>>()),
+            "offset" => PyBytes::new(py, &u64s(&|e| e.request.offset)),
+            "size" => PyBytes::new(py, &u32s(&|e| e.request.len)),
+            "device" => PyBytes::new(py, &u32s(&|e| e.device)),
+            "devices" => names,
+        };
         Ok(Some(out))
     }
 }
@@ -254,29 +260,38 @@ pub fn survey_dict<'py>(py: Python<'py>, survey: &Survey) -> PyResult<Bound<'py,
     let out = PyDict::new(py);
     out.set_item("format", survey.format)?;
     let volumes = survey.volumes.iter().map(|volume| {
-        let of = PyDict::new(py);
-        of.set_item("device", &volume.device)?;
-        of.set_item("count", by_kind(py, &volume.count)?)?;
-        of.set_item("bytes", by_kind(py, &volume.bytes)?)?;
-        of.set_item("sequential", by_kind(py, &volume.sequential)?)?;
-        of.set_item("end_bytes", volume.end_bytes)?;
+        let of = dict! { py;
+            "device" => &volume.device,
+            "count" => by_kind(py, &volume.count)?,
+            "bytes" => by_kind(py, &volume.bytes)?,
+            "sequential" => by_kind(py, &volume.sequential)?,
+            "end_bytes" => volume.end_bytes,
+        };
         Ok(of)
     });
     out.set_item("devices", PyList::new(py, volumes.collect::<PyResult<Vec<_>>>()?)?)?;
     out.set_item("duration_ns", survey.last.0 - survey.first.0)?;
     let sizes = survey.sizes.iter().map(|(&(kind, size), &count)| (KINDS[kind].0, size, count));
     out.set_item("sizes", sizes.collect::<Vec<_>>())?;
+    let over_time = PyDict::new(py);
+    over_time.set_item("bin_ns", survey.over_time.width.0)?;
+    for (kind, name) in ["read", "write"].into_iter().enumerate() {
+        let bytes: Vec<u64> = survey.over_time.bytes.iter().map(|bin| bin[kind]).collect();
+        over_time.set_item(format!("{name}_bytes"), bytes)?;
+    }
+    out.set_item("over_time", over_time)?;
     out.set_item("touched_bytes", survey.touched_bytes)?;
     out.set_item("written_bytes", survey.written_bytes)?;
     out.set_item("unwritten_bytes", survey.unwritten_bytes)?;
     out.set_item("rewritten_bytes", survey.rewritten_bytes)?;
     let bursts = survey.bursts.iter().map(|burst| {
-        let of = PyDict::new(py);
-        of.set_item("pause_ns", burst.pause.0)?;
-        of.set_item("pauses", burst.pauses)?;
-        of.set_item("paused_ns", burst.paused.0)?;
-        of.set_item("most_bytes", burst.most_bytes)?;
-        of.set_item("most_at_ns", burst.most_at.0)?;
+        let of = dict! { py;
+            "pause_ns" => burst.pause.0,
+            "pauses" => burst.pauses,
+            "paused_ns" => burst.paused.0,
+            "most_bytes" => burst.most_bytes,
+            "most_at_ns" => burst.most_at.0,
+        };
         Ok(of)
     });
     out.set_item("bursts", PyList::new(py, bursts.collect::<PyResult<Vec<_>>>()?)?)?;
@@ -362,23 +377,24 @@ pub fn replay<'py, T: Target + Send>(
     })?;
     let found = outcome.map_err(errors::trace)?;
     let out = out.expect("a replay without an error has a recording");
-    let of = PyDict::new(py);
-    of.set_item("format", trace.format())?;
-    of.set_item("devices", trace.devices())?;
-    of.set_item("notes", trace.notes())?;
-    of.set_item("skipped", trace.skipped())?;
-    of.set_item("empty", trace.empty)?;
-    of.set_item("backwards_ns", trace.backwards.0)?;
-    of.set_item("requests", found.requests)?;
-    of.set_item("late", found.late)?;
-    of.set_item("late_most_ns", found.late_most.0)?;
-    of.set_item("late_sum_ns", found.late_sum.0)?;
-    of.set_item("moved", found.moved)?;
-    of.set_item("widened", found.widened)?;
-    of.set_item("unwritten_bytes", found.unwritten_bytes)?;
-    of.set_item("cache_most_bytes", found.cache_most_bytes)?;
-    of.set_item("cache_most_at_ns", found.cache_most_at.0)?;
-    of.set_item("prefilled_bytes", found.prefilled_bytes)?;
+    let of = dict! { py;
+        "format" => trace.format(),
+        "devices" => trace.devices(),
+        "notes" => trace.notes(),
+        "skipped" => trace.skipped(),
+        "empty" => trace.empty,
+        "backwards_ns" => trace.backwards.0,
+        "requests" => found.requests,
+        "late" => found.late,
+        "late_most_ns" => found.late_most.0,
+        "late_sum_ns" => found.late_sum.0,
+        "moved" => found.moved,
+        "widened" => found.widened,
+        "unwritten_bytes" => found.unwritten_bytes,
+        "cache_most_bytes" => found.cache_most_bytes,
+        "cache_most_at_ns" => found.cache_most_at.0,
+        "prefilled_bytes" => found.prefilled_bytes,
+    };
     let slow = found.slow.iter().map(|slow| {
         let by = PyDict::new(py);
         for (cause, ns) in Cause::ALL.iter().zip(slow.by) {

@@ -11,7 +11,10 @@ def command(
     action: Annotated[str, typer.Argument(help="formats, show or convert.", metavar="formats|show|convert")],
     file: Annotated[Path | None, typer.Argument(help="The trace.")] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Of convert: .parquet, or .iolog for fio's.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Of convert: .parquet, or .iolog for fio's; of show: a page, .html.", metavar="FILE"
+        ),
     ] = None,
     replay_on: Annotated[
         str, typer.Option(help="The file or device that an iolog names.", metavar="NAME")
@@ -48,6 +51,8 @@ def command(
         raise refusal(
             f'"{action}" is not understood', "pslc trace formats, pslc trace show FILE, pslc trace convert FILE -o FILE"
         )
+    if action == "show" and output is not None and output.suffix != ".html":
+        raise refusal(f"{output} is no page", "-o page.html")
     part = traces.part(format, columns, skip_broken, device, begin, end)
     if action == "convert":
         _convert(file, part, output, replay_on)
@@ -56,10 +61,13 @@ def command(
     if as_json:
         print(json.dumps(found, indent=1))
     else:
-        from pslc.report import terminal
+        from pslc.report import page, terminal
         from pslc.traces import contents
 
-        terminal.show(contents.of_file(file, found))
+        view = contents.of_file(file, found)
+        terminal.show(view)
+        if output is not None:
+            page.write(view, output)
 
 
 def _convert(file: Path, part: Any, output: Path | None, name: str) -> None:

@@ -73,16 +73,19 @@ WIDE = 0.05
 
 
 def write(view: View, path: Path) -> None:
-    """Write the page of a recording to `path`."""
+    """Write the page of a recording, or of a trace, to `path`."""
     path.write_text(render(view), encoding="utf-8")
 
 
 def render(view: View) -> str:
-    """The page of a recording."""
-    recording = _recording(view)
+    """The page of a recording, or of a trace."""
+    pictures = [(picture, About.of(view)) for picture in view.pictures]
+    if view.recording is None:
+        return with_pictures("view.html.jinja", pictures, title=view.title, view=view)
+    recording = view.recording
     return with_pictures(
         "run.html.jinja",
-        [(picture, About.of(view)) for picture in view.pictures],
+        pictures,
         title=view.title,
         recording=recording,
         view=view,

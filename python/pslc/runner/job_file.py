@@ -1,11 +1,13 @@
 """Job files as they are given: several, from stdin, with others included, some sections of them. One text comes of them
 that stands for itself, so that a recording holds all of it. `#line N FILE` in it says where lines come from."""
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from pslc import files, suites
 from pslc._native import plan_jobs
@@ -31,7 +33,8 @@ def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
 
 def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tuple[Path, Replay] | None:
     """The trace that a job file replays (`read_iolog`), and how: `replay_no_stall` and `replay_time_scale` say when,
-    the engine and `iodepth` how many requests are under way; the rest is as in `how`. None where it replays none.
+    `replay_scale` and `replay_align` where, `replay_skip` what not, the engine and `iodepth` how many requests are
+    under way; the rest is as in `how`. None where it replays none.
 
     Raises:
         JobError: it is not the only job, or asks for what is not done.
@@ -44,24 +47,42 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     job = jobs[0]
     if len(jobs) != 1 or job.get("numjobs", "1") != "1":
         raise JobError("read_iolog beside other jobs", "a trace is replayed alone; --section=NAME picks one job")
-    for name in ("replay_align", "replay_scale", "replay_skip", "merge_blktrace_file"):
-        if job.get(name, "0") not in ("0", ""):
-            raise JobError(
-                f"{name}={job[name]} is not done", "pslc trace convert writes part of a trace; --fit places it"
-            )
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
     plan_jobs(rest, "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
-    scale = job.get("replay_time_scale", "100")
-    if not scale.isdigit() or not int(scale):
-        raise JobError(f"replay_time_scale={scale}", "a percentage: 200 is twice as fast")
+    speed = _count(job, "replay_time_scale", 100, "a percentage: 200 is twice as fast")
     asap = job.get("replay_no_stall", "0") not in ("0", "false")
+    part = replace(how.part, **_changed(job))
     depth = of_options(job)["iodepth"]
-    how = replace(how, pace="asap" if asap else "original", speed=int(scale) / 100, iodepth=depth)
+    how = replace(how, part=part, pace="asap" if asap else "original", speed=speed / 100, iodepth=depth)
     return Path(job["read_iolog"]), how
 
 
-REPLAYS = ("read_iolog", "replay_", "merge_blktrace")
+REPLAYS = ("read_iolog", "replay_")
 """How the options begin that are of traces."""
+SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
+"""Words of `replay_skip`, and the kinds of requests that each leaves out."""
+
+
+def _changed(job: dict[str, str]) -> dict[str, Any]:
+    """What becomes of the requests of a trace, as parts of a `Part`."""
+    align = _count(job, "replay_align", 1, "a power of 2 in bytes: 4k")
+    if align & (align - 1):
+        raise JobError(f"replay_align={align}", "a power of 2 in bytes: 4k")
+    skipped = [word.strip() for word in job.get("replay_skip", "").split(",") if word.strip()]
+    unknown = next((word for word in skipped if word not in SKIPS), None)
+    if unknown is not None:
+        raise JobError(f'replay_skip has "{unknown}"', f"of {', '.join(SKIPS)}")
+    scale = _count(job, "replay_scale", 1, "offsets are divided by it: 4")
+    return {"without": tuple(SKIPS[word] for word in skipped), "scale": scale, "align": align}
+
+
+def _count(job: dict[str, str], name: str, usual: int, hint: str) -> int:
+    """A number with fio's suffixes; 0 is the usual one."""
+    text = job.get(name, "0").lower()
+    match = re.fullmatch(r"(\d{1,9})([kmg]?)i?b?", text)
+    if match is None:
+        raise JobError(f"{name}={text}", hint)
+    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] or usual
 
 
 def _jobs(text: str) -> tuple[list[dict[str, str]], str]:

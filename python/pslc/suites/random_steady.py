@@ -164,9 +164,9 @@ CALLED = {"fresh": "Empty drive, all of it", "span": "Within {}", "filled": "Ful
 
 
 def _end(row: Row) -> str:
-    if row["verdict"] == "steady":
+    if row["iops"] is not None and row["verdict"] == "steady":
         return f"{words.count(row['iops'])} IOPS at the end, steady"
-    if row["verdict"] == "plateau":
+    if row["iops"] is not None and row["verdict"] == "plateau":
         written = f"{words.count(row['raw_times'])} times the raw capacity"
         return f"{words.count(row['iops'])} IOPS at the end, level so far: {written} written, {RAW_TIMES:g} are needed"
     if row["last_iops"] is None:

@@ -22,7 +22,7 @@ from pslc.findings.measure import latency
 from pslc.findings.wear import Wear, life_years, of_wear
 from pslc.jobs import MOVED, Kind
 from pslc.recording import Recording
-from pslc.traces.contents import broken_lines
+from pslc.traces.contents import reading_doubts
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
@@ -41,6 +41,11 @@ CAUSES = {
     "commands": "the controller's commands",
 }
 """What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
+FITS = {
+    "wrap": "begin again at 0 past the end of the drive (--fit wrap)",
+    "compact": "lie side by side in the order of their first use (--fit compact)",
+    "scale": "are shrunk alike (--fit scale)",
+}
 MINOR = 0.05
 """Causes of less than this share of the time are left out of sentences."""
 MANY_LATE = 0.01
@@ -122,6 +127,8 @@ class Findings(Inside, Wear):
     late_most_s: float
     what_if: list[WhatIf] | None
     widened: int
+    fit: str
+    moved: int
     life_years: float | None
     doubts: list[Doubt]
 
@@ -141,6 +148,7 @@ def findings(recording: Recording) -> Findings:
     - `late`, `late_most_s`: requests that found too many under way
     - `enough`: whether the cache took every write and never had to make room under load
     - `widened`: requests that were made larger, to whole blocks of a real drive
+    - `fit`: what was done with addresses past the end of the drive; `moved`: requests that are elsewhere for it
     - `what_if`: the same trace on other caches, by rows (`row`)
 
     Of a real drive what is inside is null, and `slow` is empty.
@@ -160,6 +168,8 @@ def findings(recording: Recording) -> Findings:
         "late_most_s": replayed.get("late_most_ns", 0) / 1e9,
         "what_if": about.get("what_if"),
         "widened": replayed.get("widened", 0),
+        "fit": about["how"]["fit"],
+        "moved": replayed.get("moved", 0),
         **(_inside(recording, replayed) if recording.is_simulated else UNSEEN),
         **wear,
         "life_years": life_years(wear["life_bytes"], written, trace_s),
@@ -281,14 +291,7 @@ def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
                 "drive's whole blocks: it moved more than the trace asks for",
             )
         )
-    if survey["skipped"]:
-        said.append(broken_lines(survey["skipped"]))
-    if survey["backwards_ns"] > 1e9:
-        back = words.span(survey["backwards_ns"] / 1e9)
-        said.append(
-            Doubt("clock", f"times go back by {back} in the trace: such requests were made with the one before them")
-        )
-    return said
+    return [*said, *reading_doubts(survey)]
 
 
 def row(name: str, recording: Recording) -> WhatIf:
@@ -344,6 +347,9 @@ def sentences(findings: Findings) -> list[str]:
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
         said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
+    if findings["moved"]:
+        part = words.share(findings["moved"] / findings["requests"])
+        said.append(f"{part} of the requests are elsewhere than in the trace, whose addresses {FITS[findings['fit']]}.")
     for other in findings["what_if"] or []:
         if "refused" in other:
             said.append(f"What if {other['name']}: {other['refused']}.")
@@ -352,27 +358,26 @@ def sentences(findings: Findings) -> list[str]:
     return said
 
 
+LATENCY: list[common.Column] = [
+    ("kind", "kind", str),
+    ("requests", "count", words.count),
+    ("50 %", "p50_s", words.span),
+    ("99 %", "p99_s", words.span),
+    ("99.9 %", "p999_s", words.span),
+    ("longest", "max_s", words.span),
+]
+SLOW: list[common.Column] = [
+    ("kind", "kind", str), ("cause", "cause", CAUSES.__getitem__), ("share", "share", words.share),
+]  # fmt: skip
+
+
 def tables(findings: Findings) -> list[Table]:
     """Latencies, causes, and other caches."""
-    spans: list[common.Column] = [
-        (name, key, words.span) for name, key in (("50 %", "p50_s"), ("99 %", "p99_s"), ("99.9 %", "p999_s"))
-    ]
     found = []
     if findings["latencies"]:
-        columns: list[common.Column] = [
-            ("kind", "kind", str),
-            ("requests", "count", words.count),
-            *spans,
-            ("longest", "max_s", words.span),
-        ]
-        found.append(of_rows("Latencies", findings["latencies"], columns))
+        found.append(of_rows("Latencies", findings["latencies"], LATENCY))
     if findings["slow"]:
-        shown: list[common.Column] = [
-            ("kind", "kind", str),
-            ("cause", "cause", CAUSES.__getitem__),
-            ("share", "share", words.share),
-        ]
-        found.append(of_rows("The slowest 1 %", findings["slow"], shown))
+        found.append(of_rows("The slowest 1 %", findings["slow"], SLOW))
     if findings["what_if"]:
         found.append(_what_if(findings["what_if"]))
     return found

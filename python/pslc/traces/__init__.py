@@ -32,6 +32,8 @@ class Part:
         format: one of `pslc trace formats`; found out where it is None.
         columns: of a table, pairs of what and name.
         from_s, to_s: since its first request.
+        without: kinds of requests that are left out.
+        scale, align: offsets are divided by `scale`, then rounded down to multiples of `align` bytes.
     """
 
     format: str | None = None
@@ -40,6 +42,9 @@ class Part:
     device: str | None = None
     from_s: float = 0.0
     to_s: float | None = None
+    without: tuple[str, ...] = ()
+    scale: int = 1
+    align: int = 1
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,10 @@ def opened(path: Path, part: Part) -> TraceFile:
     end = None if part.to_s is None else round(part.to_s * 1e9)
     batches = (lambda: _parquet(path, part)) if _is_parquet(path) else None
     begin = round(part.from_s * 1e9)
-    return TraceFile(str(path), part.format, list(part.columns), part.skip_broken, part.device, begin, end, batches)
+    return TraceFile(
+        str(path), part.format, list(part.columns), part.skip_broken, part.device, begin, end, list(part.without),
+        part.scale, part.align, batches,
+    )  # fmt: skip
 
 
 def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
@@ -143,32 +151,36 @@ def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
 
 def write_parquet(path: Path, part: Part, to: Path) -> int:
     """Write a trace as Parquet: `time_ns`, `op` (see `KINDS`), `offset`, `size`, `device` (a number; the names are in
-    the schema's metadata) and `took_ns`; returns the number of requests. It is held in memory, 36 bytes a request.
+    the schema's metadata) and `took_ns`; returns the number of requests. It is read twice, as a stream.
 
     Raises:
         PslcError: the trace cannot be read or the file not be written.
     """
-    from arro3.core import Array, DataType, Field, RecordBatch, Schema, Table
+    from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema
     from arro3.io import write_parquet as write
 
+    count, names = 0, []
+    # What the file begins with names all devices.
+    for batch in opened(path, part).read(ROWS):
+        count, names = count + len(batch["op"]), batch["devices"]
     types = {"time_ns": "u8", "op": "u1", "offset": "u8", "size": "u4", "device": "u4", "took_ns": "u8"}
     arrow = {"u1": DataType.uint8(), "u4": DataType.uint32(), "u8": DataType.uint64()}
-    batches, names = [], []
-    for batch in opened(path, part).read(ROWS):
-        names = batch["devices"]
-        columns = [Array.from_numpy(np.frombuffer(batch[name], "<" + kind)) for name, kind in types.items()]
-        batches.append(RecordBatch.from_arrays(columns, names=list(types)))
     fields = [Field(name, arrow[kind], nullable=False) for name, kind in types.items()]
     schema = Schema(fields, metadata={"pslc.devices": json.dumps(names)})
-    table = Table.from_batches([batch.with_schema(schema) for batch in batches], schema=schema)
+
+    def batches() -> Iterator[RecordBatch]:
+        for batch in opened(path, part).read(ROWS):
+            columns = [Array.from_numpy(np.frombuffer(batch[name], "<" + kind)) for name, kind in types.items()]
+            yield RecordBatch.from_arrays(columns, schema=schema)
+
     try:
         with to.open("xb") as file:
-            write(table, file, compression="zstd(1)")
+            write(RecordBatchReader.from_batches(schema, batches()), file, compression="zstd(1)")
     except OSError as error:
         raise RecordingError(
             f"{to}: {error.strerror}", "give a file that is not there yet, on a disk with room"
         ) from None
-    return sum(batch.num_rows for batch in batches)
+    return count
 
 
 def _is_parquet(path: Path) -> bool:

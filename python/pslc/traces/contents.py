@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
+from pslc.targets.profiles import library
+from pslc.targets.target import find_target
 
 MOST_ROWS = 8
 Survey = dict[str, Any]
@@ -29,22 +33,24 @@ def sentences(found: Survey) -> list[str]:
     parts = [f"{words.size(moved[kind])} {verb}" for kind, verb in
              (("write", "written"), ("read", "read"), ("trim", "trimmed")) if moved[kind]]  # fmt: skip
     flushes = _total(found, "count", "flush")
-    parts += [f"{words.count(flushes)} flushes"] if flushes else []
+    parts += [f"{words.count(flushes)} flush{'es' if flushes > 1 else ''}"] if flushes else []
     rate = f", {words.speed((moved['write'] + moved['read']) / seconds)} on average" if seconds else ""
     said.append(f"{_joined(parts) or 'Nothing moved'}{rate}.")
     for kind in ("write", "read"):
         count = _total(found, "count", kind)
         if count:
-            sequential = words.share(_total(found, "sequential", kind) / count)
+            part = _total(found, "sequential", kind) / count
+            sequential = f"{words.share(part)} of them" if part else "none of them"
             mean = words.size(moved[kind] / count)
-            said.append(f"{words.count(count)} {kind}s of {mean} on average, {sequential} of them sequential.")
+            said.append(f"{words.count(count)} {kind}s of {mean} on average, {sequential} sequential.")
     if found["touched_bytes"]:
         said.append(
             f"It uses {words.size(found['touched_bytes'])} and writes {words.size(found['written_bytes'])} of it."
         )
     if moved["write"]:
+        again = min(found["rewritten_bytes"] / moved["write"], 1.0)
         said.append(
-            f"{words.share(min(found['rewritten_bytes'] / moved['write'], 1.0))} of what is written was written before."
+            f"{words.share(again)} of what is written was written before." if again else "Nothing is rewritten."
         )
     if found["timed"] and seconds:
         said.append(f"The queue depth was {words.count(found['took_ns'] / found['duration_ns'])} on average.")
@@ -52,12 +58,22 @@ def sentences(found: Survey) -> list[str]:
     if pauses:
         longest = words.span(found["longest_pause_ns"] / 1e9)
         shortest = words.span(pauses[0]["pause_ns"] / 1e9)
-        said.append(f"{words.count(pauses[0]['pauses'])} pauses of {shortest} or more, the longest {longest}.")
+        several = "s" if pauses[0]["pauses"] > 1 else ""
+        said.append(f"{words.count(pauses[0]['pauses'])} pause{several} of {shortest} or more, the longest {longest}.")
     one = next(of for of in found["bursts"] if of["pause_ns"] == 10**9)
     if one["most_bytes"]:
-        most = words.size(one["most_bytes"])
-        said.append(f"At most {most} are written without a pause of 1 s: of a cache that is empty after one, enough.")
+        said.append(
+            f"At most {words.size(one['most_bytes'])} are written without a pause of 1 s. A cache of that size is "
+            f"enough where 1 s empties it{_fits(one['most_bytes'])}."
+        )
     return said
+
+
+def _fits(burst_bytes: float) -> str:
+    """How many of the drives that pslc brings along have a cache of that size."""
+    sizes = [find_target(f"sim:{name}").facts["cache_bytes"] for name in library()]
+    larger = sum(size >= burst_bytes for size in sizes)
+    return f"; {larger} of {len(sizes)} known drives have one as large"
 
 
 def _joined(parts: list[str]) -> str:
@@ -93,24 +109,49 @@ def tables(found: Survey) -> list[Table]:
 
 
 def pictures(found: Survey) -> list[Picture]:
-    """What a cache would have to hold, against the pause after which it is empty."""
+    """Speed over time, where it has times; sizes; and what a cache would have to hold, against the pause after which it
+    is empty."""
+    made = []
+    if found["duration_ns"]:
+        made.append(_over_time(found["over_time"]))
+    if found["sizes"]:
+        made.append(_sizes(found["sizes"]))
     bursts = [of for of in found["bursts"] if of["most_bytes"]]
-    if not bursts:
-        return []
-    line = Line("bursts", [of["pause_ns"] / 1e9 for of in bursts], [of["most_bytes"] / 1e9 for of in bursts], "points")
-    return [Picture("bursts", "Most written between two pauses", "pause, s", "GB", [line], log_x=True)]
+    if bursts:
+        pauses, most = [of["pause_ns"] / 1e9 for of in bursts], [of["most_bytes"] / 1e9 for of in bursts]
+        lines = [Line("bursts", pauses, most, "points")]
+        made.append(Picture("bursts", "Most written between two pauses", "pause, s", "GB", lines, log_x=True))
+    return made
+
+
+def _over_time(bins: dict[str, Any]) -> Picture:
+    lines = []
+    for kind, name in (("write", "written"), ("read", "read")):
+        moved = np.array(bins[f"{kind}_bytes"], dtype=np.float64)
+        if moved.any():
+            minutes = (np.arange(len(moved)) + 0.5) * bins["bin_ns"] / 6e10
+            lines.append(Line(name, minutes, moved / (bins["bin_ns"] / 1e9) / 1e6))
+    return Picture("asked", "What is asked for over time", "minutes", "MB/s", lines)
+
+
+def _sizes(sizes: list[tuple[str, int, int]]) -> Picture:
+    """Shares of the requests by powers of two."""
+    total = sum(count for _, _, count in sizes)
+    powers = range(min(size for _, size, _ in sizes).bit_length() - 1, max(size for _, size, _ in sizes).bit_length())
+    lines = []
+    for kind in ("write", "read", "trim"):
+        shares = [sum(n for of, size, n in sizes if of == kind and size.bit_length() - 1 == power) for power in powers]
+        if any(shares):
+            lines.append(Line(kind, list(range(len(powers))), [100 * share / total for share in shares]))
+    rows = [f"{1 << power % 10} {('B', 'KiB', 'MiB', 'GiB')[power // 10]}" for power in powers]
+    return Picture(
+        "sizes", "Sizes of requests, rounded down to a power of 2", "size", "% of requests", lines, rows=rows
+    )
 
 
 def doubts(found: Survey) -> list[Doubt]:
     """What may be wrong with it."""
-    said: list[Doubt] = []
-    if found["skipped"]:
-        said.append(broken_lines(found["skipped"]))
-    if found["backwards_ns"] > 1e9:
-        back = words.span(found["backwards_ns"] / 1e9)
-        said.append(
-            Doubt("clock", f"times go back by up to {back}: such requests count as made with the one before them")
-        )
+    said = reading_doubts(found)
     if _total(found, "bytes", "read") and not _total(found, "bytes", "write"):
         said.append(
             Doubt(
@@ -121,9 +162,18 @@ def doubts(found: Survey) -> list[Doubt]:
     return said
 
 
-def broken_lines(count: int) -> Doubt:
-    """Lines that are no requests were left out."""
-    return Doubt("broken-lines", f"{words.count(count)} lines could not be read and were left out (--skip-broken)")
+def reading_doubts(found: Survey) -> list[Doubt]:
+    """What was wrong with it as it was read."""
+    said = []
+    if found["skipped"]:
+        count = words.count(found["skipped"])
+        said.append(Doubt("broken-lines", f"{count} lines could not be read and were left out (--skip-broken)"))
+    if found["backwards_ns"] > 1e9:
+        back = words.span(found["backwards_ns"] / 1e9)
+        said.append(
+            Doubt("clock", f"times go back by up to {back}: such requests count as made with the one before them")
+        )
+    return said
 
 
 def of_file(file: Path, found: dict[str, Any]) -> View:

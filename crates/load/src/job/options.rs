@@ -44,8 +44,7 @@ const HAND: &str = "requests are handed over one by one, as soon as there is roo
 const SCHEDULING: &str = "it is about where and how fio's processes run";
 const VERIFY: &str = "what is read again is compared at once, and a difference ends the run";
 const ZONES: &str = "it is for zoned drives";
-const TRACES: &str =
-    "requests of a trace are made as they are; `--fit` places them, `pslc trace convert` writes others";
+const MERGE: &str = "one trace at a time; blktrace's files of all processors are merged anyway";
 const OFF: &[&str] = &["0"];
 
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -339,8 +338,9 @@ pub const OPTIONS: &[Row] = &[
     row(&["read_iolog"], Obey(replayed, "by a job file of one job: the trace is replayed, [Traces](traces.md)")),
     row(&["replay_no_stall", "replay_time_scale"], Obey(output, "when requests of a trace are made")),
     row(&["replay_redirect", "read_iolog_chunked"], Ignore("every trace is replayed on the target, and read as it goes")),
-    row(&["replay_scale", "replay_align", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars",
-        "merge_blktrace_iters"], Refuse(TRACES, OFF)),
+    row(&["replay_scale", "replay_align"], Obey(output, "where they are")),
+    row(&["replay_skip"], Obey(output, "kinds of requests that are left out")),
+    row(&["merge_blktrace_file", "merge_blktrace_scalars", "merge_blktrace_iters"], Refuse(MERGE, OFF)),
     row(&["zonemode"], Obey(|d, v| match v {
         "none" => Ok(d.strided = false),
         "strided" => Ok(d.strided = true),

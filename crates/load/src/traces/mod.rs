@@ -37,7 +37,7 @@ use pslc_ssd::{Nanos, Op, Request};
 pub use columns::{columns, Assigned};
 pub use iolog_writer::IologWriter;
 pub use pages::Pages;
-pub use survey::{survey, Burst, Survey, Surveyor, Volume};
+pub use survey::{survey, Burst, OverTime, Survey, Surveyor, Volume};
 
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +233,28 @@ pub struct Cut {
     /// Since the trace's first request.
     pub from: Nanos,
     pub to: Option<Nanos>,
+    /// Without requests of these kinds (fio's `replay_skip`).
+    pub without: Vec<Op>,
+    /// Offsets are divided by this (`replay_scale`), and are then multiples of that many bytes (`replay_align`), as blktrace's
+    /// lengths are; 0 is 1.
+    pub scale: u64,
+    pub align: u64,
+}
+
+impl Cut {
+    /// A request where it is wanted.
+    #[inline]
+    fn placed(&self, request: Request, format: &str) -> Request {
+        if self.scale <= 1 && self.align <= 1 || request.op == Op::Flush {
+            return request;
+        }
+        let align = self.align.max(1);
+        let len = match format == blktrace::NAME {
+            true => (request.len as u64).next_multiple_of(align).min(u32::MAX as u64) as u32,
+            false => request.len,
+        };
+        Request { offset: request.offset / self.scale.max(1) / align * align, len, ..request }
+    }
 }
 
 /// A trace as a stream of requests with times from 0. Memory does not grow with its length.
@@ -373,7 +395,7 @@ impl Trace {
             let since = entry.at.saturating_sub(begin);
             self.backwards = self.backwards.max(self.latest.saturating_sub(since));
             self.latest = self.latest.max(since);
-            if self.latest < self.cut.from {
+            if self.latest < self.cut.from || self.cut.without.contains(&entry.request.op) {
                 continue;
             }
             if self.cut.to.is_some_and(|to| self.latest >= to) {
@@ -381,6 +403,7 @@ impl Trace {
                 break;
             }
             entry.at = self.latest.saturating_sub(self.cut.from);
+            entry.request = self.cut.placed(entry.request, self.format);
             self.batch[into] = entry;
             into += 1;
         }

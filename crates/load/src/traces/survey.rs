@@ -37,6 +37,48 @@ pub struct Burst {
     now_at: Nanos,
 }
 
+/// Bytes that were read and written, in bins of equal length that grow with the trace.
+#[derive(Clone, Debug)]
+pub struct OverTime {
+    pub width: Nanos,
+    pub bytes: Vec<[u64; 2]>,
+    end: Nanos,
+}
+
+/// A screen shows no more.
+const BINS: usize = 256;
+
+impl Default for OverTime {
+    fn default() -> OverTime {
+        let width = Nanos::from_millis(1);
+        OverTime { width, bytes: vec![[0; 2]], end: width }
+    }
+}
+
+impl OverTime {
+    /// Of a read (0) or a write (1), no earlier than the one before.
+    #[inline]
+    fn add(&mut self, since: Nanos, kind: usize, bytes: u64) {
+        if since >= self.end {
+            self.reach(since);
+        }
+        self.bytes.last_mut().expect("there is always one")[kind] += bytes;
+    }
+
+    #[cold]
+    fn reach(&mut self, since: Nanos) {
+        while since.0 / self.width.0 >= BINS as u64 {
+            let pairs = self.bytes.chunks(2);
+            self.bytes =
+                pairs.map(|pair| [0, 1].map(|kind| pair.iter().map(|bin| bin[kind]).sum())).collect();
+            self.width = Nanos(2 * self.width.0);
+        }
+        let bins = (since.0 / self.width.0) as usize + 1;
+        self.bytes.resize(bins, [0; 2]);
+        self.end = Nanos(bins as u64 * self.width.0);
+    }
+}
+
 /// What is in a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
@@ -52,6 +94,7 @@ pub struct Survey {
     pub unwritten_bytes: u64,
     /// Bytes written where something had been written.
     pub rewritten_bytes: u64,
+    pub over_time: OverTime,
     pub bursts: Vec<Burst>,
     pub longest_pause: Nanos,
     /// All response times, and the requests that have one.
@@ -189,6 +232,7 @@ impl Surveyor {
         if request.op == Op::Trim {
             return;
         }
+        survey.over_time.add(entry.at.saturating_sub(survey.first), request.op as usize, request.len as u64);
         let pages = Pages::of(request.offset, request.len);
         let count = pages.end - pages.start;
         if request.op == Op::Write {
