@@ -48,7 +48,7 @@ def tree():
 def test_a_policy_is_one_file_and_two_lines_and_a_victim_rule_a_value_and_an_arm(tree):
     changed = run(tree, "git", "ls-files", "--others", "--", "crates/ssd/src/ftl/cache").split()
     assert "crates/ssd/src/ftl/cache/stall_and_fold.rs" in changed
-    policy, rule = PATCHES
+    policy, rule, _ = PATCHES
     assert set(re.findall(r"^\+\+\+ b/(.*)$", rule, re.MULTILINE)) == {"crates/ssd/src/ftl/victim.rs"}
     in_list = policy.split("+++ b/crates/ssd/src/ftl/cache/mod.rs")[1]
     assert len(re.findall(r"^\+", in_list, re.MULTILINE)) == 2
@@ -91,3 +91,30 @@ def test_a_profile_may_name_them(tree):
         """
     )
     assert "wrote until " in run(tree, "cargo", "run", "--quiet", "-p", "pslc-ssd", "--bin", "extension")
+
+
+def test_a_trace_format_is_one_file_and_two_lines(tree):
+    form = PATCHES[2]
+    in_list = form.split("+++ b/crates/load/src/traces/mod.rs")[1]
+    assert len(re.findall(r"^\+", in_list, re.MULTILINE)) == 2
+    (tree / "crates/load/src/bin").mkdir()
+    (tree / "crates/load/src/bin/extension.rs").write_text(
+        """
+        use pslc_load::traces::{detect, survey, Cut, Reading, Trace};
+
+        fn main() {
+            let text = "TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)\\n\\
+                        0.000000    supervise      1950   xvda1     W 13092560   4096      0.74\\n\\
+                        0.500000    cksum          1956   xvda1     R 13092432   8192      0.25\\n";
+            let path = std::env::temp_dir().join(format!("biosnoop-{}", std::process::id()));
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(detect(&path).unwrap(), Some("biosnoop"));
+            let found = survey(&mut Trace::open(&path, &Reading::default(), Cut::default()).unwrap()).unwrap();
+            std::fs::remove_file(&path).unwrap();
+            assert_eq!((found.volumes[0].device.as_str(), found.volumes[0].bytes), ("xvda1", [8192, 4096, 0, 0]));
+            assert_eq!((found.timed, found.took.0), (2, 990_000));
+            println!("read {} requests", found.timed);
+        }
+        """
+    )
+    assert "read 2 requests" in run(tree, "cargo", "run", "--quiet", "-p", "pslc-load", "--bin", "extension")
