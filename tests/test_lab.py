@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from benches.small import PROFILE
@@ -21,7 +22,7 @@ from benches.small import PROFILE
 import pslc
 from pslc.cli import lab as command_of_lab
 from pslc.errors import PslcError
-from pslc.lab import knobs, server
+from pslc.lab import inside, knobs, server
 from pslc.targets.target import open_simulated
 from tests.conftest import ROOT, needs_chromium
 
@@ -394,6 +395,20 @@ def test_the_pointer_tells_cause_and_counters_and_the_drive_fills_and_folds(tab)
     page.get_by_role("button", name="Pause").click()
 
 
+@pytest.mark.parametrize("mode", ["pure-xlc", "static-slc", "dynamic-slc", "hybrid-slc", "pure-slc"])
+def test_native_superblocks_hold_what_went_to_native_cells(mode, tmp_path):
+    recording = pslc.run(
+        "fill", on=f"sim:{_put(tmp_path / 'small.toml', PROFILE)},cache.mode={mode},cache.static=200MB"
+    )
+    found, series, facts = inside.of(recording), recording.bytes, recording.facts
+    written = np.cumsum(series["write_bytes"])
+    went = sum(series[f"{name}_bytes_total"] for name in ("host_to_native", "folded", "gc"))
+    at = np.searchsorted(written, np.array(found["gb"]) * 1e9 - 1e5)
+    native = np.array(found["native"])
+    assert (native * facts["native_superblock_bytes"] <= went[at] + 4 * facts["native_superblock_bytes"]).all()
+    assert (native[-1] > 0) == (mode != "pure-slc")
+
+
 LOG = "".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n" for ms in range(100, 60_000, 100))
 
 
@@ -451,6 +466,71 @@ def test_what_is_dropped_is_analysed_or_refused_in_words(names, said, tab, files
         before = (files / "disk.pslc").read_bytes()
         assert findings(page)
         assert (files / "disk.pslc").read_bytes() == before
+
+
+def names(page):
+    """Of the lines of the main picture."""
+    return page.evaluate("document.getElementById('main').data.map(line => line.name)")
+
+
+def test_what_is_published_of_a_drive_is_laid_over_its_curve(tab, served):
+    page = tab("?on=sim:pm871b-128gb")
+    button = page.get_by_role("button", name="As published")
+    assert button.is_hidden(), "nobody says where its cache ends"
+    page.get_by_label("Drive", exact=True).select_option("sim:aldrin-pro-2tb")
+    settle(page)
+    button.click()
+    settle(page)
+    assert names(page) == ["write", "published"]
+    x, y = page.evaluate("(line => [line.x, line.y])(document.getElementById('main').data[1])")
+    speed = [next(y for x, y in zip(x, y, strict=True) if x > gb) for gb in (100, 800, 1500)]
+    assert speed == [6579, 2159, 863]
+    assert "Published: the article on the Aldrin Pro's cache modes" in page.locator("#findings").inner_text()
+    # The firmware's other rules do not change what was published.
+    choose(page, "cache.mode", "pure-xlc")
+    assert names(page) == ["write", "before: write", "published"]
+    page.reload()
+    settle(page)
+    assert "published" in names(page)
+    button.click()
+    settle(page)
+    assert "published" not in names(page)
+
+
+def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_bench(tab, served, tmp_path):
+    """Of two devices the one that moves more; it reaches beyond the second drive."""
+    draw = random.Random(4)
+    rows = [f"{us},{draw.choice(('read', 'write', 'write'))},{draw.randrange(5_000_000) * 4096},65536,big"
+            for us in range(0, 40_000_000, 20_000)]  # fmt: skip
+    text = "\n".join(["time_us,op,offset,size,device", "0,write,0,512,small", *rows])
+    work = _put(tmp_path / "work of mine.csv", text)
+    page = tab(f"?on=sim:sn550-1tb&on={SMALL}")
+    drop(page, work)
+    page.wait_for_function("document.querySelectorAll('#dropped .js-plotly-plot').length === 3")
+    page.get_by_role("button", name="Replay it on the bench").click()
+    page.wait_for_function("document.body.dataset.bench.includes('work')")
+    settle(page)
+    assert page.locator("#suite").evaluate("list => list.selectedOptions[0].textContent") == "trace: work of mine.csv"
+    assert "Would this work ever meet the cliff?" in page.locator("#question").inner_text()
+    commands = [shlex.split(line) for line in copied(page, "Copy as command").splitlines()]
+    assert [command[3:] for command in commands] == [
+        ["--device", "big", "--on", "sim:sn550-1tb"], ["--device", "big", "--fit", "wrap", "--on", SMALL],
+    ]  # fmt: skip
+    assert findings(page) == run(served, *commands[0][1:])
+    page.locator("#at").get_by_text("2: ./small.toml").click()
+    settle(page)
+    assert findings(page) == run(served, *commands[1][1:])
+    assert "begin again at 0" in page.locator("#findings").inner_text()
+    # A knob turned is another answer to the same trace; and back to a suite.
+    choose(page, "cache.mode", "pure-xlc", drive=1)
+    assert "WAF" in page.locator("#findings").inner_text()
+    page.reload()
+    settle(page)
+    assert "work%20of%20mine" in page.url or "work+of+mine" in page.url
+    page.get_by_label("Suite", exact=True).select_option("fill")
+    settle(page)
+    assert "There is no cliff" in page.locator("#findings").inner_text()
+    assert "there is no trace /tmp/gone.csv" in tab("?suite=/tmp/gone.csv").locator("#trouble").inner_text()
 
 
 def test_figures_of_a_review_are_laid_over_the_curve(tab):

@@ -7,6 +7,7 @@ runs          recordings by suite and target: live where they are quick, else as
 answer        what recordings say, as the page draws it
 inside        what a simulated drive held at each moment of a write
 overlay       what is laid over the curve
+replays       traces on the bench
 dropped, fits what somebody brings, and twins of it
 recordings    what is in runs/
 layout, app   the page, and what happens when something is turned

@@ -21,6 +21,8 @@ POINTS: Final = 700
 TOLD: Final = ("cache", "mean", "WAF", "life")
 """Figures that a change is told by, where they differ; of others only those of a suite that has none of these."""
 MOST_TOLD: Final = 5
+MOST_GIVEN: Final = 3
+"""Pictures of what was dropped."""
 MAIN: Final = "main"
 """The name of the picture on top."""
 
@@ -57,7 +59,10 @@ def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Se
             # Bars of others would stand at other places.
             lines = list(picture.lines)
         elif number == 0 and picture.name in ghost:
-            lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in ghost[picture.name].lines]
+            names = [
+                _called(line, shown[at].name, ghost[picture.name], len(shown) > 1) for line in ghost[picture.name].lines
+            ]
+            lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in names]
         if number == 0 and not picture.rows and picture.name == "speed-bytes":
             lines += over
         found.append(replace(picture, lines=lines))
@@ -74,6 +79,12 @@ def figures(drawn: Sequence[Picture], about: About) -> list[Figure]:
     """As the page draws them; the first has a place of its own."""
     found = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
     return [figure | ({"id": MAIN} if number == 0 else {}) for number, figure in enumerate(found)]
+
+
+def of_view(view: View) -> list[Figure]:
+    """The pictures of what was dropped, beside those of the bench."""
+    pictures = [replace(picture, name=f"dropped-{picture.name}") for picture in view.pictures if picture.lines]
+    return [page.figure(picture.in_fitting_units(), About.of(view), POINTS) for picture in pictures[:MOST_GIVEN]]
 
 
 def about(shown: Sequence[Shown]) -> About:

@@ -6,6 +6,7 @@ import json
 import logging
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
@@ -14,7 +15,7 @@ from dash.exceptions import PreventUpdate
 from pslc import failure, suites
 from pslc.errors import PslcError
 from pslc.figures.picture import Line
-from pslc.lab import answer, brought, inside, knobs, layout, overlay, runs, sections
+from pslc.lab import answer, brought, inside, knobs, layout, overlay, replays, runs, sections
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.runs import LongError, Runs, SupersededError
 from pslc.recording import Recording
@@ -153,6 +154,7 @@ def _answers(app: Dash, held: Runs) -> None:
         Output("look", "hidden"),
         Output("question", "children"),
         Output("add", "disabled"),
+        Output("as-published", "hidden"),
         Input("bench", "data"),
         State({"type": "knob", "drive": ALL, "key": ALL}, "value"),
         State("tab", "data"),
@@ -185,8 +187,9 @@ def _answers(app: Dash, held: Runs) -> None:
             options,
             bench.at,
             len(bench.drives) < 2,
-            suites.question(bench.suite),
+            suites.question("trace" if replays.is_trace(bench.suite) else bench.suite),
             not layout.can_add(bench),
+            bench.suite != "fill" or not overlay.review(bench.drives[bench.at]),
         )
 
     @app.callback(
@@ -198,8 +201,10 @@ def _answers(app: Dash, held: Runs) -> None:
         Output("command", "children"),
         Output("profile", "children"),
         Output("job", "children"),
+        Output("state", "children", allow_duplicate=True),
         Input("coarse", "data"),
         State("tab", "data"),
+        prevent_initial_call=True,
     )
     def exact(asked: dict[str, Any] | None, tab: str) -> Any:
         if not asked or not asked["fine"]:
@@ -213,8 +218,7 @@ def _answers(app: Dash, held: Runs) -> None:
         except SupersededError:
             raise PreventUpdate from None
         except LongError:
-            offer = layout.offer(bench)
-            return (no_update,) * 7 + (offer,)
+            return (no_update,) * 7 + (layout.offer(bench), "coarse" if asked["lines"] else "")
         shown = answer.named(found)
         line, said = _over(held, bench, shown[bench.at].recording)
         top = answer.pictures(shown, bench.at, before, [] if line is None else [line])[:1]
@@ -229,6 +233,7 @@ def _answers(app: Dash, held: Runs) -> None:
             "\n".join(_command(bench, drive) for drive in bench.drives),
             bench.drives[bench.at].target().profile,
             [],
+            no_update,
         )
 
     @app.callback(
@@ -259,14 +264,16 @@ def _answers(app: Dash, held: Runs) -> None:
             raise PreventUpdate
         return {
             "content": json.dumps(found.document()["findings"], indent=1),
-            "filename": f"{bench.suite}-findings.json",
+            "filename": f"{Path(bench.suite).stem}-findings.json",
         }
 
 
 def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, list[Any]]:
     """What is laid over the curve, or why it cannot be."""
+    said = overlay.said(bench.over)
     try:
-        return overlay.line(bench.over, held.folder, recording.capacity_bytes), []
+        line = overlay.line(bench.over, held.folder, recording.capacity_bytes)
+        return line, [layout.remark(said)] if said else []
     except PslcError as error:
         return None, [*layout.trouble(error)]
 
@@ -308,7 +315,11 @@ def _checked(bench: Bench, values: list[str]) -> tuple[dict[int, Any], dict[tupl
 
 
 def _command(bench: Bench, drive: Drive) -> str:
-    return f"pslc run {bench.suite} --on {shlex.quote(drive.spec)}"
+    if replays.is_trace(bench.suite):
+        suite = replays.command(bench.suite, drive.target().capacity_bytes)
+    else:
+        suite = bench.suite
+    return f"pslc run {suite} --on {shlex.quote(drive.spec)}"
 
 
 def _jobs(app: Dash, held: runs.Runs) -> None:
@@ -326,14 +337,8 @@ def _jobs(app: Dash, held: runs.Runs) -> None:
             raise PreventUpdate
         return layout.progress(held.start(Bench.of_address(address), tab))
 
-    @app.callback(
-        Output("job", "children", allow_duplicate=True),
-        Output("coarse", "data", allow_duplicate=True),
-        Input({"type": "tick", "of": ALL}, "n_intervals"),
-        Input({"type": "stop", "of": ALL}, "n_clicks"),
-        State("bench", "data"),
-        State("tab", "data"),
-        prevent_initial_call=True,
+    @layout.looked_at(
+        app, "job", Output("job", "children", allow_duplicate=True), Output("coarse", "data", allow_duplicate=True)
     )
     def look(_: Any, stops: list[int | None], address: str, tab: str) -> Any:
         job = held.job(tab)
@@ -374,6 +379,8 @@ def _in_the_browser(app: Any) -> None:
     in_browser("draw", Output("state", "children", allow_duplicate=True), Input("drawn", "data"),
                State("inside", "data"), prevent_initial_call=True)  # fmt: skip
     in_browser("others", Output("more-open", "data", allow_duplicate=True), Input("others", "data"),
+               prevent_initial_call=True)  # fmt: skip
+    in_browser("given", Output("more-open", "data", allow_duplicate=True), Input("given", "data"),
                prevent_initial_call=True)  # fmt: skip
     in_browser("moment", Output("said", "children"), Output("why", "children"), Input("moment", "value"),
                Input("inside", "data"))  # fmt: skip

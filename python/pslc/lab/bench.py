@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from pslc import suites
 from pslc.errors import JobError, PslcError, TargetError
+from pslc.lab import replays
+from pslc.lab.files import stamp
 from pslc.lab.knobs import EVERY, Knob, positions
 from pslc.targets.target import Target, find_target, is_drive
 
@@ -115,11 +117,6 @@ def find(spec: str) -> Target:
     return _looked_at(spec, stamp(path))
 
 
-def stamp(path: Path) -> int:
-    """When a file changed last; 0 where there is none."""
-    return path.stat().st_mtime_ns if path.is_file() else 0
-
-
 @lru_cache(maxsize=256)
 def _looked_at(spec: str, changed_ns: int) -> Target:
     if not spec.startswith("sim:") and not is_drive(Path(spec)):
@@ -140,7 +137,7 @@ class Bench:
     """All that the page shows.
 
     Attributes:
-        suite: what is run on every drive.
+        suite: what is run on every drive: a suite, or the path of a trace.
         at: the drive that is looked into.
         before: a drive by its number and the target it was before a knob was turned.
         knob: that knob.
@@ -167,7 +164,9 @@ class Bench:
         if len(drives) > MOST:
             raise TargetError(f"{len(drives)} drives at once", f"at most {MOST}")
         suite = one.get("suite", "fill")
-        if suite not in suites.names():
+        if "/" in suite and not replays.is_trace(suite):
+            raise JobError(f"there is no trace {suite}", "drop it again: what is dropped stays until pslc lab ends")
+        if "/" not in suite and suite not in suites.names():
             raise JobError(f"there is no suite {suite}", f"one of {', '.join(suites.names())}")
         number, _, spec = one.get("before", "").partition(":")
         before = (int(number), spec) if number.isdigit() and int(number) < len(drives) and spec else None

@@ -10,7 +10,7 @@ from dash.exceptions import PreventUpdate
 
 from pslc import failure, units
 from pslc.errors import PslcError
-from pslc.lab import dropped, layout, overlay, recordings, sections
+from pslc.lab import answer, dropped, layout, overlay, recordings, sections
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.fits import Fits
 from pslc.lab.runs import Runs
@@ -32,6 +32,7 @@ def _drop(app: Dash, held: Runs) -> None:
         Output("bench", "data", allow_duplicate=True),
         Output("cards", "children", allow_duplicate=True),
         Output("dropped", "children"),
+        Output("given", "data"),
         Input("drop", "contents"),
         State("drop", "filename"),
         State("bench", "data"),
@@ -45,31 +46,51 @@ def _drop(app: Dash, held: Runs) -> None:
             name = dropped.keep(held.folder, names, contents)
             found = dropped.read(held.folder / name)
         except PslcError as error:
-            return no_update, no_update, layout.trouble(error)
-        if found.source:
+            return no_update, no_update, layout.trouble(error), []
+        if found.view is None:
             bench = bench.with_drive(bench.at, Drive(found.source))
-            return bench.address, layout.cards(bench), sections.on_the_bench(found)
-        over = f"{overlay.DROP}{name}"
+            return bench.address, layout.cards(bench), sections.on_the_bench(found), []
         if found.curve is not None:
-            bench = replace(bench, over=over)
-        return bench.address, no_update, sections.dropped(found, over)
+            bench = replace(bench, over=f"{overlay.DROP}{name}")
+        figures = answer.of_view(found.view)
+        return bench.address, no_update, sections.dropped(found, found.view, name, figures), figures
 
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
         Input("published", "value"),
+        Input("as-published", "n_clicks"),
         Input("no-over", "n_clicks"),
         Input({"type": "over", "run": ALL}, "n_clicks"),
         State("bench", "data"),
         prevent_initial_call=True,
     )
-    def over(said: str | None, _: Any, __: Any, address: str) -> Any:
+    def over(said: str | None, _: Any, __: Any, ___: Any, address: str) -> Any:
         what = ctx.triggered_id
         if not ctx.triggered[0]["value"]:
             raise PreventUpdate
+        bench = Bench.of_address(address)
         chosen = f"{overlay.PUBLISHED}{said}" if what == "published" else ""
+        if what == "as-published":
+            # The second time it goes again.
+            review = overlay.review(bench.drives[bench.at])
+            chosen = "" if bench.over == review else review
         if isinstance(what, dict):
             chosen = f"{overlay.RUN}{what['run']}"
-        return replace(Bench.of_address(address), over=chosen).address
+        return replace(bench, over=chosen).address
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output("suites", "children", allow_duplicate=True),
+        Input({"type": "replay", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def replay(clicks: list[int | None], address: str) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        found = dropped.read(held.folder / ctx.triggered_id["of"])
+        bench = replace(Bench.of_address(address), suite=str(found.paths[0]), before=None, knob="")
+        return bench.address, layout.suite(bench.suite)
 
 
 def _fit(app: Dash, held: Runs, fits: Fits) -> None:
@@ -83,25 +104,22 @@ def _fit(app: Dash, held: Runs, fits: Fits) -> None:
     def start(clicks: list[int | None], capacity: list[str | None], tab: str) -> Any:
         if not any(clicks):
             raise PreventUpdate
-        over = ctx.triggered_id["of"]
+        name = ctx.triggered_id["of"]
         try:
-            found = dropped.read(held.folder / over.removeprefix(overlay.DROP))
+            found = dropped.read(held.folder / name)
             said = (capacity[0] or "").strip() if capacity else ""
             if said:
                 units.size(said, "the capacity")
         except PslcError as error:
             return layout.trouble(error)
-        return sections.fitting(fits.start(tab, over, found.name, found.paths, said))
+        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", found.name, found.paths, said))
 
-    @app.callback(
+    @layout.looked_at(
+        app,
+        "fit",
         Output("fit", "children", allow_duplicate=True),
         Output("bench", "data", allow_duplicate=True),
         Output("cards", "children", allow_duplicate=True),
-        Input({"type": "fit-tick", "of": ALL}, "n_intervals"),
-        Input({"type": "fit-stop", "of": ALL}, "n_clicks"),
-        State("bench", "data"),
-        State("tab", "data"),
-        prevent_initial_call=True,
     )
     def look(_: Any, stops: list[int | None], address: str, tab: str) -> Any:
         fit = fits.of(tab)

@@ -33,6 +33,7 @@ class Dropped:
         view: what is said of them; None of a profile or a drive.
         curve: time against bytes written; None where they do not tell.
         source: of a profile or a drive, what a bench calls it.
+        is_trace: whether it can be replayed.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Dropped:
     view: View | None = None
     curve: Curve | None = None
     source: str = ""
+    is_trace: bool = False
 
     @property
     def is_recording(self) -> bool:
@@ -89,7 +91,8 @@ def read(folder: Path) -> Dropped:
         bench.find(source)
         return Dropped(name, tuple(paths), source=source)
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
-        return Dropped(name, tuple(paths), of_file(paths[0], traces.opened(paths[0], Part()).survey()))
+        found = of_file(paths[0], traces.opened(paths[0], Part()).survey())
+        return Dropped(name, tuple(paths), found, is_trace=True)
     foreign = formats.read(paths, Hints())
     if foreign.at_work:
         return Dropped(name, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))

@@ -3,6 +3,7 @@ curve."""
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +44,15 @@ def of(recording: Recording) -> dict[str, Any] | None:
     facts = recording.facts
     total = facts["superblocks"]
     free, pslc = (series[f"{name}_superblocks"][last].astype(int) for name in ("free", "slc"))
+    if tomllib.loads(recording.profile)["cache"]["mode"] == "pure-slc":
+        # They are no cache then, but all of the drive.
+        pslc = total - free
+    # Those of the static cache that hold nothing are not among the free ones, as they are for the cache alone. So many
+    # of the others must be that as native cells have not been given enough for, but for three that are being filled.
+    static = facts["static_superblocks"]
+    given = sum(series[f"{name}_bytes_total"][last] for name in ("host_to_native", "folded", "gc"))
+    filled = np.ceil(given / facts["native_superblock_bytes"]).astype(int) + 3
+    free = free + np.maximum(static - pslc, np.clip(total - free - pslc - filled, 0, static))
     # As many as the data that are folded come from: at least one while any are.
     folding = np.minimum(np.ceil(flows["folded"] / facts["slc_superblock_bytes"]).astype(int), pslc)
     valid, limit = series["slc_valid_bytes"][last], series["cache_limit_bytes"][last]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from dash import dcc, html
+from dash import ALL, Dash, Input, Output, State, dcc, html
 from dash.development.base_component import Component
 
 from pslc import suites
@@ -50,6 +50,7 @@ def page(more: Children) -> Component:
             dcc.Store(id="inside"),
             dcc.Store(id="others"),
             dcc.Store(id="more-open", data=False),
+            dcc.Store(id="given"),
             dcc.Store(id="problem"),
             dcc.Download(id="saved"),
             html.Header([html.H1("pslc lab"), html.P("Turn a knob, see the cliff move.", className="dim")]),
@@ -66,7 +67,12 @@ def _curve() -> Component:
             html.Figure(
                 [
                     html.Figcaption(
-                        [html.H2("The curve", id="main-title"), _files("main", "the curve"), html.Span(id="state")]
+                        [
+                            html.H2("The curve", id="main-title"),
+                            _files("main", "the curve"),
+                            html.Button("As published", id="as-published", type="button", hidden=True),
+                            html.Span(id="state"),
+                        ]
                     ),
                     html.Div(id="main", className="plot", role="group", **named("No curve yet.")),
                 ],
@@ -137,8 +143,10 @@ def _bench() -> Component:
 
 
 def suite(chosen: str) -> list[Component]:
-    """The suites to choose from."""
-    return [html.Label("Suite", htmlFor="suite"), _select("suite", [(of, of) for of in suites.catalogue()], chosen)]
+    """The suites to choose from, and the trace that was chosen."""
+    options = [(of, of) for of in suites.catalogue()]
+    options += [] if chosen in suites.catalogue() else [(f"trace: {Path(chosen).name}", chosen)]
+    return [html.Label("Suite", htmlFor="suite"), _select("suite", options, chosen)]
 
 
 def _select(kind: str, options: Sequence[tuple[str, str]], chosen: str, number: int = 0) -> Component:
@@ -314,20 +322,43 @@ def findings(shown: Sequence[Shown], bench: Bench, before: Recording | None) -> 
 def offer(bench: Bench) -> list[Component]:
     """A suite that takes too long to be run at once."""
     return [
-        html.Span(f"{bench.suite} takes longer than {LIVE_S:.0f} s on this drive."),
+        html.Span(f"{Path(bench.suite).name} takes longer than {LIVE_S:.0f} s on this drive."),
         html.Button("Run it", id={"type": "start", "of": "job"}, type="button"),
     ]
 
 
 def progress(job: Job) -> list[Component]:
     """A run that takes its time."""
-    part: dict[str, Any] = {} if job.part is None else {"value": f"{job.part:.3f}", "max": "1"}
+    done = "" if job.part is None else f"{100 * job.part:.0f} %"
+    return under_way("job", "Progress of the run", f"{job.said} {done}", "Stop", job.part)
+
+
+def under_way(kind: str, name: str, said: str, stop: str, part: float | None = None) -> list[Component]:
+    """What takes its time: see `looked_at`."""
+    value: dict[str, Any] = {} if part is None else {"value": f"{part:.3f}", "max": "1"}
     return [
-        html.Progress(**part, **named("Progress of the run")),
-        html.Span(f"{job.said} {'' if job.part is None else f'{100 * job.part:.0f} %'}"),
-        html.Button("Stop", id={"type": "stop", "of": "job"}, type="button"),
-        dcc.Interval(id={"type": "tick", "of": "job"}, interval=300),
+        html.Progress(**value, **named(name)),
+        html.Span(said),
+        html.Button(stop, id={"type": f"{kind}-stop", "of": kind}, type="button"),
+        dcc.Interval(id={"type": f"{kind}-tick", "of": kind}, interval=300),
     ]
+
+
+def looked_at(app: Dash, kind: str, *outputs: Output) -> Callable[[Callable[..., Any]], Any]:
+    """Called with ticks, clicks on the button that stops it, the bench and the tab, while something is under way."""
+    return app.callback(
+        *outputs,
+        Input({"type": f"{kind}-tick", "of": ALL}, "n_intervals"),
+        Input({"type": f"{kind}-stop", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+
+
+def remark(text: str) -> Component:
+    """What is said by the way."""
+    return html.P(text, className="dim")
 
 
 def trouble(error: PslcError) -> Children:

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from pslc.analysis import Curve
-from pslc.errors import RecordingError
+from pslc.errors import PslcError, RecordingError
 from pslc.figures.picture import Line
 from pslc.findings.writes import write_curve
 from pslc.lab import dropped, recordings
+from pslc.lab.bench import Drive
+from pslc.targets.published import in_words, source
 from pslc.twin import published
 
-RUN, DROP, PUBLISHED = "run:", "drop:", "published:"
-"""How an address says it: with the recording's name, the folder's, the figures."""
+RUN, DROP, PUBLISHED, REVIEW = "run:", "drop:", "published:", "review:"
+"""How an address says it: with the recording's name, the folder's, the figures, the name of the drive they are of."""
 HINT: Final = "a fill, or a log of writes"
 
 
@@ -31,11 +33,29 @@ def line(over: str, folder: Path, capacity_bytes: int) -> Line | None:
         return None
     if over.startswith(PUBLISHED):
         return _drawn("published", published.curve(over.removeprefix(PUBLISHED), capacity_bytes)[0])
+    if over.startswith(REVIEW):
+        words = in_words(over.removeprefix(REVIEW))
+        return _drawn("published", published.curve(words, capacity_bytes)[0])
     if over.startswith(RUN):
         recording = recordings.load(over.removeprefix(RUN))
         return _drawn(f"recorded: {over.removeprefix(RUN)}", write_curve(recording))
     found = dropped.read(folder / Path(over.removeprefix(DROP)).name)
     return _drawn(f"measured: {found.name}", found.curve)
+
+
+def review(drive: Drive) -> str:
+    """What lays the published fill of a drive over the curve; empty where what is published makes none."""
+    name = drive.source.removeprefix("sim:")
+    try:
+        published.curve(in_words(name), drive.base().capacity_bytes)
+    except PslcError:
+        return ""
+    return f"{REVIEW}{name}"
+
+
+def said(over: str) -> str:
+    """Where it is from, in a sentence; empty where its name tells."""
+    return f"Published: {source(over.removeprefix(REVIEW))}." if over.startswith(REVIEW) else ""
 
 
 def _drawn(name: str, curve: Curve | None) -> Line:

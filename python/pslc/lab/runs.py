@@ -17,8 +17,9 @@ from typing import Any, Final
 
 import pslc
 from pslc.errors import PslcError
-from pslc.lab import bench
+from pslc.lab import bench, replays
 from pslc.lab.bench import Bench, Drive
+from pslc.lab.files import stamp
 from pslc.lab.fits import Fits
 from pslc.recording import Recording
 from pslc.targets import scaling
@@ -194,7 +195,8 @@ class Runs:
 
     def _run(self, suite: str, drive: Drive, progress: Any) -> Recording:
         if not drive.is_kept:
-            return pslc.run(suite, on=drive.spec, progress=progress)
+            how = replays.how(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
+            return pslc.run(suite, on=drive.spec, how=how, progress=progress)
         # A run would go on in the file; the page only looks.
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             copy = Path(folder) / Path(drive.source).name
@@ -211,7 +213,7 @@ class Runs:
 
 def _key(suite: str, drive: Drive) -> Key:
     """A file may change while the page is open."""
-    return suite, drive.spec, bench.stamp(Path(drive.source.removeprefix("sim:")))
+    return suite, drive.spec, stamp(Path(drive.source.removeprefix("sim:")))
 
 
 def _scale(target: Target) -> Fraction | None:

@@ -10,10 +10,12 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from pslc import words
+from pslc.figures.view import View
 from pslc.lab.dropped import Dropped
 from pslc.lab.fits import Fit
-from pslc.lab.layout import named, table
+from pslc.lab.layout import named, shells, table, under_way
 from pslc.lab.recordings import COLUMNS, Entry
+from pslc.report.page import Figure
 
 LAST: Final = 3
 """Lines of a fit that failed: the error and its hint."""
@@ -78,38 +80,28 @@ def on_the_bench(found: Dropped) -> list[Component]:
     return [html.P(f"{found.name} is on the bench.")]
 
 
-def dropped(found: Dropped, over: str) -> list[Component]:
-    """What was found in files."""
-    view = found.view
-    assert view is not None, "a profile is on the bench"
+def dropped(found: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
+    """What was found in files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
     parts += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
-    parts += [table(of) for of in view.tables]
+    if found.is_trace:
+        parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))
     if found.curve is not None:
         capacity = [] if found.is_recording else [
-            html.Label("Capacity of the drive", htmlFor=f'{{"of":"{over}","type":"capacity"}}'),
-            dcc.Input(id={"type": "capacity", "of": over}, type="text", placeholder="1TB"),
+            html.Label("Capacity of the drive", htmlFor=f'{{"of":"{name}","type":"capacity"}}'),
+            dcc.Input(id={"type": "capacity", "of": name}, type="text", placeholder="1TB"),
         ]  # fmt: skip
-        button = html.Button("Fit a twin", id={"type": "fit", "of": over}, type="button")
+        button = html.Button("Fit a twin", id={"type": "fit", "of": name}, type="button")
         parts.append(html.Div([*capacity, button], className="row"))
-    return parts
+    return [*parts, *(table(of) for of in view.tables), *shells(figures)]
 
 
 def fitting(fit: Fit) -> list[Component]:
     """A fit under way."""
-    return [
-        html.Div(
-            [
-                html.Progress(**named("Progress of the fit")),
-                html.Span(f"Fitting: {fit.said}"),
-                html.Button("Stop the fit", id={"type": "fit-stop", "of": "fit"}, type="button"),
-                dcc.Interval(id={"type": "fit-tick", "of": "fit"}, interval=500),
-            ],
-            className="row",
-        )
-    ]
+    parts = under_way("fit", "Progress of the fit", f"Fitting: {fit.said}", "Stop the fit")
+    return [html.Div(parts, className="row")]
 
 
 def fitted(fit: Fit) -> list[Component]:

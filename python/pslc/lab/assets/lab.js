@@ -2,7 +2,7 @@
 (() => {
   const $ = id => document.getElementById(id);
   const set = (id, props) => window.dash_clientside.set_props(id, props);
-  let figures = [], more = [], inside = null, shown = null, address = "", timer = null;
+  let figures = [], more = [], brought = [], inside = null, shown = null, address = "", timer = null;
 
   // A number with its unit, as knobs.number reads it.
   function number(text, units) {
@@ -43,11 +43,12 @@
     return window.dash_clientside.no_update;
   }
 
-  const find = id => [...figures, ...more].find(one => one.id === id);
+  const all = () => [...figures, ...more, ...brought];
+  const find = id => all().find(one => one.id === id);
   const visible = element => element && element.offsetParent !== null;
 
   function drawAll() {
-    for (const figure of [...figures, ...more]) if (visible($(figure.id))) drawn(figure);
+    for (const figure of all()) if (visible($(figure.id))) drawn(figure);
     cue();
     strip();
   }
@@ -55,7 +56,7 @@
   // React may not have put the places of pictures there yet.
   function soon(tries) {
     requestAnimationFrame(() => {
-      if ([...figures, ...more].some(figure => !$(figure.id)) && tries > 0) return soon(tries - 1);
+      if (all().some(figure => !$(figure.id)) && tries > 0) return soon(tries - 1);
       drawAll();
       listen();
     });
@@ -85,6 +86,12 @@
 
   function others(given) {
     more = given || [];
+    soon(30);
+    return window.dash_clientside.no_update;
+  }
+
+  function given(pictures) {
+    brought = pictures || [];
     soon(30);
     return window.dash_clientside.no_update;
   }
@@ -233,5 +240,5 @@
     }
   };
 
-  window.dash_clientside = Object.assign({}, window.dash_clientside, { lab: { sync, remember, rough, draw, others, moment, trouble } });
+  window.dash_clientside = Object.assign({}, window.dash_clientside, { lab: { sync, remember, rough, draw, others, given, moment, trouble } });
 })();
