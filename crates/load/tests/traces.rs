@@ -340,7 +340,12 @@ fn a_packed_trace_is_the_trace() {
 fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     let file = Temporary::new(msr(1000).as_bytes());
     let (_, whole) = read(&file.0, &Reading::default()).unwrap();
-    let cut = Cut { device: Some("usr.1".into()), from: Nanos(20_000_000), to: Some(Nanos(60_000_000)), ..Cut::default() };
+    let cut = Cut {
+        device: Some("usr.1".into()),
+        from: Nanos(20_000_000),
+        to: Some(Nanos(60_000_000)),
+        ..Cut::default()
+    };
     let mut trace = Trace::open(&file.0, &Reading::default(), cut).unwrap();
     let part = all(&mut trace).unwrap();
     let expected: Vec<Request> = whole
