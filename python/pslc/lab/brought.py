@@ -141,12 +141,11 @@ def _recordings(app: Dash, held: Runs) -> None:
         Output("recordings", "children"),
         Input("recordings-open", "data"),
         Input("filter", "value"),
-        Input({"type": "sort", "by": ALL}, "n_clicks"),
         Input("changed", "data"),
         State("order", "data"),
         prevent_initial_call=True,
     )
-    def listed(wanted: bool, words: str | None, _: Any, __: Any, order: list[Any]) -> Any:
+    def listed(wanted: bool, words: str | None, _: Any, order: list[Any]) -> Any:
         if not wanted:
             raise PreventUpdate
         by, falling = order
