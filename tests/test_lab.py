@@ -381,7 +381,7 @@ def test_the_pointer_tells_cause_and_counters_and_the_drive_fills_and_folds(tab)
         page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
         page.wait_for_timeout(400)
         said.append([page.locator(name).inner_text() for name in ("#said", "#why", "#strip-said")])
-    assert [why.partition(":")[0] for _, why, _ in said][:2] == ["limited by the link", "folding"]
+    assert [why.partition(":")[0] for _, why, _ in said][:2] == ["Limited by the link", "Folding"]
     assert len({tuple(words) for words in said}) == 3
     assert "to pSLC" in said[0][0]
     assert "folded" in said[1][0]

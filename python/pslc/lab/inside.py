@@ -73,8 +73,12 @@ def of(recording: Recording) -> dict[str, Any] | None:
         "native": np.maximum(total - free - pslc, 0).tolist(),
         "said": said,
         "phase": np.minimum(np.searchsorted(ends_of, written[last]), max(len(phases) - 1, 0)).tolist(),
-        "why": [f"{words.CAUSE.get(phase['cause'], 'Unknown')}: {phase['because']}." for phase in phases],
+        "why": [_capital(f"{words.CAUSE.get(phase['cause'], 'unknown')}: {phase['because']}.") for phase in phases],
     }
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 def _said(at: float, speed: float, flows: dict[str, float], valid: float, limit: float) -> str:
