@@ -103,11 +103,16 @@ impl Target for SimTarget {
         Ok(())
     }
 
+    fn skip_waits(&mut self) {
+        self.machine.begin_run();
+    }
+
     /// What a run that was cut off left under way has completed when the next one begins.
     fn end(&mut self) {
         let under_way = std::mem::take(&mut self.pending).into_iter().map(|Reverse(pending)| pending.at());
         self.now = under_way.fold(self.now, Nanos::max);
         self.taken = false;
+        self.machine.end_run();
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -171,6 +176,7 @@ impl Target for SimTarget {
     }
 
     fn sample(&mut self, into: &mut [u64]) {
+        self.machine.catch_up();
         self.machine.sample(self.now, into);
     }
 }

@@ -47,6 +47,9 @@ pub trait Target {
         Ok(())
     }
 
+    /// Nobody will ask for `waits` in the run that begins.
+    fn skip_waits(&mut self) {}
+
     /// The run is over, done or failed; what is still under way is awaited and forgotten.
     fn end(&mut self) {}
 

@@ -13,6 +13,18 @@ impl Cores {
         Cores { free: vec![Nanos::ZERO; count as usize] }
     }
 
+    /// How long each is busy still, in order.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        let from = into.len();
+        into.extend(self.free.iter().map(|free| free.saturating_sub(now).0));
+        into[from..].sort_unstable();
+    }
+
+    /// All of it is later by `span`.
+    pub fn shift(&mut self, span: Nanos) {
+        self.free.iter_mut().for_each(|free| *free += span);
+    }
+
     /// Work for `time` at or after `now` on the core that is free first; returns when it is done.
     #[inline]
     pub fn take(&mut self, now: Nanos, time: Nanos) -> Nanos {

@@ -9,6 +9,7 @@ use crate::link::Link;
 use crate::nand::{Nand, Way};
 use crate::power::{energy_pj, Activity, Waking, LEVELS};
 use crate::request::{Op, Request};
+use crate::rounds::{Behind, Rounds, Totals};
 use crate::thermal::Thermal;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 use crate::waits::{Cause, Waits};
@@ -55,6 +56,9 @@ pub struct Drive {
     /// Times the power went without a word, and pages that the write buffer lost then.
     unsafe_shutdowns: u64,
     lost_pages: u64,
+    /// Between [`Drive::begin_run`] and [`Drive::end_run`].
+    #[serde(skip)]
+    rounds: Option<Box<Rounds>>,
 }
 
 /// The pages that a byte range touches.
@@ -78,6 +82,13 @@ impl PageRange {
             ragged: (request.offset % PAGE_BYTES != 0, end % PAGE_BYTES != 0),
         }
     }
+}
+
+/// What of a write has not come over the link yet: its data, and its command before them.
+#[derive(Clone, Copy, Debug)]
+struct Payload {
+    bytes: u64,
+    command: u64,
 }
 
 /// Bytes of so many pages.
@@ -122,7 +133,162 @@ impl Drive {
             power_cycles: 1,
             unsafe_shutdowns: 0,
             lost_pages: 0,
+            rounds: None,
         }
+    }
+
+    /// Many requests follow, and nobody will ask for [`Drive::waits`]. Until [`Drive::end_run`] writes that repeat those
+    /// of a round before are answered from it (see `rounds`), and counters are looked at after [`Drive::catch_up`] only.
+    pub fn begin_run(&mut self) {
+        self.nand.waits.stop();
+        // With these a write does more than its pages tell.
+        let more = self.map_cache.is_some()
+            || !self.controller.write_cache
+            || self.usb.bulk_only
+            || self.ftl.predicts();
+        self.rounds = (!more).then(Box::default);
+    }
+
+    pub fn end_run(&mut self) {
+        self.catch_up();
+        self.rounds = None;
+        self.nand.waits = Waits::default();
+    }
+
+    /// Work out what was answered without.
+    pub fn catch_up(&mut self) {
+        if let Some(mut rounds) = self.rounds.take() {
+            self.level(&mut rounds);
+            self.rounds = Some(rounds);
+        }
+    }
+
+    /// Writes of this run that were answered from a round before.
+    pub fn repeated(&self) -> u64 {
+        self.rounds.as_ref().map_or(0, |rounds| rounds.answered)
+    }
+
+    /// Nothing is behind: what one sees of the drive is how it is.
+    pub(crate) fn assert_level(&self) {
+        let level = self.rounds.as_ref().is_none_or(|rounds| rounds.is_level());
+        assert!(level, "a drive in a run catches up before it is looked at");
+    }
+
+    fn level(&mut self, rounds: &mut Rounds) {
+        if rounds.is_level() {
+            return;
+        }
+        let (now, since) = (self.now, self.nand.horizon());
+        let Behind { span, gain, rest } = rounds.catch_up();
+        if span > Nanos::ZERO {
+            self.ftl.shift(span, gain.units);
+            self.buffer.shift(&self.nand, span, gain.units);
+            self.buffer.waited += gain.waited;
+            self.link.shift(since, span);
+            self.link.line_busy += gain.line;
+            self.link.to_drive_busy += gain.to_drive;
+            self.nand.shift(since, span, gain.units);
+            self.nand.programming += gain.programming;
+            self.cores.shift(span);
+        }
+        for step in rest {
+            let done = self.arrive(step.at, step.len, false);
+            debug_assert_eq!(done, step.at + step.takes);
+        }
+        self.now = now;
+        self.nand.forget_before(now);
+    }
+
+    /// A write that may repeat one before; `None`: it is another request, or the drive has more to do for it.
+    #[inline]
+    fn submit_in_rounds(&mut self, now: Nanos, request: &Request) -> Option<Nanos> {
+        let mut rounds = self.rounds.take()?;
+        let done = match self.is_plain(now, request) {
+            true => Some(self.write_in_rounds(&mut rounds, now, request)),
+            false => {
+                self.level(&mut rounds);
+                rounds.leave();
+                None
+            }
+        };
+        self.rounds = Some(rounds);
+        done
+    }
+
+    /// Whether this is a write of whole pages that go to one superblock, while the drive has nothing else to do.
+    #[inline]
+    fn is_plain(&self, now: Nanos, request: &Request) -> bool {
+        let pages = PageRange::of(request);
+        request.op == Op::Write
+            && !request.fua
+            && pages.ragged == (false, false)
+            && pages.count > 0
+            && now >= self.now
+            && now <= self.silent_since
+            && self.heat.as_ref().is_none_or(|heat| now < heat.due)
+            && self.ftl.plain_pointer(pages.count).is_some()
+    }
+
+    fn write_in_rounds(&mut self, rounds: &mut Rounds, now: Nanos, request: &Request) -> Nanos {
+        let pages = PageRange::of(request);
+        self.host_write_bytes += request.len as u64;
+        self.unflushed = true;
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(pages.first, pages.count);
+        }
+        self.ftl.map_host(&mut self.nand, now, pages.first, pages.count);
+        // What was overwritten may have freed what the policy waits for.
+        let throttled = self.ftl.is_throttled();
+        let mut answer = if throttled { None } else { rounds.answer(now, request.len) };
+        if answer.is_none() {
+            self.level(rounds);
+            if throttled || rounds.repeats() {
+                rounds.leave();
+            }
+            if !throttled && self.meets(rounds, now, request.len) {
+                answer = rounds.answer(now, request.len);
+            }
+        }
+        let done = match answer {
+            Some(takes) => now + takes,
+            None => {
+                let done = self.arrive(now, request.len, throttled);
+                rounds.follow(now, request.len, done - now);
+                done
+            }
+        };
+        self.now = now;
+        self.silent_since = self.silent_since.max(done);
+        done
+    }
+
+    /// Whether a round begins with such a write in the state that the drive is in.
+    fn meets(&self, rounds: &mut Rounds, now: Nanos, len: u32) -> bool {
+        let totals = Totals {
+            units: self.buffer.units(),
+            waited: self.buffer.waited,
+            line: self.link.line_busy,
+            to_drive: self.link.to_drive_busy,
+            programming: self.nand.programming,
+        };
+        let hint = [self.silent_since.saturating_sub(now).0, self.buffer.room() as u64];
+        rounds.watch(now, len, totals, hint, |state| {
+            state.push(self.waking.relative(now));
+            self.cores.relative(now, state);
+            self.link.relative(now, state);
+            self.ftl.relative(now, state);
+            self.buffer.relative(&self.nand, now, state);
+            self.nand.relative(now, state);
+        })
+    }
+
+    /// The data of a write of whole pages come in, and are programmed; returns when they are here.
+    fn arrive(&mut self, now: Nanos, len: u32, throttled: bool) -> Nanos {
+        self.now = now;
+        self.nand.forget_before(now);
+        let ready = self.cores.take(self.waking.called(now), self.controller.write);
+        let mut payload = Payload { bytes: len as u64, command: self.link.command_bytes() };
+        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload)
     }
 
     /// Set the cache up anew, as the vendor's tool does: all data are gone, wear, heat and counters stay. The drive is
@@ -147,6 +313,7 @@ impl Drive {
 
     /// Pages that were acknowledged and are not in the NAND.
     pub fn buffered_pages(&self) -> u32 {
+        self.assert_level();
         self.buffer.held(&self.nand, self.now)
     }
 
@@ -226,6 +393,7 @@ impl Drive {
     #[inline]
     pub fn advance(&mut self, now: Nanos) {
         assert!(now >= self.now, "time runs forwards: {} after {}", now, self.now);
+        self.catch_up();
         if self.heat.as_ref().is_some_and(|heat| now >= heat.due) {
             self.warm(now);
         }
@@ -296,6 +464,9 @@ impl Drive {
             // It ends at the bridge: the drive is not even woken.
             self.nand.waits.begin(now);
             return now;
+        }
+        if let Some(done) = self.submit_in_rounds(now, request) {
+            return done;
         }
         self.advance(now);
         self.ftl.called_after(now.saturating_sub(self.silent_since));
@@ -561,21 +732,13 @@ impl Drive {
             ahead.forget(pages.first, pages.count);
         }
         self.ftl.sort(pages.first, pages.count);
-        let mut command = self.link.command_bytes();
-        let mut bytes = request.len as u64;
+        let mut payload = Payload { bytes: request.len as u64, command: self.link.command_bytes() };
         let mut done = ready;
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let mapped = self.ftl.map_host(&mut self.nand, ready, page, rest);
-            let (link, now) = (&mut self.link, self.now);
-            let transfer = |room: Nanos, pages: u32| {
-                let carried = bytes.min(pages as u64 * PAGE_BYTES);
-                bytes -= carried;
-                let at = link.receive(now, room, carried + std::mem::take(&mut command));
-                done = done.max(at);
-                at
-            };
-            self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, mapped, transfer);
+            let throttled = self.ftl.is_throttled();
+            done = done.max(self.take_in(ready, mapped, throttled, &mut payload));
             page += mapped;
             rest -= mapped;
         }
@@ -583,6 +746,22 @@ impl Drive {
             true => self.flush(done),
             false => done,
         }
+    }
+
+    /// Take in `pages` of a write that are mapped, from `ready` on; returns when the last of them are here.
+    #[inline(always)]
+    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) -> Nanos {
+        let (link, now) = (&mut self.link, self.now);
+        let mut done = ready;
+        let transfer = |room: Nanos, pages: u32| {
+            let carried = payload.bytes.min(pages as u64 * PAGE_BYTES);
+            payload.bytes -= carried;
+            let at = link.receive(now, room, carried + std::mem::take(&mut payload.command));
+            done = done.max(at);
+            at
+        };
+        self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, pages, throttled, transfer);
+        done
     }
 
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.

@@ -46,6 +46,7 @@ mod nand;
 mod power;
 pub mod profile;
 mod request;
+mod rounds;
 pub mod state;
 mod thermal;
 mod timeline;

@@ -89,6 +89,11 @@ impl Waking {
         spans
     }
 
+    /// How long waking up still takes.
+    pub fn relative(&self, now: Nanos) -> u64 {
+        self.awake.saturating_sub(now).0
+    }
+
     /// A command comes at `now`; returns from when on it is worked on.
     #[inline]
     pub fn called(&mut self, now: Nanos) -> Nanos {

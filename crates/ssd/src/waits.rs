@@ -56,7 +56,19 @@ impl Waits {
 
     #[inline]
     pub(crate) fn begin(&mut self, now: Nanos) {
-        *self = Waits { by: [0; COUNT], until: now };
+        if !self.are_stopped() {
+            *self = Waits { by: [0; COUNT], until: now };
+        }
+    }
+
+    /// Nobody will ask: nothing is accounted for any more.
+    pub(crate) fn stop(&mut self) {
+        *self = Waits { by: [0; COUNT], until: Nanos::MAX };
+    }
+
+    #[inline]
+    pub(crate) fn are_stopped(&self) -> bool {
+        self.until == Nanos::MAX
     }
 
     #[inline]
@@ -77,7 +89,7 @@ impl Waits {
     #[inline]
     pub(crate) fn end(&mut self, done: Nanos) {
         self.spend(done, Cause::Own);
-        if self.until > done {
+        if self.until > done && !self.are_stopped() {
             self.cut(self.until.0 - done.0);
         }
     }

@@ -84,6 +84,7 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     let begun = target.begin(&slots, carried(jobs));
+    target.skip_waits();
     let error = begun.and_then(|()| runner.all(target, observer)).err();
     target.end();
     runner.recorder.finish(target, runner.interrupted, error)

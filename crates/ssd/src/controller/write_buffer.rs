@@ -54,6 +54,36 @@ impl WriteBuffer {
         (self.oldest..self.next).map(|number| &self.units[self.slot(number)])
     }
 
+    /// Units that have been in the buffer.
+    pub fn units(&self) -> u64 {
+        self.next
+    }
+
+    /// Pages of room.
+    pub fn room(&self) -> u32 {
+        self.free
+    }
+
+    /// What it holds, relative to `now`.
+    pub fn relative(&self, nand: &Nand, now: Nanos, into: &mut Vec<u64>) {
+        into.push(self.free as u64);
+        self.under_way().for_each(|unit| nand.relative_program(unit, now, into));
+        into.push(u64::MAX);
+    }
+
+    /// So many units more have gone through it, and what it holds is of those and later by `span`.
+    pub fn shift(&mut self, nand: &Nand, span: Nanos, units: u64) {
+        let held = |number: u64| (self.units[self.slot(number)], self.numbers[self.slot(number)]);
+        let held: Vec<(Programming, u64)> = (self.oldest..self.next).map(held).collect();
+        self.oldest += units;
+        self.next += units;
+        for (number, (unit, of_host)) in (self.oldest..).zip(held) {
+            let slot = self.slot(number);
+            self.units[slot] = nand.shifted(&unit, span, units);
+            self.numbers[slot] = of_host + units;
+        }
+    }
+
     /// Take room for `pages` at or after `at`; returns when they may come in.
     #[inline]
     pub fn take(&mut self, nand: &Nand, at: Nanos, pages: u32) -> Nanos {

@@ -20,6 +20,11 @@ enum Next {
 }
 
 impl Ftl {
+    /// Whether what the drive does depends on how long the host was silent before.
+    pub fn predicts(&self) -> bool {
+        self.config.when_full.predicts()
+    }
+
     /// The host calls after having been silent for so long.
     #[inline]
     pub fn called_after(&mut self, silence: Nanos) {
@@ -93,9 +98,41 @@ impl Ftl {
         count
     }
 
+    /// Whether host units grant relocation.
+    #[inline]
+    pub fn is_throttled(&self) -> bool {
+        self.throttle != WriteThrottle::None || self.superblocks.free() <= self.reserve.max(self.fold_below)
+    }
+
+    /// The write pointer, where it takes so many pages and its units grant no relocation: only their number and where it
+    /// is matter then.
+    #[inline]
+    pub fn plain_pointer(&self, pages: u32) -> Option<&WritePointer> {
+        let pointer = self.host.as_ref()?;
+        (pointer.room() >= pages && !self.sorts && !self.is_throttled()).then_some(pointer)
+    }
+
+    /// What matters of the write pointer, relative to `now`.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        if let Some(pointer) = &self.host {
+            pointer.relative(now, into);
+        }
+    }
+
+    /// So many units more of host data have been programmed, and what has arrived of the next is later by `span`.
+    pub fn shift(&mut self, span: Nanos, units: u64) {
+        let pointer = self.host.as_mut().expect("units of it were programmed");
+        pointer.shift(span, units);
+        let programmed = units * pointer.unit_pages as u64;
+        match pointer.mode {
+            CellMode::Slc => self.pages.slc_programmed += programmed,
+            CellMode::Native => self.pages.native_programmed += programmed,
+        }
+    }
+
     /// Take in `pages` that were mapped to the host's superblock, from `ready` on: unit by unit, room is made in the
-    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and what the policy and the free space
-    /// ask for is done before the next.
+    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and, where it is `throttled`, what the
+    /// policy and the free space ask for is done before the next.
     #[inline]
     pub fn take_in(
         &mut self,
@@ -103,6 +140,7 @@ impl Ftl {
         buffer: &mut WriteBuffer,
         ready: Nanos,
         mut pages: u32,
+        throttled: bool,
         mut transfer: impl FnMut(Nanos, u32) -> Nanos,
     ) {
         let mut pointer = self.host.as_mut().expect("pages were mapped to it");
@@ -128,10 +166,10 @@ impl Ftl {
                 CellMode::Native => Cause::Direct,
             };
             buffer.programmed(nand.program(ready, die, &unit), number);
-            if self.throttle != WriteThrottle::None
-                || self.superblocks.free() <= self.reserve.max(self.fold_below)
-            {
-                self.throttle_host(nand, at);
+            if throttled {
+                if self.is_throttled() {
+                    self.throttle_host(nand, at);
+                }
                 pointer = self.host.as_mut().expect("it stays");
             }
         }
@@ -161,7 +199,7 @@ impl Ftl {
         let from = self.geometry.first_page(pointer.superblock) + pointer.given;
         pointer.given += padding;
         self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
-        self.take_in(nand, buffer, now, padding, |_, _| now);
+        self.take_in(nand, buffer, now, padding, self.is_throttled(), |_, _| now);
     }
 
     /// Close the host's superblock and open the next where the policy says.

@@ -45,6 +45,20 @@ impl WritePointer {
         self.pages - self.given
     }
 
+    /// Where in its round of the dies it is, relative to `now`.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        let mode = self.mode as u64 | (self.switched as u64) << 1;
+        into.extend([mode, self.unit_room as u64, self.die as u64, self.ready.saturating_sub(now).0]);
+    }
+
+    /// So many units more have been handed on, and what has arrived of the next is later by `span`.
+    pub fn shift(&mut self, span: Nanos, units: u64) {
+        self.dispatched += units as u32;
+        if self.ready > Nanos::ZERO {
+            self.ready += span;
+        }
+    }
+
     /// `pages` of the unit have arrived at `at`; returns whether the unit is full now.
     #[inline]
     pub fn arrive(&mut self, at: Nanos, pages: u32) -> bool {

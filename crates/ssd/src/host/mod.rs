@@ -83,6 +83,21 @@ impl Machine {
         self.drive.lose_power(lost);
     }
 
+    /// See [`Drive::begin_run`].
+    pub fn begin_run(&mut self) {
+        self.drive.begin_run();
+    }
+
+    /// See [`Drive::end_run`].
+    pub fn end_run(&mut self) {
+        self.drive.end_run();
+    }
+
+    /// See [`Drive::catch_up`].
+    pub fn catch_up(&mut self) {
+        self.drive.catch_up();
+    }
+
     pub fn drive(&self) -> &Drive {
         &self.drive
     }
@@ -108,9 +123,14 @@ impl Machine {
         let tag = self.ncq.as_mut().map_or(now, |ncq| ncq.tag(now));
         let asked = tag.max(self.drive.now());
         let done = self.drive.submit(asked, request);
-        self.waits.clone_from(self.drive.waits());
         if let Some(ncq) = &mut self.ncq {
             ncq.sent(done);
+        }
+        if self.drive.waits().are_stopped() {
+            return done;
+        }
+        self.waits.clone_from(self.drive.waits());
+        if self.ncq.is_some() {
             for (sum, ns) in self.ahead.iter_mut().zip(self.waits.by()) {
                 *sum = *sum - *sum / 32 + ns;
             }
@@ -155,6 +175,7 @@ impl Machine {
 
     /// Counters and gauges, in the order of [`Machine::COLUMNS`]; see [`Drive::sample`].
     pub fn sample(&self, now: Nanos, into: &mut [u64]) {
+        self.drive.assert_level();
         let (drive, own) = into.split_at_mut(Drive::COLUMNS.len());
         self.drive.sample(now, drive);
         self.sample_own(own);

@@ -79,8 +79,8 @@ pub struct Link {
     /// line is free from here on.
     to_drive: Option<Nanos>,
     /// Time that each line has been in use.
-    line_busy: Nanos,
-    to_drive_busy: Nanos,
+    pub line_busy: Nanos,
+    pub to_drive_busy: Nanos,
     down: Direction,
     up: Direction,
     command_bytes: u64,
@@ -104,6 +104,21 @@ impl Link {
             up: Direction::new(up, bytes_per_s),
             command_bytes,
             bytes_per_s,
+        }
+    }
+
+    /// What is reserved on it after `now`, and its speed.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        self.line.relative(now, into);
+        into.push(self.down.bytes_per_s);
+        into.extend(self.to_drive.map(|free| free.saturating_sub(now).0));
+    }
+
+    /// All reservations that are not past at `now` are later by `span`.
+    pub fn shift(&mut self, now: Nanos, span: Nanos) {
+        self.line.shift(now, span);
+        if let Some(free) = &mut self.to_drive {
+            *free += span;
         }
     }
 

@@ -38,6 +38,13 @@ struct Window {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ticket(u64);
 
+impl Ticket {
+    /// The one so many later.
+    pub fn later(self, by: u64) -> Ticket {
+        Ticket(self.0 + by)
+    }
+}
+
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Die {
     /// The channel that it is on.
@@ -90,6 +97,36 @@ impl Die {
         let ticket = Ticket(self.first + self.windows.len() as u64);
         self.windows.push(Window { start, end, kind, suspended: 0, cause: Cause::Own });
         (ticket, end)
+    }
+
+    /// What it will be at after `now`, and how long its last reads go on.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        let ahead = self.windows.iter().rev().take_while(|window| window.end > now);
+        for Window { start, end, kind, suspended, .. } in ahead {
+            let what = (*kind as u64) << 32 | *suspended as u64;
+            into.extend([start.saturating_sub(now).0, (*end - now).0, what]);
+        }
+        let ends = [self.last_start, self.free_at, self.read_end];
+        into.push(u64::MAX);
+        into.extend(ends.map(|end| end.saturating_sub(now).0));
+    }
+
+    /// So many more operations have been queued, and all that are not past at `now` are later by `span`. Reads are past.
+    pub fn shift(&mut self, now: Nanos, span: Nanos, queued: u64) {
+        let past = self.windows.partition_point(|window| window.end <= now);
+        self.windows.drain(..past);
+        self.first += past as u64 + queued;
+        for window in &mut self.windows {
+            window.start += span;
+            window.end += span;
+        }
+        self.last_start += span;
+        self.free_at += span;
+    }
+
+    /// How many operations have been queued after this one, itself counted.
+    pub fn queued_since(&self, ticket: Ticket) -> u64 {
+        self.first + self.windows.len() as u64 - ticket.0
     }
 
     /// What the operation that was queued last is for.

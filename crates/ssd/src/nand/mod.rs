@@ -163,6 +163,41 @@ impl Nand {
         }
     }
 
+    /// All that has to do with programs and is not past, relative to `now`.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        self.dies.iter().for_each(|die| die.relative(now, into));
+        self.channels.iter().for_each(|channel| channel.relative(now, into));
+        self.path.relative(now, into);
+        into.extend(self.plane_ends.iter().map(|end| end.saturating_sub(now).0));
+    }
+
+    /// What `relative` tells of a program.
+    pub fn relative_program(&self, program: &Programming, now: Nanos, into: &mut Vec<u64>) {
+        let end = self.end_of(program).saturating_sub(now).0;
+        let after = if end > 0 { self.dies[program.die as usize].queued_since(program.ticket) } else { 0 };
+        into.extend([end, program.pages as u64, program.die as u64, after]);
+    }
+
+    /// So many host units more have been programmed, on each die as many, and all that is not past at `now` is later by
+    /// `span`.
+    pub fn shift(&mut self, now: Nanos, span: Nanos, units: u64) {
+        let queued = units / self.dies.len() as u64;
+        self.dies.iter_mut().for_each(|die| die.shift(now, span, queued));
+        self.channels.iter_mut().for_each(|channel| channel.shift(now, span));
+        self.path.shift(now, span);
+    }
+
+    /// A program as it is `span` and so many host units later.
+    pub fn shifted(&self, program: &Programming, span: Nanos, units: u64) -> Programming {
+        Programming {
+            ticket: program.ticket.later(units / self.dies.len() as u64),
+            end: self.end_of(program) + span,
+            delays: self.delays,
+            asked: program.asked + span,
+            ..*program
+        }
+    }
+
     /// Array time of all dies added.
     pub fn busy(&self) -> Nanos {
         self.reading + self.programming + self.erasing
@@ -176,6 +211,11 @@ impl Nand {
     #[inline]
     pub fn forget_before(&mut self, now: Nanos) {
         self.horizon = self.horizon.max(now);
+    }
+
+    /// Nothing will be asked for before this.
+    pub fn horizon(&self) -> Nanos {
+        self.horizon
     }
 
     #[inline]

@@ -52,6 +52,25 @@ impl Timeline {
         start
     }
 
+    /// What may still be asked for after `now`, and what is reserved.
+    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+        let ahead = self.gaps.iter().rev().take_while(|gap| gap.end > now);
+        into.extend(ahead.flat_map(|gap| [gap.start.saturating_sub(now).0, (gap.end - now).0]));
+        // A gap is not empty, so this is none.
+        into.extend([u64::MAX, self.end.saturating_sub(now).0]);
+    }
+
+    /// All reservations that are not past at `now` are later by `span`.
+    pub fn shift(&mut self, now: Nanos, span: Nanos) {
+        let past = self.gaps.partition_point(|gap| gap.end <= now);
+        self.gaps.drain(..past);
+        for gap in &mut self.gaps {
+            gap.start += span;
+            gap.end += span;
+        }
+        self.end += span;
+    }
+
     /// Take the first gap that is long enough, if one is.
     #[inline(never)]
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Option<Nanos> {
