@@ -56,13 +56,19 @@ fn path(drive: &Path) -> PathBuf {
 impl Journal {
     /// Begin one for the drive in a file, as it is there; what was in an older one is lost.
     pub fn begin(drive: &Path, now: Nanos) -> io::Result<Journal> {
+        Journal::begin_with(drive, now, &[])
+    }
+
+    /// The same, with entries that it has from its first moment on: a kill finds the older one or all of this.
+    fn begin_with(drive: &Path, now: Nanos, entries: &[u8]) -> io::Result<Journal> {
         let path = path(drive);
         let mut part = path.as_os_str().to_os_string();
         part.push(".part");
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part)?;
         file.write_all_at(&header(now), 0)?;
+        file.write_all_at(entries, SIZE as u64)?;
         fs::rename(&part, &path)?;
-        Ok(Journal { path, file, held: Vec::with_capacity(HELD), written: SIZE as u64 })
+        Ok(Journal { path, file, held: Vec::with_capacity(HELD), written: (SIZE + entries.len()) as u64 })
     }
 
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
@@ -91,10 +97,7 @@ impl Journal {
         let mut rest = vec![0; (self.written - bytes) as usize];
         self.file.read_exact_at(&mut rest, bytes)?;
         let drive = self.path.with_extension("");
-        let mut new = Journal::begin(&drive, now)?;
-        new.held.append(&mut rest);
-        new.write()?;
-        *self = new;
+        *self = Journal::begin_with(&drive, now, &rest)?;
         Ok(())
     }
 }
@@ -383,6 +386,39 @@ mod tests {
         assert!(!recovered(&drive, &mut other, || unreachable!()).unwrap());
         remove(&drive);
         assert!(!recovered(&drive, &mut saved.clone(), || unreachable!()).unwrap());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// A journal that a kill could find: the path holds one of the two, whole, whenever it is looked at.
+    #[test]
+    fn while_it_begins_anew_there_is_always_a_whole_one() {
+        let folder = folder("anew");
+        let drive = folder.join("disk.pslc");
+        let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+        let (first, rest) = (drawn(3, 20_000, Nanos::ZERO), drawn(4, 20_000, Nanos::from_secs(9000)));
+        first.iter().for_each(|entry| journal.add(*entry).unwrap());
+        journal.write().unwrap();
+        let at = journal.bytes();
+        rest.iter().for_each(|entry| journal.add(*entry).unwrap());
+        journal.write().unwrap();
+        let (stop, path) = (std::sync::atomic::AtomicBool::new(false), path(&drive));
+        let least = std::thread::scope(|scope| {
+            let looks = scope.spawn(|| {
+                let mut least = u64::MAX;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    least = least.min(fs::metadata(&path).unwrap().len());
+                }
+                least
+            });
+            for _ in 0..200 {
+                journal.begin_after(journal.bytes() - 20_000 * SIZE as u64, Nanos::from_secs(9000)).unwrap();
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            looks.join().unwrap()
+        });
+        assert!(at > 20_000 * SIZE as u64);
+        assert_eq!(least, 20_001 * SIZE as u64);
+        assert_eq!(since(&fs::read(&path).unwrap(), Nanos::from_secs(9000)), rest);
         fs::remove_dir_all(folder).unwrap();
     }
 
