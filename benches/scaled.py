@@ -12,7 +12,7 @@ from benches.small import PROFILE
 MODEL = Path(__file__).parent.parent / "docs" / "model.md"
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(1, 16))
 FILLS = ("sn850-1tb", "pm871b-128gb", "aldrin-pro-2tb")
-RECOVERS = "sn850-1tb"
+CACHED = "sn850-1tb"
 RANDOM = "TLC drive of 8 GB"
 """The one in benches/small.py, of which the whole takes seconds."""
 TWICE = """
@@ -57,6 +57,27 @@ def _recovery(drive: str, on: str) -> Iterator[Row]:
     yield where, "cache in use", found["cache_bytes"], 1
 
 
+def _second_pass(drive: str, on: str) -> Iterator[Row]:
+    found = pslc.run("second-pass", on=on).findings
+    where = f"`second-pass`, {drive}"
+    yield where, "cache of the full drive", found["cache_bytes"], 1
+    yield where, "mean speed", found["fill_mean_bytes_per_s"], 0
+
+
+def _fill_levels(drive: str, on: str) -> Iterator[Row]:
+    found = pslc.run("fill-levels", on=on).findings
+    where = f"`fill-levels`, {drive}"
+    for row in found["levels"][::4]:
+        if row["cache_bytes"]:
+            yield where, f"cache at {100 * row['full']:.0f} %", row["cache_bytes"], 1
+
+
+def _overwrite(drive: str, on: str) -> Iterator[Row]:
+    where = f"`overwrite`, {drive}"
+    for row in pslc.run("overwrite", on=on).findings["overwrite"][1::3]:
+        yield where, f"rewriting {row['of_cache']:g} times the cache", row["bytes_per_s"], 0
+
+
 def _random(drive: str, on: str) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "level.fio"
@@ -79,7 +100,8 @@ def table() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.toml"
         small.write_text(PROFILE)
-        measures = [*((_fill, drive, drive) for drive in FILLS), (_recovery, RECOVERS, RECOVERS)]
+        measures = [(_fill, drive, drive) for drive in FILLS]
+        measures += [(measure, CACHED, CACHED) for measure in (_second_pass, _fill_levels, _overwrite, _recovery)]
         measures += [(_random, RANDOM, str(small))]
         lines = ["| | | 1/4 | 1/16 |", "|---|---|---:|---:|"]
         for measure, drive, on in measures:

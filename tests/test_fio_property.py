@@ -192,14 +192,22 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     if case.counted and not (case.drawn_directions and not case.random and ran_out(theirs, ours)):
         if case.one_size:
             assert len(theirs) == len(ours)
+        # The last request of a zone, or of all, goes past its end as chance lets it.
         largest = max((n for _, _, n in theirs + ours), default=0)
-        assert abs(sum(n for _, _, n in theirs) - sum(n for _, _, n in ours)) <= (0 if case.one_size else largest)
+        ends = 1 + sum(a[1] + a[2] != b[1] for a, b in pairwise(theirs)) if "zonemode" in case.options else 1
+        apart = abs(sum(n for _, _, n in theirs) - sum(n for _, _, n in ours))
+        assert apart <= (0 if case.one_size else largest * ends)
     for what in ("read", "write"):
         one, other = ([r[1:] for r in of if r[0] == what] for of in (theirs, ours))
         if not case.drawn_directions:
             assert (one == []) == (other == [])
         if case.random:
             alike(case, one, other)
+        elif case.drawn_directions and "zonemode" in case.options:
+            # Both directions fill a zone together: where in it one of them ends is chance, where it begins is not.
+            start = min((at for _, at, _ in theirs + ours), default=0)
+            assert goes_by_zones(case, one, start)
+            assert goes_by_zones(case, other, start)
         elif not case.drawn_sizes:
             # Each direction goes its own way, in each pass as far as chance lets it go.
             found = [part for of in (one, other) for part in parts(case, of)]
@@ -285,6 +293,14 @@ def parts(case: Case, requests: list[tuple[int, int]]) -> list[list[tuple[int, i
             found.append([])
         found[-1].append(request)
     return found
+
+
+def goes_by_zones(case: Case, requests: list[tuple[int, int]], start: int) -> bool:
+    """Each request goes on where the one before ended, or begins a zone."""
+    units = {"k": 1 << 10, "m": 1 << 20}
+    words = case.options.get("zonerange", case.options["zonesize"]), case.options["zoneskip"]
+    step = sum(int(word.rstrip("km")) * units.get(word[-1], 1) for word in words)
+    return all(b[0] == a[0] + a[1] or (b[0] - start) % step == 0 for a, b in pairwise(requests))
 
 
 def jumps(case: Case, requests: list[tuple[int, int]]) -> set[int]:

@@ -384,3 +384,11 @@ def test_a_profile_without_heat_tells_no_temperature(small):
     assert not found["temperature_known"]
     assert [row["most_c"] for row in found["thermal"]] == [None, None]
     assert "the temperature is unknown" in found["doubts"][0]
+
+
+def test_what_a_buffer_takes_in_while_it_drains_is_no_cache() -> None:
+    """At 30 % it took 69 MB at 6.4 GB/s, before cells of 4.9 GB/s: 16 MB of memory. All further probes were small."""
+    found = pslc.run("fill-levels", on="sim:sn850-1tb,scale=1/4").findings
+    known = [row["cache_bytes"] for row in found["levels"]]
+    assert all(known)
+    assert known == sorted(known, reverse=True)

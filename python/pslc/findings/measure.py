@@ -15,7 +15,7 @@ from pslc.jobs import KINDS, MOVED, Job, Kind
 from pslc.recording import Recording
 
 BUFFER = 64 << 20
-"""Bytes: a write buffer takes less, a cache of cells more."""
+"""Bytes: a write buffer takes less beyond what cells take meanwhile, a cache of cells more."""
 BINS = 400
 CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
@@ -124,7 +124,9 @@ def _cache(of: Curve, seed: int) -> Cache | None:
     end = cache_end(of, phases, seed=seed)
     if end is None or not end.seen_end:
         return None
-    if end.bytes < BUFFER:
+    after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
+    fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
+    if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER:
         keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + end.bytes))
         rest = Curve(of.edges_bytes[keep:], of.seconds[keep:]) if keep < len(of.seconds) else None
         later = cache(rest, seed)
@@ -132,8 +134,6 @@ def _cache(of: Curve, seed: int) -> Cache | None:
             return None
         before = float(of.edges_bytes[keep] - of.edges_bytes[0])
         return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
-    after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
-    fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
     if fast <= CLIFF * after.bytes_per_s:
         return None
     # Some drives are slowest right after the cache, while they fold it, and then as fast as their cells.
