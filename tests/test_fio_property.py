@@ -203,8 +203,8 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
             assert (one == []) == (other == [])
         if case.random:
             alike(case, one, other)
-        elif case.drawn_directions and "zonemode" in case.options:
-            # Both directions fill a zone together: where in it one of them ends is chance, where it begins is not.
+        elif (case.drawn_directions or case.drawn_sizes) and "zonemode" in case.options:
+            # Sizes, and the other direction, decide where in a zone one ends; where it begins is not left to chance.
             start = min((at for _, at, _ in theirs + ours), default=0)
             assert goes_by_zones(case, one, start)
             assert goes_by_zones(case, other, start)

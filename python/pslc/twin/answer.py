@@ -69,7 +69,9 @@ class Answer:
         for one in self.estimates:
             if one.source == "assumed":
                 suites = profile.telling(self.fitted, one.name)
-                hidden = "the link hides it" if profile.is_hidden(self.fitted, one.name) else "no suite tells it"
+                hidden = (
+                    "the link hides it" if profile.is_hidden(self.fitted, one.name) else "no further suite tells it"
+                )
                 by.setdefault(f"`{suites[0]}` would tell" if suites else hidden, []).append(one.what)
         return [f"{', '.join(what)} ({told})" for told, what in by.items()]
 

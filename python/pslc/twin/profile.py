@@ -140,8 +140,9 @@ def is_hidden(fitted: Fitted, name: str) -> bool:
 
 
 def telling(fitted: Fitted, name: str) -> tuple[str, ...]:
-    """Suites that would tell a value, those that write least first; none where the link hides it."""
-    return () if is_hidden(fitted, name) else told.telling(name)
+    """Suites that were not given and would tell a value, those that write least first."""
+    given = {trial.suite for trial in fitted.trials}
+    return () if is_hidden(fitted, name) else tuple(suite for suite in told.telling(name) if suite not in given)
 
 
 def provenance(fitted: Fitted) -> dict[str, str]:
