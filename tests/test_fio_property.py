@@ -75,8 +75,8 @@ class Case:
 
     @property
     def counted(self) -> bool:
-        """How much is moved is not left to chance: a pass does not end where the last blocks are met, and the map is not
-        of another direction's smaller blocks, by which it ends anywhere (fio itself: 51 to 115 of 128)."""
+        """How much is moved is not left to chance: a pass does not end where the last blocks are met, and its map is
+        not of another direction's smaller blocks, by which it ends anywhere (fio itself: 51 to 115 of 128)."""
         if self.random and self.options.get("bs") == "8k,4k,4k":
             return False
         return (
