@@ -2,9 +2,8 @@
 
 On simulated drives of several firmwares, what a suite leaves of the uncertainty of each value, all values being free at
 once: the standard deviation after over that before, the smallest of the firmwares. Large writes are looked at together
-with a fill, as a fit does. The fit reads it to decide
-which values to free (python/pslc/twin/told.toml). Then the intervals are held against refits of writes with noise drawn
-anew (a parametric bootstrap).
+with a fill, as a fit does. The fit reads it to decide which values to free (python/pslc/twin/told.toml). Then the
+intervals are held against refits of writes with noise drawn anew (a parametric bootstrap).
 """
 
 import sys

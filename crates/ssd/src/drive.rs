@@ -203,8 +203,9 @@ impl Drive {
     #[inline]
     fn submit_in_rounds(&mut self, now: Nanos, request: &Request) -> Option<Nanos> {
         let mut rounds = self.rounds.take()?;
-        let done = match self.is_plain(now, request) {
-            true => Some(self.write_in_rounds(&mut rounds, now, request)),
+        let pages = PageRange::of(request);
+        let done = match self.is_plain(now, request, &pages) {
+            true => Some(self.write_in_rounds(&mut rounds, now, request.len, &pages)),
             false => {
                 self.level(&mut rounds);
                 rounds.leave();
@@ -217,8 +218,7 @@ impl Drive {
 
     /// Whether this is a write of whole pages that go to one superblock, while the drive has nothing else to do.
     #[inline]
-    fn is_plain(&self, now: Nanos, request: &Request) -> bool {
-        let pages = PageRange::of(request);
+    fn is_plain(&self, now: Nanos, request: &Request, pages: &PageRange) -> bool {
         request.op == Op::Write
             && !request.fua
             && pages.ragged == (false, false)
@@ -229,9 +229,8 @@ impl Drive {
             && self.ftl.plain_pointer(pages.count).is_some()
     }
 
-    fn write_in_rounds(&mut self, rounds: &mut Rounds, now: Nanos, request: &Request) -> Nanos {
-        let pages = PageRange::of(request);
-        self.host_write_bytes += request.len as u64;
+    fn write_in_rounds(&mut self, rounds: &mut Rounds, now: Nanos, len: u32, pages: &PageRange) -> Nanos {
+        self.host_write_bytes += len as u64;
         self.unflushed = true;
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
@@ -239,21 +238,21 @@ impl Drive {
         self.ftl.map_host(&mut self.nand, now, pages.first, pages.count);
         // What was overwritten may have freed what the policy waits for.
         let throttled = self.ftl.is_throttled();
-        let mut answer = if throttled { None } else { rounds.answer(now, request.len) };
+        let mut answer = if throttled { None } else { rounds.answer(now, len) };
         if answer.is_none() {
             self.level(rounds);
             if throttled || rounds.repeats() {
                 rounds.leave();
             }
-            if !throttled && self.meets(rounds, now, request.len) {
-                answer = rounds.answer(now, request.len);
+            if !throttled && self.meets(rounds, now, len) {
+                answer = rounds.answer(now, len);
             }
         }
         let done = match answer {
             Some(takes) => now + takes,
             None => {
-                let done = self.arrive(now, request.len, throttled);
-                rounds.follow(now, request.len, done - now);
+                let done = self.arrive(now, len, throttled);
+                rounds.follow(now, len, done - now);
                 done
             }
         };

@@ -68,12 +68,14 @@ class Answer:
         by: dict[str, list[str]] = {}
         for one in self.estimates:
             if one.source == "assumed":
-                suites = profile.telling(self.fitted, one.name)
-                hidden = (
-                    "the link hides it" if profile.is_hidden(self.fitted, one.name) else "no further suite tells it"
-                )
-                by.setdefault(f"`{suites[0]}` would tell" if suites else hidden, []).append(one.what)
+                by.setdefault(self._telling(one.name), []).append(one.what)
         return [f"{', '.join(what)} ({told})" for told, what in by.items()]
+
+    def _telling(self, name: str) -> str:
+        if profile.is_hidden(self.fitted, name):
+            return "the link hides it"
+        suites = profile.telling(self.fitted, name)
+        return f"`{suites[0]}` would tell" if suites else "no further suite tells it"
 
     @property
     def worst(self) -> str:

@@ -107,8 +107,8 @@ class Fitted:
 
     @property
     def may_hide(self) -> bool:
-        """Whether a cache of any kind may lie behind the link."""
-        return self.best.problem.model.firmware.mode == "pure-xlc" and self.seen.bound
+        """Whether a cache of any kind may lie behind the link; where not all is level, those that fit are named."""
+        return self.best.problem.model.firmware.mode == "pure-xlc" and self.seen.level
 
     @property
     def is_poor(self) -> bool:
@@ -409,15 +409,15 @@ def _reused(task: tuple[Solution, list[Firmware]]) -> list[Solution]:
     that ended elsewhere may have passed them by."""
     best, all_of_them = task
     values, old = best.values, best.problem
+    mine = old.model.firmware
     made = []
     for firmware in all_of_them:
-        if firmware.when_full != old.model.firmware.when_full or "pure-xlc" in (firmware.mode, old.model.firmware.mode):
-            continue
-        if firmware == old.model.firmware:
+        cached = "pure-xlc" not in (firmware.mode, mine.mode)
+        if not cached or firmware.when_full != mine.when_full or firmware == mine:
             continue
         size = cache_share(best)
         sizes = {"dynamic": size} if firmware.mode == "dynamic-slc" else {"static": size}
-        if firmware.mode != old.model.firmware.mode:
+        if firmware.mode != mine.mode:
             sizes |= {"least": 1.0}
         free = [name for name in of_firmware(firmware) if name in {*old.free, *sizes} and name != "least"]
         free += ["least"] if firmware.mode == "dynamic-slc" and "least" in old.free else []

@@ -115,7 +115,7 @@ def starts(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
         yield base | {"native_rate": rate}
         return
     n = firmware.bits_per_cell
-    if seen.cache is None and seen.bound and seen.slow:
+    if seen.cache is None and seen.bound:
         yield from (base | values for values in _hidden(seen, firmware))
         return
     base["slc_rate"] = seen.fast

@@ -139,10 +139,10 @@ def is_hidden(fitted: Fitted, name: str) -> bool:
     return name == "slc_rate" and fitted.seen.bound
 
 
-def telling(fitted: Fitted, name: str) -> tuple[str, ...]:
+def telling(fitted: Fitted, name: str) -> list[str]:
     """Suites that were not given and would tell a value, those that write least first."""
     given = {trial.suite for trial in fitted.trials}
-    return () if is_hidden(fitted, name) else tuple(suite for suite in told.telling(name) if suite not in given)
+    return [] if is_hidden(fitted, name) else [suite for suite in told.telling(name) if suite not in given]
 
 
 def provenance(fitted: Fitted) -> dict[str, str]:
