@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
 SECONDS ?= 60
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
@@ -24,7 +24,8 @@ FUZZ := job size profile trace
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
-	@echo "make test     build, then run every test"
+	@echo "make test     build, then run every test that takes seconds"
+	@echo "make test-long  the tests with a browser, a fit, a build, a cluster, a long random search"
 	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
 	@echo "make test-tools  install the programs that tests compare with (Debian, as root)"
 	@echo "make check    formatting, lints, types, licences and known vulnerabilities"
@@ -61,11 +62,16 @@ demo: build
 build: $(BUILT)
 
 # What fails is said at once; a test that hangs or ends its worker ends the run, which would wait for ever without.
+PYTEST = $(BIN)/pytest -n auto --dist loadgroup --instafail --timeout=600 --max-worker-restart=0
+
 test: build
 	cargo test --workspace --quiet
-	$(BIN)/pytest -n auto --dist loadgroup --instafail --timeout=600 --max-worker-restart=0
+	$(PYTEST)
 
-test-all: test
+test-long: build
+	$(PYTEST) -m "long and not slow"
+
+test-all: test test-long
 	$(BIN)/pytest -m slow -n auto
 
 check: build
@@ -200,9 +206,10 @@ blkid-images:
 	@echo "PSLC_BLKID_IMAGES=$(CURDIR)/$(IMAGES) $(BIN)/pytest tests/test_labels.py"
 # The parsers are safe Rust, in which a sanitizer finds nothing; traced comparisons, mostly those of edit distances, took
 # nine tenths of the time. What is found goes to fuzz/artifacts; put it into fuzz/corpus, which the tests replay.
-fuzz:
+fuzz: build
 	@for of in $(FUZZ); do mkdir -p fuzz/work/$$of && (cd fuzz && cargo +nightly fuzz run -s none --no-trace-compares $$of work/$$of corpus/$$of -- \
 	  -max_total_time=$(SECONDS) -max_len=20000 -timeout=1 -rss_limit_mb=500 -dict=job.dict) || exit 1; done
+	$(BIN)/python -m benches.mutate $(SECONDS) $(SEED)
 
 soak:
 	SOAK_SECONDS=$(SECONDS) SOAK_SEED=$(or $(SEED),1) cargo test -p pslc-ssd --test soak -- --ignored --nocapture

@@ -22,18 +22,20 @@ GROUPS = {
         "test_swapped", "test_sysstat", "test_watch",
     ),
     "clock": ("test_faults", "test_fio_until", "test_real", "test_serve"),
-    **{name: (name,) for name in ("test_browser", "test_lab", "test_study_page", "test_twin")},
+    **{name: (name,) for name in ("test_browser", "test_extension", "test_lab", "test_study_page", "test_twin")},
 }  # fmt: skip
 """Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),
-on time, and on what is dear to make, a browser or a fit."""
+on time, and on what is dear to make, a browser, a fit or a build."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep on one worker what is to be together."""
+    """Keep on one worker what is to be together; what needs a browser takes long."""
     group_of = {file: group for group, files in GROUPS.items() for file in files}
     for item in items:
         if group := group_of.get(item.path.stem):
             item.add_marker(pytest.mark.xdist_group(group))
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
 
 
 TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"

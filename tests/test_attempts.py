@@ -13,6 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 import pslc
 from pslc.targets.target import RealOptions, find_target
 from tests.labels import BY_HAND
@@ -137,6 +139,7 @@ def on_a_file(choice: random.Random, folder: Path, stack: ExitStack) -> Attempt:
     return attempt
 
 
+@pytest.mark.long
 def test_no_attempt_writes_where_it_must_not(tmp_path):
     choice = random.Random(int(os.environ.get("PSLC_SEED", "1")))
     kinds = [on_a_file] if reason() is not None else [on_a_file, on_a_device]

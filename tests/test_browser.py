@@ -112,6 +112,7 @@ def test_a_click_on_a_legend_hides_its_line(shown):
     assert complaints == []
 
 
+@pytest.mark.long
 def test_each_picture_is_exported_with_drive_conditions_and_date_on_white(tmp_path):
     shown = view.of_recording(fill(TARGET), "My drive")
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):

@@ -176,6 +176,7 @@ def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, 
     assert "as it was begun" in command("run", "fill", "--on", small, "--resume", "out").stderr
 
 
+@pytest.mark.long
 def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
     done = command("run", "all", "--quick", "--on", small, "--save", "out")
     assert done.returncode == 0, done.stderr

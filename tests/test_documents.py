@@ -45,6 +45,7 @@ ELSEWHERE = ("pslc run all ", "pslc fit ", "pslc run fill --on sim:./my-drive.to
 """What takes long: the catalogue and a fit have tests of their own, which do the same with smaller drives."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["scaled", "whole"])
 @pytest.mark.parametrize(("document", "text"), [block for block in blocks("sh") if "pslc " in block[1]])
 def test_the_commands_that_are_shown_run_in_their_order(document, text, whole, command, tmp_path):

@@ -140,6 +140,7 @@ def test_a_run_that_cannot_save_its_drive_keeps_its_recording_and_says_so(tmp_pa
 STEP_NS = 1_000_000_000
 
 
+@pytest.mark.long
 def test_kill_9_leaves_the_drive_as_it_was_or_as_it_is(disk: Path) -> None:
     drive = open_kept(disk)
     jobs(drive, MIX, 1)

@@ -10,6 +10,7 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent
 PATCHES = re.findall(r"^```diff\n(.*?)^```", (HOUSE / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+pytestmark = pytest.mark.long
 NEEDED = ("Cargo.toml", "Cargo.lock", "crates", "benches", "python/pslc/drives")
 
 

@@ -20,6 +20,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.fio"))
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_runs_on_a_simulated_drive(path: Path, command):
     done = command("run", str(path), "--on", "sim:sn850-1tb,scale=1/8", "--json")

@@ -19,32 +19,8 @@ UNITS = st.sampled_from([*units.UNITS, *units.TIMES, "%", "", "²", "-", "\u200b
 VALUES = st.one_of(st.text(max_size=30), st.tuples(DIGITS, UNITS).map("".join))
 OFTEN = settings(max_examples=200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-STARTS = {
-    "iostat": "Linux 6.1 (a) 11/21/26 _x86_64_ (2 CPU)\n\n"
-    + "".join(
-        f"11/21/26 22:52:2{n}\nDevice   r/s   rkB/s   w/s   wkB/s  r_await w_await f/s  aqu-sz  %util\n"
-        f"vda   {n}.00  58.25  10.5 {n}000.0  0.23  4.62 2380.58  1.42  3{n}.11\n\n"
-        for n in range(4)
-    ),
-    "sar": "".join(
-        f"22:52:2{n}   DEV   tps   rkB/s   wkB/s   dkB/s  areq-sz  aqu-sz  await  %util\n"
-        f"22:52:2{n + 1}   vda  5{n}.00  144.0  380.0  1.0  63.69  1.07  0.18  2{n}.40\n\n"
-        for n in range(4)
-    ),
-    "nvme": '{"critical_warning":0,"temperature":316,"avail_spare":100,"spare_thresh":10,"percent_used":7,'
-    '"data_units_written":"987654321","power_on_hours":"0","media_errors":"0","warning_temp_time":5}',
-    "fio_json": '{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "write": {"io_bytes": 1, "runtime": 5}}]}',
-    "crystal_disk_mark": "CrystalDiskMark 8\n[Read]\n SEQ 1MiB (Q=8, T=1): 5024.9 MB/s [ 4792.2 IOPS] < 1667.96 us>\n",
-    "table": "GB,MB/s\n1,2000\n2,2000\n3,500\n4,500\n",
-    "as_ssd": "AS SSD Benchmark 2.0\n---\n4K:\n---\nRead: 790.21 MB/s\nWrite: 1066.48 MB/s\n",
-    "iometer": "'Results\n'Target Type,Target Name,Access Specification Name,IOps,Read IOps,Write IOps,"
-    "MBps (Decimal),Read MBps (Decimal),Write MBps (Decimal)\nALL,All,Seq Write,4231.5,0,4231.5,500,0,500\n",
-    "niobench": "Java NIOBench v0.54\n"
-    " Read   Tag    Write  Tag    Copy   Tag                Iteration   Read       Write     Copy\n"
-    " 50,30         46,66         23,22  M                  2           102,26     97,27 M   42,47 M\n",
-    "blkparse": "".join(f"  8,0  3  {n}  0.00950775{n}  697  C  WS {223490 + 56 * n} + 56 [0]\n" for n in range(1, 9)),
-    "fio_log": "1, 1000, 1, 4096\n2, 1000, 1, 4096\n3, 1000, 1, 4096\n",
-}
+CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
+STARTS = {path.name: path.read_text(encoding="utf-8") for path in sorted((CORPUS / "file").iterdir())}
 PIECES = st.sampled_from(
     ["[]", "{}", "null", "-1", "1e999", "NaN", '"x"', "²", "9" * 50, "\x00", ",", ":", "\n", "[" * 2000]
 )
@@ -98,9 +74,6 @@ def test_sizes_of_a_job_that_are_no_ascii_are_refused(value, tmp_path):
         pslc.run(path, on="sim:pm871b-128gb")
 
 
-CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
-
-
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_corpus_of_the_fuzzer_is_read_or_refused(path):
     text = path.read_bytes().decode(errors="replace")
@@ -108,6 +81,8 @@ def test_the_corpus_of_the_fuzzer_is_read_or_refused(path):
         answers(plan_jobs, text, "fuzz.fio", [], 1 << 40)
     if path.parent.name == "profile":
         answers(SimDrive, "fuzz.toml", text, {}, [])
+    if path.parent.name == "file":
+        answers(read_side, path)
     for option in ("size", "bs", "bssplit", "bsrange", "runtime", "rate", "random_distribution"):
         if path.parent.name == "size":
             # The first letter chose the option there.

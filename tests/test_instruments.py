@@ -175,6 +175,7 @@ def heated() -> pslc.Recording:
     return pslc.run("thermal", on="sim:sn850-1tb,heat.board_to_air=20K/W", scope=Scope(quick=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hot", [True, False])
 def test_reading_that_becomes_slow_on_a_hot_drive_is_throttled(hot, heated):
     recording = heated

@@ -3,6 +3,7 @@
 import shutil
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 from tests.conftest import ROOT
@@ -10,6 +11,7 @@ from tests.conftest import ROOT
 NOTEBOOK = ROOT / "examples" / "analysis.ipynb"
 
 
+@pytest.mark.long
 def test_the_notebook_runs_and_finds_the_cache(tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     notebook = nbformat.read(NOTEBOOK, as_version=4)

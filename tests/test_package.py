@@ -122,6 +122,7 @@ def test_there_are_as_many_unsafe_blocks_as_are_said():
     assert found == {"ssd": int(said[1]), "drive": int(said[2]), "nbd": int(said[3]), "load": 0, "python": 0}
 
 
+@pytest.mark.long
 def test_a_skip_for_a_missing_program_fails_where_every_program_is_to_be_there(pytester):
     pytester.makeconftest((ROOT / "tests/conftest.py").read_text())
     pytester.makepyfile(

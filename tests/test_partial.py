@@ -26,6 +26,7 @@ def whole(tmp_path_factory):
     return functools.cache(lambda suite: pslc.run(suite, on=f"sim:{profile}", scope=Scope(quick=True)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suite", suites.names())
 def test_a_suite_that_was_killed_opens_and_says_that_it_is_partial(suite, every, whole, tmp_path, capsys):

@@ -66,6 +66,7 @@ def within(seen: list[Request], wanted: list[Request]) -> list[Request]:
     return [of for of in seen if of in ours]
 
 
+@pytest.mark.long
 @loops
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_drive_is_asked_what_fio_asks_it_in_the_same_order(seed, tmp_path, tracefs):

@@ -271,6 +271,7 @@ def test_nbdkit_ends_when_pslc_is_killed_and_saves_the_drive(tmp_path: Path, dis
     assert drive.counters()["mapped_bytes"] == 4096
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plp", ["off", "on"])
 def test_a_kill_is_a_loss_of_power_that_leaves_what_was_flushed(tmp_path: Path, plp: str, command) -> None:  # type: ignore[no-untyped-def]
     rng = random.Random(plp)
@@ -355,6 +356,7 @@ def test_what_it_was_asked_since_it_was_saved_is_beside_it_until_it_is_saved_aga
     assert not journal.exists()
 
 
+@pytest.mark.long
 def test_a_long_journal_begins_anew_while_the_drive_is_served_and_a_kill_loses_nothing_of_it(
     tmp_path: Path, disk: str
 ) -> None:
@@ -558,6 +560,7 @@ def _fio(on, *options: str) -> dict:  # type: ignore[no-untyped-def, type-arg]
     return json.loads(said[said.index("{") :])["jobs"][0]  # type: ignore[no-any-return]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with an nbd engine is not installed")
 def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, disk: str) -> None:
     with served(tmp_path, disk) as on:
@@ -577,6 +580,7 @@ def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, 
     assert deep["read"]["clat_ns"]["mean"] > 0.9 * single["read"]["clat_ns"]["mean"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not _fio_speaks_nbd(), reason="fio with an nbd engine is not installed")
 def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
     # Cells so slow that a hundred times as fast is little for the host, and enough under way for it to stop a while.
@@ -648,6 +652,7 @@ def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
     subprocess.run(["e2fsck", "-fn", "disk.pslc.data"], cwd=tmp_path, env={"PATH": PATH}, check=True)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not (
         has("nbdfuse", "mkfs.ext4", "mount", "qemu-img") and _fio_speaks_nbd() and os.geteuid() == 0

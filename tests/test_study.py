@@ -131,6 +131,7 @@ def test_another_text_of_a_profile_is_another_point(small, tmp_path):
     assert before != after
 
 
+@pytest.mark.long
 def test_a_killed_study_goes_on_with_the_points_that_are_missing(small, tmp_path):
     kept, vary = tmp_path / "kept", "300MB:800MB:20MB"
     order = ["study", "--on", small, "--run", "fill,second-pass", "--vary", f"cache.dynamic={vary}"]
@@ -403,6 +404,7 @@ def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):
     assert again.findings[name] == best[name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_cluster_gives_the_same_table_though_a_worker_is_killed(small, tmp_path, monkeypatch, processes):
     from distributed import LocalCluster

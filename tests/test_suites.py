@@ -199,6 +199,7 @@ def test_mixed_reads_wait_longer_while_a_drive_cannot_suspend(small):
     assert waits["slower_folding"] > 1.5 * patient["slower_folding"] > 1
 
 
+@pytest.mark.long
 def test_random_steady_tells_a_plateau_from_a_steady_state(small, monkeypatch):
     module = suites.load("random-steady")
     monkeypatch.setattr(module, "QUICK_ROUND_S", 0.5)
@@ -352,6 +353,7 @@ def test_apps_give_no_score_and_say_that_they_are_look_alikes(small, tmp_path):
 TIMES = {"SECONDS": 0.02, "QUICK_SECONDS": 0.02, "QUICK_MINUTES": 0.001, "QUICK_ROUND_S": 0.02, "HIR_SECONDS": 0.02}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", suites.names())
 def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, monkeypatch, capsys):
     module = suites.load(name)
@@ -386,6 +388,7 @@ def test_a_profile_without_heat_tells_no_temperature(small):
     assert "the temperature is unknown" in found["doubts"][0]
 
 
+@pytest.mark.long
 def test_what_a_buffer_takes_in_while_it_drains_is_no_cache() -> None:
     """At 30 % it took 69 MB at 6.4 GB/s, before cells of 4.9 GB/s: 16 MB of memory. All further probes were small."""
     found = pslc.run("fill-levels", on="sim:sn850-1tb,scale=1/4").findings

@@ -38,6 +38,7 @@ PRINTS = {
 }
 
 
+@pytest.mark.long
 @loops
 def test_what_the_programs_print_while_fio_writes_is_what_fio_wrote(tmp_path):
     needs(*PRINTS, "fio")

@@ -60,6 +60,7 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
     assert np.median(abs(found[0].curves[16] - found[1].curves[16])) < 0.015
 
 
+@pytest.mark.long
 def test_a_fill_tells_policy_cache_and_rates(fitted: fit.Fitted) -> None:
     best = fitted.best
     policies = {one.problem.model.firmware.when_full for one in fitted.named}
@@ -92,6 +93,7 @@ def fit_of(
     return fit.fit([data.of_recording(run)], known.known(24_000_000_000, 4e9, link="pcie4x4", nand=nand), workers=1)
 
 
+@pytest.mark.long
 def test_a_fill_tells_how_much_space_is_left_when_folding_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +106,7 @@ def test_a_fill_tells_how_much_space_is_left_when_folding_begins(
     assert "fold_below" in answer.answer(found, "mine", predicted=False).text
 
 
+@pytest.mark.long
 def test_a_cache_that_is_the_only_way_in_and_keeps_its_size_is_fold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +142,7 @@ def test_what_chance_decides_weighs_less() -> None:
     assert (search.compare([trial], other, chance) ** 2).sum() > (search.compare([trial], other) ** 2).sum()
 
 
+@pytest.mark.long
 def test_a_cache_of_less_than_a_hundredth_of_the_drive_is_found() -> None:
     found, _ = published.curve("cache=7GB speed1=1850MB/s speed2=470MB/s", 1_000_000_000_000)
     trial = data.of_curve(found, known.LOADS["qd32"][0])
@@ -187,6 +191,7 @@ def test_two_values_of_which_only_the_sum_is_told_are_both_unknown() -> None:
     assert np.sqrt(way @ covariance @ way) < 0.02
 
 
+@pytest.mark.long
 def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitted, tmp_path: Path) -> None:
     found = answer.answer(fitted, "mine", predicted=False)
     path = tmp_path / "twin.toml"
@@ -202,6 +207,7 @@ def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitt
     assert mean == pytest.approx(measured, rel=0.05)
 
 
+@pytest.mark.long
 def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fit.Fitted) -> None:
     found = answer.answer(fitted, "mine", predicted=False)
     unknown = " ".join(found.unknown)
@@ -217,6 +223,7 @@ def test_over_a_full_link_a_cache_may_be_hidden() -> None:
     assert "Its firmware: no cache, or one that the link hides." in said
 
 
+@pytest.mark.long
 def test_where_the_space_ends_behind_a_full_link_no_policy_is_ruled_out(tmp_path: Path) -> None:
     values = {name: one.prior for name, one in model.PARAMETERS.items()}
     values |= {"slc_rate": 4e9, "native_rate": 1.4e9, "dynamic": 0.05, "least": 1.0, "overhead": 2.5}
@@ -232,6 +239,7 @@ def test_where_the_space_ends_behind_a_full_link_no_policy_is_ruled_out(tmp_path
     assert twin.best.values["dynamic"] < 0.3
 
 
+@pytest.mark.long
 def test_the_page_shows_measured_and_twin_over_each_other(fitted: fit.Fitted, tmp_path: Path) -> None:
     from pslc.report import page
 
@@ -328,6 +336,7 @@ def fitting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return lambda *arguments: CliRunner().invoke(app, ["fit", *arguments])
 
 
+@pytest.mark.long
 def test_the_command_writes_profile_page_and_json(fitting, filled: pslc.Recording, tmp_path: Path) -> None:
     filled.save(tmp_path / "run")
     done = fitting("run", "-o", "twin.toml", "--json", "--strict")
@@ -341,6 +350,7 @@ def test_the_command_writes_profile_page_and_json(fitting, filled: pslc.Recordin
     assert find_target("sim:./twin.toml").capacity_bytes == filled.capacity_bytes
 
 
+@pytest.mark.long
 def test_a_real_file_is_measured_and_fitted_and_what_such_a_target_cannot_tell_is_said(fitting, tmp_path: Path) -> None:
     scope = Scope(quick=True, budget=Budget(seconds=6))
     run = pslc.run("twin", on=str(tmp_path / "scratch.bin"), real=RealOptions(size=64_000_000), scope=scope)
@@ -359,6 +369,7 @@ def test_a_real_file_is_measured_and_fitted_and_what_such_a_target_cannot_tell_i
     assert any(note.startswith("assumed") for note in dict(target.provenance).values())
 
 
+@pytest.mark.long
 def test_a_poor_fit_is_said_to_be_poor_and_strict_ends_with_1(fitting, tmp_path: Path) -> None:
     # No firmware is fast, slow, fast and slow again in equal parts from the first byte on.
     rows = [f"{at / 10:.1f},{900 if at // 20 % 2 else 40}" for at in range(1, 81)]

@@ -20,6 +20,7 @@ def end_of(trace: Trace, *, seed: int = 0, capacity: float | None = None) -> Cac
     return cache_end(curve, find_phases(curve), seed=seed, capacity_bytes=capacity)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("make", "traces"), [
     (synthetic_case, 240), (simulated_case, 12), pytest.param(simulated_case, 60, marks=pytest.mark.slow)
 ])  # fmt: skip

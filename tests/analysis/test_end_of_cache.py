@@ -25,6 +25,7 @@ def test_a_drive_that_throttles_still_has_the_cache_it_has(ambient: int) -> None
     assert causes == (["pslc", "fold", "native"] if ambient == 65 else ["pslc", "thermal", "fold", "native"])
 
 
+@pytest.mark.long
 def test_what_the_page_cache_took_in_is_not_the_drives_cache() -> None:
     found = fill("sim:sn850-1tb,host.page_cache=32GB", direct="0", bs="1m", iodepth="1")
     assert found.phases[0].cause == "page-cache"

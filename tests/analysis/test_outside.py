@@ -255,6 +255,7 @@ def test_drives_of_the_library_are_explained_from_outside_as_by_their_counters(d
     assert [phase["cause"] for phase in outside] == [phase["cause"] for phase in recording.findings["phases"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [12, pytest.param(90, marks=pytest.mark.slow)])
 def test_random_jobs_on_random_drives_are_mostly_explained_right(count: int) -> None:
     assert right(explained(recordings(range(count)))) >= 0.9

@@ -131,6 +131,7 @@ def test_the_spread_is_that_of_the_noise() -> None:
     assert find_phases(replace(FALL, noise=0.08).curve())[1].spread == pytest.approx(0.08, rel=0.1)
 
 
+@pytest.mark.long
 def test_random_traces_give_their_phases() -> None:
     wrong = [seed for seed in range(200) if len(borders(t := random_trace(seed))) != len(t.ends)]
     assert len(wrong) <= 4, wrong
