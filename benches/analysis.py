@@ -21,16 +21,17 @@ from benches.curves import simulated, synthetic
 from benches.curves.shapes import SHAPES
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.causes import WAITING
+from pslc.analysis.levels import WHOLE
 from pslc.analysis.outside import LINK_FULL
-from pslc.findings.evidence import changes_within
+from pslc.findings.evidence import began, changes_within
 from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
 TRACES = 60
 """Curves, logs of each shape, and jobs."""
-UNTUNED = 40000
+UNTUNED = 50000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
-HIDDEN = 6000
+HIDDEN = 7000
 """The same of the drives for `recovery`."""
 FILLS, DRIVES = 200, 100
 """Simulated fills that something else decides too, and drives for `recovery`, where the count is not given."""
@@ -114,16 +115,21 @@ def shares(verdicts: list[Verdict]) -> tuple[float, float, float, float]:
 def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
     """Of each phase its cause by the drive's counters, what was said from outside, and how sure that was.
 
-    Where the link is as full as the cells are busy, either is right: faster cells would not help, nor a faster link. So
-    is either where the drive's buffer takes in all that a host asks for.
+    Where the link is as full as the cells are busy for most of a phase, either is right: faster cells would not help,
+    nor a faster link. So is either where the drive's buffer takes in all that a host asks for. Nor can anybody tell
+    from outside whether a cache still holds something when the host comes round again (`direct` or `native`), or that
+    all cells of a drive are run at one bit, so that it has no cache (`pslc` or `native`).
     """
     found: list[tuple[str, str, float]] = []
     for recording in recordings:
         inside, outside = recording.findings["phases"], of_writes(recording, outside=True)["phases"]
         for true, answer in zip(inside, outside, strict=True):
+            again = true["from_bytes"] >= WHOLE * (recording.drive_bytes or np.inf)
             both = {
-                "link": _busy(recording, true, "link_busy_ns_total") >= LINK_FULL,
+                "link": _usually_busy(recording, true, "link_busy_ns_total") >= LINK_FULL,
                 "host": true["cause"] == "dram" and _busy(recording, true, "buffer_wait_ns_total") < WAITING,
+                "native": (true["cause"] == "direct" and again)
+                or (true["cause"] == "pslc" and recording.profile_keys["cache"]["mode"] == "pure-slc"),
             }.get(answer["cause"], False)
             found.append((answer["cause"] if both else true["cause"], answer["cause"], answer["confidence"]))
     return found
@@ -133,6 +139,16 @@ def _busy(recording: Recording, phase: dict[str, Any], counter: str) -> float:
     """Share of a phase's time that a counter counts."""
     busy = changes_within(recording, phase["from_bytes"], phase["to_bytes"])[counter]
     return busy / 1e9 * phase["bytes_per_s"] / (phase["to_bytes"] - phase["from_bytes"])
+
+
+def _usually_busy(recording: Recording, phase: dict[str, Any], counter: str) -> float:
+    """The same for most of its bins: the median of their shares."""
+    series = recording.bytes
+    ends = np.cumsum(series["write_bytes"], dtype=np.float64)
+    whole = (ends - series["write_bytes"] >= phase["from_bytes"]) & (ends <= phase["to_bytes"])
+    busy = np.diff(np.append(recording.before[counter], series[counter]).astype(np.float64))[whole]
+    taken = np.diff(np.append(began(recording), series["end_ns"]).astype(np.float64))[whole]
+    return float(np.median(busy[taken > 0] / taken[taken > 0])) if (taken > 0).any() else 0.0
 
 
 def right(found: list[tuple[str, str, float]]) -> float:

@@ -237,6 +237,54 @@ def test_what_the_drive_moved_for_others_is_told_by_its_own_counters() -> None:
     assert causes(replace(DRIVE, others=[0.2, 0.0]), (300, 2000), (1000, 500)) == ["pslc", "fold"]
 
 
+def test_what_is_written_once_others_have_left_is_the_cache_where_a_cliff_follows() -> None:
+    others = replace(DRIVE, others=[0.6, 0.01, 0.01])
+    assert causes(others, (100, 2000), (300, 4000), (1000, 1000)) == ["other", "pslc", "fold"]
+    assert causes(replace(DRIVE, others=[0.6, 0.01]), (100, 2000), (400, 4000)) == ["other", "unknown"]
+
+
+def test_others_for_a_moment_at_the_beginning_do_not_hide_the_cache() -> None:
+    assert causes(replace(DRIVE, others=[0.4, 0.01, 0.01]), (1, 4000), (300, 3000), (1000, 800)) == [
+        "other",
+        "pslc",
+        "fold",
+    ]
+
+
+def waiting(*of: tuple[float, float, float, float], mean_s: float = 1e-3) -> Seen:
+    """A run of ours, and what the longest request of a bin took by phase."""
+    place = Place(0.0, 1000 * GB, 512e3, random=False)
+    return replace(DRIVE, places=[place], waits=list(of), mean_s=[mean_s] * len(of))
+
+
+ALIKE, UNLIKE = (1e-3, 1e-3, 1e-3, 1e-3), (1e-3, 1.1e-3, 1.4e-3, 2e-3)
+
+
+def test_native_cells_let_no_request_wait_longer_than_the_others() -> None:
+    for cache, after, expected in [(ALIKE, ALIKE, "direct"), (ALIKE, UNLIKE, "fold"), (UNLIKE, UNLIKE, "direct")]:
+        assert causes(waiting(cache, after), (100, 3000), (400, 1000)) == ["pslc", expected]
+    # Also where they are slow, where no request at all did.
+    once = (1e-3, 1e-3, 1e-3, 1.2e-3)
+    assert causes(waiting(ALIKE, ALIKE), (60, 3000), (400, 330)) == ["pslc", "direct"]
+    assert causes(waiting(ALIKE, once), (60, 3000), (400, 330)) == ["pslc", "fold"]
+
+
+def test_a_wait_for_a_program_tells_of_the_bits_that_a_cell_takes() -> None:
+    assert causes(waiting((2e-5, 2e-3, 2e-3, 2e-3), mean_s=4e-5), (200, 180)) == ["native"]
+    assert causes(waiting((2e-5, 5e-4, 5e-4, 5e-4), mean_s=4e-5), (200, 180)) == ["pslc"]
+    # Neither what happens now and then nor what many requests under way make of each other does.
+    assert causes(waiting((2e-5, 2e-3, 2e-3, 9e-3), mean_s=4e-5), (200, 180)) == ["pslc"]
+    assert causes(waiting((0.1, 0.1, 0.1, 0.1), mean_s=0.098), (200, 180)) == ["pslc"]
+
+
+def test_random_writes_to_a_full_drive_fold_its_cache_first() -> None:
+    fill, random = Place(0.0, 1000 * GB, 512e3, random=False), Place(1000 * GB, 1000 * GB, 32e3, random=True)
+    seen = replace(DRIVE, places=[fill, random])
+    written = (300, 4000), (1000, 1000), (1060, 500), (2000, 100)
+    assert causes(seen, *written) == ["pslc", "direct", "fold", "gc"]
+    assert causes(seen, *written[:2], (1060, 80), (2000, 100)) == ["pslc", "direct", "gc", "gc"]
+
+
 def test_without_a_capacity_a_flat_curve_tells_nothing() -> None:
     assert causes(Seen(), (300, 4000)) == ["unknown"]
 

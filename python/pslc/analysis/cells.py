@@ -48,6 +48,12 @@ RESTLESS, THRICE = 0.03, 3.0
 DRIFTS, STEADY = 0.004, 0.1
 """Drift, and spread, below which a phase of a whole recording has one speed. What folding leaves depends on how full
 the drive is, so it changes all the time."""
+ALIKE, COMES_AND_GOES = 0.0001, 0.005
+"""Relative difference within which the longest requests of bins took as long, and from which they did not."""
+ONE_BIT_S: Final = 0.65e-3
+"""No program at one bit a cell takes longer."""
+WAITS_LIKE: Final = 0.05
+"""Relative difference of a request from the mean that many under way at once make."""
 DRIFT_SPREADS: Final = 0.34
 """Of a drift, in log speed, so much is spread: half of the middle 68 %."""
 STARTED: Final = 0.1
@@ -75,11 +81,12 @@ def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequen
     place = _place(phase, seen)
     if place is not None and place.random:
         return _at_random(phases, index, seen, place, before)
-    if all(why.cause in BEFORE_THE_CELLS for why in before) or _taken_in(phases[:index], seen, before):
-        return _first(phases[index:], room)
+    fresh = all(why.cause in BEFORE_THE_CELLS for why in before) or _after_others(phases, index, seen, before)
+    if fresh or _taken_in(phases[:index], seen, before):
+        return _by_its_waits(phases, index, seen) or _first(phases[index:], room)
     if phase.bytes_per_s > phases[index - 1].bytes_per_s:
         return _risen(phases, index, room, before)
-    return _fallen(phases, index, room, before, ours=bool(seen.places))
+    return _fallen(phases, index, seen, before)
 
 
 def _taken_in(phases: Sequence[Phase], seen: Seen, before: Sequence[Evidence]) -> bool:
@@ -101,6 +108,12 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
     if seen.capacity_bytes is not None and phase.from_bytes >= WHOLE * seen.capacity_bytes:
         if before and before[-1].cause == "fold" and abs(phase.bytes_per_s / phases[index - 1].bytes_per_s - 1) < LIKE:
             return Evidence("fold", UNSURE, f"nearly as fast as the folding before it, which goes on: {rate}")
+        cached = any(why.cause in ("pslc", "direct", "fold", *HELD) for why in before)
+        if cached and index + 1 < len(phases) and phases[index + 1].bytes_per_s < FOLDING * phase.bytes_per_s:
+            then = mb(phases[index + 1].bytes_per_s)
+            return Evidence(
+                "fold", UNSURE, f"random writes on a full drive while its cache is folded: {rate}, then {then}"
+            )
         return Evidence("gc", LIKELY, f"random writes on a full drive: {rate}")
     asked = place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes)
     behind = _behind(phases, index, seen, before, same_place=asked)
@@ -139,8 +152,35 @@ def _behind(
     # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
     lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
     if lasted and phase.bytes_per_s < CACHE_AGAIN * earlier.bytes_per_s:
-        return _past_the_cache(phases, index, None, ours=bool(seen.places))
+        return _past_the_cache(phases, index, None, seen)
     return None
+
+
+def _after_others(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> bool:
+    """Whether others left the drive before its cache was full: hardly anything was written meanwhile, or the fall
+    behind this phase tells."""
+    if not all(why.cause in (*BEFORE_THE_CELLS, "other") for why in before):
+        return False
+    if phases[index].bytes_per_s > phases[index - 1].bytes_per_s:
+        return _falls(phases, index)
+    return seen.room_bytes is not None and phases[index].from_bytes <= BUFFERS * seen.room_bytes
+
+
+def _falls(phases: Sequence[Phase], index: int) -> bool:
+    """Whether a slower phase follows."""
+    return index + 1 < len(phases) and phases[index + 1].bytes_per_s < CACHE_AGAIN * phases[index].bytes_per_s
+
+
+def _by_its_waits(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
+    """The first phase, where no fall tells what its cells are: where a request of every bin waits as much longer than
+    the others, that is for a program, and it tells of the bits that a cell takes."""
+    if len(phases) > index + 1 or seen.mean_s is None or seen.waits is None:
+        return None
+    _, _, usual, ever = seen.waits[index]
+    if ever > EVEN * usual or usual - (1 + WAITS_LIKE) * seen.mean_s[index] <= ONE_BIT_S:
+        return None
+    because = f"a request waits {1e3 * usual:.2g} ms for a program, longer than one at one bit a cell takes"
+    return Evidence("native", UNSURE, f"{because}: {mb(phases[index].bytes_per_s)}")
 
 
 def _near(phases: Sequence[Phase], seen: Seen, far: Place) -> Phase | None:
@@ -207,15 +247,13 @@ def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: 
         if past and phase.bytes_per_s > (1 + SAME) * max(past):
             return Evidence("native", UNSURE, f"faster than ever past the cache, so nothing is folded: {rise}")
         if earlier is not None and earlier.cause == "direct":
-            return Evidence("native", UNSURE, f"native cells, and what the cache held has been overwritten: {rise}")
+            return Evidence("native", UNSURE, f"native cells, whatever is left in the cache: {rise}")
         return earlier or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
     return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
 
 
-def _fallen(
-    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence], *, ours: bool
-) -> Evidence:
-    phase, was = phases[index], before[-1].cause
+def _fallen(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
+    phase, was, capacity = phases[index], before[-1].cause, seen.room_bytes
     rate = mb(phase.bytes_per_s)
     if was == "native" and all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
         return Evidence("gc", LIKELY, f"native cells from the start, and now their blocks are collected: {rate}")
@@ -231,7 +269,7 @@ def _fallen(
     if index > 1 and before[1].cause in ("direct", "fold"):
         return Evidence(before[1].cause, LIKELY, f"behind the cache, as in phase 2: {rate}")
     fresh = all(why.cause in BEFORE_THE_CELLS for why in before[:-1])
-    return _past_the_cache(phases, index, capacity if fresh else None, ours=ours)
+    return _past_the_cache(phases, index, capacity if fresh else None, seen)
 
 
 def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence]) -> Evidence | None:
@@ -243,21 +281,29 @@ def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence])
     return None
 
 
-def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, *, ours: bool) -> Evidence:
+def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, seen: Seen) -> Evidence:
     """Behind the cliff: native cells while there is room for them, or folding from the start.
+
+    What we recorded ourselves, request by request, tells a drift from noise.
 
     Args:
         capacity: of a drive that was empty; None where nothing is known of its room.
-        ours: recorded by us, request by request, so that a drift can be told from noise.
     """
+    ours = bool(seen.places)
     phase, cache = phases[index], phases[index - 1]
     ratio = phase.bytes_per_s / cache.bytes_per_s
     size = cache.to_bytes
     rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
     if capacity is not None and cache.to_bytes > most_cache(capacity):
         return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
-    once = capacity is None or phase.to_bytes < (2 - WHOLE) * capacity
+    once = seen.capacity_bytes is None or phase.to_bytes < (2 - WHOLE) * seen.capacity_bytes
+    if ratio >= CRAWL and seen.waits_alike(index, ALIKE, always=ratio < LEAST_NATIVE):
+        return Evidence("direct", SURE, f"no request waited longer than the others, as for native cells: {rate}")
     if ours and once and ratio >= LEAST_NATIVE and abs(phase.drift) < DRIFTS and phase.spread < STEADY:
+        if seen.waits_alike(index - 1, ALIKE) and seen.waits_alike(index, COMES_AND_GOES) is False:
+            return Evidence(
+                "fold", UNSURE, f"some requests wait longer than others, unlike those into the cache: {rate}"
+            )
         return Evidence(
             "direct",
             LIKELY if ratio > TRICKLE else UNSURE,
@@ -286,7 +332,7 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
         return Evidence("fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
         return Evidence("fold", GUESSED, f"slower than native cells should be: {rate}")
-    if ours and abs(phase.drift) >= DRIFTS:
+    if ours and once and abs(phase.drift) >= DRIFTS:
         return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
     return Evidence("direct", GUESSED, f"as fast as native cells should be: {rate}")
 

@@ -45,6 +45,8 @@ class Seen:
         places: where the host wrote, in order.
         mean_s, longest_s: mean time of a request, and the usual longest one of a bin, by phase.
         fastest_s: the mean of the bin in which they were answered soonest, by phase.
+        waits: how alike the bins of a phase are in their longest request: what it took in 5, 50, 95 and 100 of 100 of
+            them, in seconds, by phase.
         one_by_one: the host had only one request under way at a time.
         first_s: how much longer the first request took than those after it usually did.
         silent_s: silence of the host before the first request.
@@ -67,6 +69,7 @@ class Seen:
     mean_s: Sequence[float] | None = None
     longest_s: Sequence[float] | None = None
     fastest_s: Sequence[float] | None = None
+    waits: Sequence[tuple[float, float, float, float]] | None = None
     one_by_one: bool = False
     first_s: float | None = None
     silent_s: float | None = None
@@ -109,6 +112,14 @@ class Seen:
         if self.mean_s is None or self.fastest_s is None or not self.mean_s[index]:
             return 0.0
         return 1.0 - self.fastest_s[index] / self.mean_s[index]
+
+    def waits_alike(self, index: int, within: float, *, always: bool = False) -> bool | None:
+        """Whether the longest request of nearly every bin of a phase took as long, `always` of every one; None where
+        that is not known."""
+        if self.waits is None or not self.waits[index][0]:
+            return None
+        least, usual, most, ever = self.waits[index]
+        return most <= (1 + within) * least and (not always or ever <= (1 + within) * usual)
 
     def unevenness(self, index: int) -> float | None:
         """The usual longest request over the mean one, within a phase."""

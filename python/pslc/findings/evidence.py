@@ -28,6 +28,7 @@ SATA_COMMAND_BYTES = 2400.0
 def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
     """What the recording tells of the outside: no counter of the drive's."""
     latencies = [_latencies(recording, phase) for phase in phases]
+    first_s = _first_s(recording, phases[0])
     moved = [_others(recording, phase) for phase in phases]
     others = [other for other in moved if other is not None]
     return Seen(
@@ -36,11 +37,12 @@ def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
         command_bytes=_command_bytes(recording),
         map_bytes=_map_bytes(recording),
         places=_places(recording),
-        mean_s=[mean for mean, _, _ in latencies],
+        mean_s=_without_the_first(recording, [mean for mean, _, _ in latencies], phases[0], first_s),
         longest_s=[longest for _, longest, _ in latencies],
         fastest_s=[fastest for _, _, fastest in latencies],
+        waits=[_waits(recording, phase) for phase in phases],
         one_by_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
-        first_s=_first_s(recording, phases[0]),
+        first_s=first_s,
         silent_s=_silent_s(recording),
         cpu=_cpu(recording, phases),
         buffered=_buffered(recording),
@@ -231,14 +233,45 @@ def _latencies(recording: Recording, phase: Phase) -> tuple[float, float, float]
     """Mean and usual longest time of a request within a phase, and the mean of the bin where they were fastest, in
     seconds; zeros when it has no whole bin."""
     series = recording.bytes
-    written = _written(recording)
-    inside = (written[:-1] >= phase.from_bytes) & (written[1:] <= phase.to_bytes)
+    inside = _whole_bins(recording, phase)
     if not inside.any():
         return 0.0, 0.0, 0.0
     taken, count = series["lat_sum_ns"][inside].astype(np.float64), series["writes"][inside]
-    fastest = float((taken[count > 0] / count[count > 0]).min(initial=np.inf))
+    fastest = float((taken / count).min())
     longest = float(np.median(series["lat_max_ns"][inside]))
-    return float(taken.sum()) / max(float(count.sum()), 1.0) / 1e9, longest / 1e9, fastest / 1e9
+    return float(taken.sum() / count.sum()) / 1e9, longest / 1e9, fastest / 1e9
+
+
+def _without_the_first(recording: Recording, means: list[float], first: Phase, first_s: float | None) -> list[float]:
+    """The mean times of requests, by phase; a drive that slept was waited for once, which tells nothing of the rest."""
+    requests = float(np.interp(first.to_bytes, _written(recording), np.append(0, np.cumsum(recording.bytes["writes"]))))
+    if first_s is None or requests < 2.0:
+        return means
+    return [max(means[0] - max(first_s, 0.0) / requests, 0.0), *means[1:]]
+
+
+def _waits(recording: Recording, phase: Phase) -> tuple[float, float, float, float]:
+    """How long the longest request of a bin took, in 5, 50, 95 and 100 of 100 bins of a phase, in seconds; zeros when
+    it has no whole bin."""
+    longest = recording.bytes["lat_max_ns"][_whole_bins(recording, phase)]
+    if not longest.size:
+        return 0.0, 0.0, 0.0, 0.0
+    least, usual, most, ever = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
+    return float(least), float(usual), float(most), float(ever)
+
+
+def _whole_bins(recording: Recording, phase: Phase) -> NDArray[np.bool_]:
+    """Which bins lie wholly within a phase and have a request."""
+    written = _written(recording)
+    inside = (written[:-1] >= phase.from_bytes) & (written[1:] <= phase.to_bytes)
+    return inside & (recording.bytes["writes"] > 0)
+
+
+def usual_within(recording: Recording, gauge: str, phase: Phase) -> float:
+    """The median of a gauge between two points of the bytes written."""
+    column = np.concatenate([[float(recording.before[gauge])], recording.bytes[gauge].astype(np.float64)])
+    at = np.linspace(phase.from_bytes, phase.to_bytes, 33)
+    return float(np.median(np.interp(at, _written(recording), column)))
 
 
 def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:

@@ -32,6 +32,7 @@ from pslc.findings.evidence import (
     throttled,
     throttled_bytes_per_s,
     under_way,
+    usual_within,
 )
 from pslc.job_options import said
 from pslc.recording import Recording
@@ -223,8 +224,13 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     if "buffer_rise_bytes" in changes:
         changes["buffer_rise_bytes"] = inside(recording, whole)["buffer_rise_bytes"] * (end - begin) / written
     # So is a drive that slept: it woke up for all of them.
-    if "wake_ns_total" in changes:
-        changes["wake_ns_total"] *= seconds * whole.bytes_per_s / written
+    if changes.get("wake_ns_total"):
+        share = (end - begin) / written
+        seconds -= (1.0 - share) * changes["wake_ns_total"] / 1e9
+        changes["wake_ns_total"] *= share
+    # What the cache held for most of a phase tells of it, not what was left of it at the beginning.
+    if "slc_valid_bytes" in changes:
+        changes["slc_valid_bytes"] = usual_within(recording, "slc_valid_bytes", phase)
     written = phase.to_bytes - phase.from_bytes
     facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
     facts["throttled_bytes_per_s"] = throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0))
