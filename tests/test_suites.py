@@ -177,6 +177,16 @@ def test_burst_finds_the_write_buffer(small, size):
     assert found["flushed_s"] > 5 * found["ack_s"]
 
 
+def test_burst_calls_the_range_of_its_bursts_that_and_doubts_a_wide_one(small):
+    from pslc.suites import burst
+
+    found = small("burst", QUICK, controller__write_buffer="4MiB")
+    said = burst.sentences(found | {"buffer_bytes": 8e6, "buffer_bytes_low": 4e6, "buffer_bytes_high": 9e6})
+    assert said[-1] == "Write buffer: about 8.00 MB (4.00 MB to 9.00 MB in single bursts)."
+    wide = found["buffer_bytes_high"] > burst.DIFFER * found["buffer_bytes_low"]
+    assert wide == any("the bursts differ" in doubt for doubt in found["doubts"])
+
+
 def test_burst_says_when_the_buffer_is_never_full(small):
     found = small("burst", QUICK, cache__mode="pure-slc", link="pcie3x1")
     assert found["buffer_bytes"] is None

@@ -260,7 +260,7 @@ def _fallen(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Ev
     if was in ("direct", "native"):
         return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
     if was in ("fold", "gc"):
-        return Evidence("fold", GUESSED, f"folding goes on, with less room: {rate}")
+        return Evidence("fold", _guessed(seen), f"folding goes on, with less room: {rate}")
     again = capacity is not None and phase.to_bytes >= WHOLE * capacity
     # Where the host comes round again, a rise tells of old data that died rather than of folding that ended.
     if index + 1 < len(phases) and phases[index + 1].bytes_per_s > phase.bytes_per_s and not again:
@@ -327,14 +327,19 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
                 return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
         if min(phase.to_bytes, capacity) > MOST_SPARE * capacity - (LEAST_BITS - 1) * size:
             because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
-            return Evidence("fold", GUESSED if ratio > NATIVE_LIKE else SURE, because)
+            return Evidence("fold", _guessed(seen) if ratio > NATIVE_LIKE else SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
         return Evidence("fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
     if ratio < TRICKLE:
-        return Evidence("fold", GUESSED, f"slower than native cells should be: {rate}")
+        return Evidence("fold", _guessed(seen), f"slower than native cells should be: {rate}")
     if ours and once and abs(phase.drift) >= DRIFTS:
         return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
-    return Evidence("direct", GUESSED, f"as fast as native cells should be: {rate}")
+    return Evidence("direct", _guessed(seen), f"as fast as native cells should be: {rate}")
+
+
+def _guessed(seen: Seen) -> float:
+    """How often a guess is right: of what we recorded ourselves more often, as its phases have no noise."""
+    return UNSURE if seen.places else GUESSED
 
 
 def _restless(phase: Phase, cache: Phase) -> bool:

@@ -29,6 +29,8 @@ PAUSE_S = 0.1
 """Long enough for a buffer to be programmed, too short for a drive to call it idle."""
 HELD_UP = 0.7
 """A drive whose cells take this share of the link's speed never fills its buffer."""
+DIFFER = 1.5
+"""The largest burst over the smallest, from which their median is a rough answer."""
 KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write of a burst"}
 
 
@@ -131,6 +133,14 @@ def findings(recording: Recording) -> Findings:
         ]
         return found
     low, high = min(found["bursts"]), max(found["bursts"])
+    if high > DIFFER * low:
+        held_each = f"{words.size(low)} to {words.size(high)}"
+        found["doubts"] = [
+            Doubt(
+                "bursts-differ",
+                f"the bursts differ, {held_each}: the cells did something else meanwhile, so this is rough",
+            )
+        ]
     found |= {"buffer_bytes": float(np.median(found["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
     return found
 
@@ -165,8 +175,8 @@ def sentences(findings: Findings) -> list[str]:
     size, low, high = findings["buffer_bytes"], findings["buffer_bytes_low"], findings["buffer_bytes_high"]
     if size is not None and low is not None and high is not None:
         ends = words.size(low), words.size(high)
-        between = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
-        said.append(f"Write buffer: {words.size(size)}{between}.")
+        between = f" ({ends[0]} to {ends[1]} in single bursts)" if ends[0] != ends[1] else ""
+        said.append(f"Write buffer: about {words.size(size)}{between}.")
     return said
 
 
