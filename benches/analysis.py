@@ -28,13 +28,14 @@ from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
 TRACES = 60
-"""Curves, logs of each shape, and jobs."""
+"""Curves, and logs of each shape."""
 UNTUNED = 50000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 HIDDEN = 7000
 """The same of the drives for `recovery`."""
-FILLS, DRIVES = 200, 100
-"""Simulated fills that something else decides too, and drives for `recovery`, where the count is not given."""
+FILLS, JOBS, DRIVES = 200, 200, 100
+"""Simulated fills that something else decides too, random jobs, and drives for `recovery`, where the count is not
+given."""
 CLOSE, GROSS = 0.01, 0.05
 """Errors of the border, as shares of the capacity."""
 
@@ -188,7 +189,7 @@ def main() -> None:
         curves = {name: pool.submit(judge, make, range(count)) for name, make in CASES.items()}
         logs = {shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + count)) for shape in SHAPES}
         fills = list(pool.map(truth.one, range(UNTUNED, UNTUNED + (given or FILLS)), chunksize=5))
-        jobs = list(pool.map(explained_job, range(UNTUNED, UNTUNED + count), chunksize=5))
+        jobs = list(pool.map(explained_job, range(UNTUNED, UNTUNED + (given or JOBS)), chunksize=5))
         drives = range(HIDDEN, HIDDEN + (given or DRIVES))
         hidden = {
             name: list(pool.map(recovery.one, drives, [name == "quick"] * len(drives), chunksize=5))
@@ -203,10 +204,8 @@ def main() -> None:
     print("\nIdle recovery, on random drives (target: threshold and rate held in 85 to 97 %):\n")
     print(recovery.table(hidden))
     found = [phase for job in jobs for phase in job]
-    print(
-        f"\n{right(found):.1%} of the {len(found)} phases of {count} random jobs on random drives are explained right"
-    )
-    print("from outside (target 95 %):\n")
+    print(f"\n{right(found):.1%} of the {len(found)} phases of {len(jobs)} random jobs on random drives are explained")
+    print("right from outside (target 95 %):\n")
     print(matrix(found))
     print("\nHow often a cause of each confidence is right, in the logs and in the jobs (target: within 5 points):\n")
     print(

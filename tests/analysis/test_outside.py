@@ -303,6 +303,12 @@ def test_drives_of_the_library_are_explained_from_outside_as_by_their_counters(d
     assert [phase["cause"] for phase in outside] == [phase["cause"] for phase in recording.findings["phases"]]
 
 
+@pytest.mark.parametrize(("seed", "phase", "cause"), [(40323, 0, "link"), (40482, 0, "link"), (40289, -1, "native")])
+def test_counters_tell_of_most_of_a_phase_that_begins_otherwise(seed: int, phase: int, cause: str) -> None:
+    """Two drives that had to wake up, and one whose cache held something when the host came round again."""
+    assert [run.findings["phases"][phase]["cause"] for run in recordings([seed])] == [cause]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("count", [12, pytest.param(90, marks=pytest.mark.slow)])
 def test_random_jobs_on_random_drives_are_mostly_explained_right(count: int) -> None:

@@ -48,8 +48,8 @@ RESTLESS, THRICE = 0.03, 3.0
 DRIFTS, STEADY = 0.004, 0.1
 """Drift, and spread, below which a phase of a whole recording has one speed. What folding leaves depends on how full
 the drive is, so it changes all the time."""
-ALIKE, COMES_AND_GOES = 0.0001, 0.005
-"""Relative difference within which the longest requests of bins took as long, and from which they did not."""
+ALIKE: Final = 0.0001
+"""Relative difference within which the longest requests of nearly all bins took as long."""
 ONE_BIT_S: Final = 0.65e-3
 """No program at one bit a cell takes longer."""
 WAITS_LIKE: Final = 0.05
@@ -299,11 +299,11 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
     once = seen.capacity_bytes is None or phase.to_bytes < (2 - WHOLE) * seen.capacity_bytes
     if ratio >= CRAWL and seen.waits_alike(index, ALIKE, always=ratio < LEAST_NATIVE):
         return Evidence("direct", SURE, f"no request waited longer than the others, as for native cells: {rate}")
+    uneven = ours and once and seen.waits_alike(index - 1, ALIKE) and seen.waits_alike(index, ALIKE) is False
+    comes_and_goes = f"some requests wait longer than others, unlike those into the cache: {rate}"
     if ours and once and ratio >= LEAST_NATIVE and abs(phase.drift) < DRIFTS and phase.spread < STEADY:
-        if seen.waits_alike(index - 1, ALIKE) and seen.waits_alike(index, COMES_AND_GOES) is False:
-            return Evidence(
-                "fold", UNSURE, f"some requests wait longer than others, unlike those into the cache: {rate}"
-            )
+        if uneven:
+            return Evidence("fold", UNSURE, comes_and_goes)
         return Evidence(
             "direct",
             LIKELY if ratio > TRICKLE else UNSURE,
@@ -334,6 +334,8 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
         return Evidence("fold", _guessed(seen), f"slower than native cells should be: {rate}")
     if ours and once and abs(phase.drift) >= DRIFTS:
         return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
+    if uneven:
+        return Evidence("fold", UNSURE, comes_and_goes)
     return Evidence("direct", _guessed(seen), f"as fast as native cells should be: {rate}")
 
 
