@@ -11,6 +11,7 @@ from benches.small import PROFILE
 import pslc
 from pslc import suites, view
 from pslc.report import page, terminal
+from pslc.suites import burst, recovery
 from pslc.targets.region import Scope
 from pslc.targets.target import RealOptions
 
@@ -170,6 +171,20 @@ def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small
     assert "in one place" in found["doubts"][0]
 
 
+def test_recovery_says_that_some_never_comes_back_only_where_its_interval_does():
+    found = {
+        "cache_bytes": 3.09e9, "idle_threshold_s": 1.1, "idle_threshold_s_low": 1.0, "idle_threshold_s_high": 1.2,
+        "migration_bytes_per_s": 139e6, "migration_bytes_per_s_low": 138e6, "migration_bytes_per_s_high": 140e6,
+        "residue_bytes": 75e6, "residue_bytes_low": 23e6, "residue_bytes_high": 128e6,
+    }  # fmt: skip
+    assert recovery.sentences(found)[1:] == ["All of it is back after 22.8 s.", "Idle time frees all 3.09 GB."]
+    found |= {"residue_bytes": 200e6, "residue_bytes_low": 150e6}
+    assert recovery.sentences(found)[1:] == [
+        "All that comes back is back after 21.9 s.",
+        "200 MB of 3.09 GB never come back.",
+    ]
+
+
 @pytest.mark.parametrize("size", ["4MiB", "12MiB"])
 def test_burst_finds_the_write_buffer(small, size):
     found = small("burst", controller__write_buffer=size)
@@ -178,8 +193,6 @@ def test_burst_finds_the_write_buffer(small, size):
 
 
 def test_burst_calls_the_range_of_its_bursts_that_and_doubts_a_wide_one(small):
-    from pslc.suites import burst
-
     found = small("burst", QUICK, controller__write_buffer="4MiB")
     said = burst.sentences(found | {"buffer_bytes": 8e6, "buffer_bytes_low": 4e6, "buffer_bytes_high": 9e6})
     assert said[-1] == "Write buffer: about 8.00 MB (4.00 MB to 9.00 MB in single bursts)."

@@ -37,6 +37,8 @@ LITTLE = 0.03
 """Share of the cache that is as good as nothing."""
 GRAIN = 0.003
 """Share of the cache to which a border is known: it lies between two bins."""
+LEFT = 0.02
+"""Share of the cache of which it is said that it never comes back, where the interval tells of as much."""
 ALL = 0.97
 """Share of the most that came back that is as good as all of it."""
 LONGER = 1.2
@@ -311,16 +313,19 @@ def sentences(findings: Findings) -> list[str]:
     most = findings["idle_threshold_s_high"] or threshold
     first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
     said = [f"{first}."]
+    least_left = findings["residue_bytes_low"]
+    stays = least_left is not None and least_left >= LEFT * cache
     low, high = findings["migration_bytes_per_s_low"], findings["migration_bytes_per_s_high"]
     if rate is not None and low is not None and high is not None:
         within = f"{words.speed(low)} to {words.speed(high)}"
         whole = threshold + (cache - (residue or 0.0)) / rate
-        said = [f"{first}, at {words.speed(rate)} ({within}).", f"All of it is back after {words.span(whole)}."]
+        what = "All that comes back is" if stays else "All of it is"
+        said = [f"{first}, at {words.speed(rate)} ({within}).", f"{what} back after {words.span(whole)}."]
     elif low is not None:
         said = [f"{first}, at {words.speed(low)} or more."]
     if residue is not None:
         left = f"{words.size(residue)} of {words.size(cache)} never come back."
-        said.append(f"Idle time frees all {words.size(cache)}." if residue < 0.02 * cache else left)
+        said.append(left if stays else f"Idle time frees all {words.size(cache)}.")
     return said
 
 
