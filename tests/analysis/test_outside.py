@@ -196,6 +196,8 @@ def test_far_apart_at_once_it_takes_a_drive_without_dram_to_be_the_map() -> None
     # All requests alike: whatever limits, none of them had to wait for a page of the map that others did not need.
     alike = replace(far, map_bytes=2 * GB, mean_s=[100e-6], longest_s=[105e-6])
     assert causes(alike, (3, 150)) == ["pslc"]
+    # Unless the speed comes and goes: in a long queue all wait alike.
+    assert causes_from_outside([replace(phases((3, 150))[0], spread=0.1)], alike)[0].cause == "map"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ MAPPED_BY_A_PAGE: Final = 64e3
 """Requests of this size and more cost less than a tenth of themselves in reads of the map, a page of it for each."""
 EVEN: Final = 1.1
 """The longest request over the mean one, below which none waited for more than the others."""
+HITS_AND_MISSES: Final = 0.05
+"""Spread of the speed of random writes above which some find their piece of the map at hand and others do not, though
+in a long queue all wait alike."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
 GUESSED, UNSURE, LIKELY, SURE = 0.75, 0.88, 0.95, 0.98
@@ -127,7 +130,8 @@ def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, be
             known = LIKELY if seen.map_bytes is None else SURE
             return Evidence("map", known, f"{far}, and {mb(near.bytes_per_s)} where the map was at hand")
         uneven = seen.unevenness(index)
-        if near is None and seen.map_bytes is not None and (uneven is None or uneven > EVEN):
+        waited = uneven is None or uneven > EVEN or phase.spread > HITS_AND_MISSES
+        if near is None and seen.map_bytes is not None and waited:
             held = f"of which the controller has {gb(seen.map_bytes)} mapped at hand"
             return Evidence("map", LIKELY, f"far apart on a drive without DRAM: {far}, {held}")
     if seen.capacity_bytes is not None and phase.to_bytes <= LITTLE * seen.capacity_bytes:
