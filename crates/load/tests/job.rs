@@ -112,7 +112,6 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         ("[a]\nrate=1m\nrate_iops=7", "my.fio:3: ", "there is a rate, too", ""),
         ("[a]\nrate_min=1m\nrate_iops_min=7", "my.fio:3: ", "there is a rate_min, too", "one of them"),
         ("[a]\nrate=1m\nratemin=2m", "my.fio:3: ", "2097152 a second at least, and 1048576 at most", ""),
-        ("[a]\nzonesize=1m", "my.fio:2: ", "there are no zones", "zonemode=strided"),
         ("[a]\nzonemode=strided", "my.fio:2: ", "no zonesize", "zonesize=64m"),
         ("[a]\nwait_for=b\n[b]", "my.fio:1: ", "there is no job b before a", "first"),
         ("[a]\nioengine=io_uring\niodepth=0", "my.fio:3: ", "from 1 to 65536", ""),
@@ -122,7 +121,7 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         ("[a]\noffset=18446744073709551615\nnumjobs=9\noffset_increment=4t", "my.fio:2: ", "end past", ""),
         ("[a]\nruntime=9999999999", "my.fio:2: ", "too long", "1000d"),
         ("[a]\nrate=1,2,3,4", "my.fio:2: ", "more than three values", ""),
-        ("[a]\nbssplit=4k/60:64k/30", "my.fio:2: ", "shares of 90 percent", "100 in sum"),
+        ("[a]\nbssplit=4k/60:64k/50:1m", "my.fio:2: ", "shares of 110 percent", "100 in sum"),
         ("[a]\nbsrange=4k", "my.fio:2: ", "is no range", "4k-64k"),
         ("[a]\nrandom_distribution=pareto:1", "my.fio:2: ", "pareto's share is 1", "above 0 and below 1"),
         ("[a]\npercentage_random=101", "my.fio:2: ", "is not a whole number from 0 to 100", ""),
@@ -177,6 +176,22 @@ fn words_mean_what_they_mean_to_fio() {
     // Ranges go up, whichever way they are written, and a split wins over them.
     assert_eq!(one("bsrange=64k-4k").sizes.read, Sizes::Range(4096, 65_536));
     assert_eq!(one("bssplit=4k/10:64k/90\nbs=1m\nbsrange=1m-2m").bs.write, 65_536);
+    // A split of one direction leaves the others as they were, its shares need not come to 100, and it has no ranges.
+    let job = one("rw=randrw\nbssplit=,4k/10:64k/60:1m/29,");
+    assert_eq!((&job.sizes.read, &job.sizes.trim), (&Sizes::One(4096), &Sizes::One(4096)));
+    assert_eq!(job.sizes.write, Sizes::Split(vec![(4096, 10), (1 << 20, 29), (65_536, 60)]));
+    let job = one("bssplit=16k/75:20k-28k/25");
+    assert_eq!(job.sizes.read, Sizes::Split(vec![(20_480, 25), (16_384, 75)]));
+    assert_eq!(job.notes, ["bssplit has no ranges: 20k-28k is 20k, as fio reads it"]);
+    // A zonesize alone makes zones; zonemode=none does not.
+    assert!(one("size=1g\nzonesize=64m\nzoneskip=1g").strided.is_some());
+    assert!(one("size=1g\nzonemode=none\nzonesize=64m").strided.is_none());
+    // libaio has other names, and a library is an engine of its own.
+    assert_eq!(one("ioengine=aio\niodepth=8").iodepth, 8);
+    assert!(read("[a]\nioengine=./my_engine.so").unwrap_err().contains("a program of its own"));
+    // A trim moves no data, so it may be larger than any read.
+    assert_eq!(one("rw=trim\nbs=2g").bs.trim, 2 << 30);
+    assert!(read("[a]\nrw=trimwrite\nbs=2g").unwrap_err().contains("2147483648 bytes"));
     assert_eq!(one("exitall\nexit_what=all").exit_what, ExitWhat::All);
     // What asks for nothing is not refused.
     one("zonemode=none\nverify_only=0\nlatency_target=0\nfile_append=0");

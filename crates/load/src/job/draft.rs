@@ -31,7 +31,8 @@ pub struct Draft {
     pub files: Option<String>,
     pub rate: Option<String>,
     pub rate_min: Option<String>,
-    pub strided: bool,
+    /// What `zonemode` says.
+    pub strided: Option<bool>,
     pub zone_size: Option<String>,
     pub zone_range: Option<String>,
     pub zone_skip: Option<String>,
@@ -139,7 +140,7 @@ impl Draft {
             files: None,
             rate: None,
             rate_min: None,
-            strided: false,
+            strided: None,
             zone_size: None,
             zone_range: None,
             zone_skip: None,
@@ -222,9 +223,25 @@ impl Draft {
             job.sizes = block_range(text, kb_base).map_err(|what| ("bsrange", what))?;
         }
         if let Some(text) = &self.bssplit {
-            job.sizes = block_split(text, kb_base).map_err(|what| ("bssplit", what))?;
+            let split = block_split(text, job.sizes.clone(), kb_base).map_err(|what| ("bssplit", what))?;
+            let ranges: Vec<String>;
+            (job.sizes, ranges) = split;
+            if let Some(first) = ranges.first() {
+                let size = first.split('-').next().unwrap_or(first);
+                job.notes.push(format!("bssplit has no ranges: {first} is {size}, as fio reads it"));
+            }
         }
         job.bs = job.sizes.each(Sizes::most);
+        // A trim moves no data.
+        let largest = if job.rw.mix == Mix::Trim { 0 } else { job.largest() };
+        if largest > 1 << 30 {
+            let option = match (&self.bssplit, &self.bsrange) {
+                (Some(_), _) => "bssplit",
+                (None, Some(_)) => "bsrange",
+                (None, None) => "bs",
+            };
+            return Err((option, Wrong::hinted(format!("{largest} bytes"), "at most 1g, but for trims")));
+        }
         job.align = job.sizes.each(Sizes::least);
         if let Some(text) = self.ba.as_ref().filter(|_| job.rw.random) {
             job.align = by_kind(text, job.align, |text| block(text, kb_base)).map_err(|what| ("ba", what))?;
@@ -271,14 +288,12 @@ impl Draft {
         );
         let job = &mut self.job;
         match (self.strided, bytes) {
-            (false, 0) => return Ok(()),
-            (false, _) => {
-                return Err(("zonesize", Wrong::hinted("there are no zones", "zonemode=strided makes them")));
-            }
-            (true, 0) => {
+            (Some(true), 0) => {
                 return Err(("zonemode", Wrong::hinted("strided, and no zonesize", "zonesize=64m")));
             }
-            _ => {}
+            // A zonesize alone makes zones.
+            (Some(true) | None, 1..) => {}
+            _ => return Ok(()),
         }
         if !matches!(job.distribution, Distribution::Uniform | Distribution::Zoned(_)) {
             let wrong = "fio draws over the whole size from the beginning of each zone on";

@@ -73,8 +73,8 @@ pub const ENGINES: &[(&[&str], Engine)] = &[
     (&["mtd", "pmemblk", "dev-dax", "libpmem", "libcufile"], Other("it is for memory, not for drives")),
     (&["sg"], Other("it sends SCSI commands; libaio makes the same reads and writes")),
     (&["xnvme"], Other("it needs a library of its own; io_uring makes the same reads and writes")),
-    (&["external", "cpp_null"], Other("it is a program of its own")),
-    (&["guasi", "syslet-rw", "binject"], Other("fio no longer has it")),
+    (&["external", "cpp_null", "spdk", "spdk_bdev"], Other("it is a program of its own")),
+    (&["guasi", "syslet-rw", "binject", "fusion-aw-sync"], Other("fio no longer has it")),
 ];
 
 /// Options of engines that are not run, and whose they are.
@@ -136,8 +136,12 @@ pub fn option(name: &str) -> Option<&'static str> {
     OPTIONS.iter().find(|(names, _)| names.contains(&name)).map(|&(_, whose)| whose)
 }
 
-/// Look up an engine by its name; what follows a colon belongs to it.
+/// Look up an engine by its name; what follows a colon belongs to it. fio takes `aio` and `linuxaio`, whatever follows
+/// them, for `libaio`.
 pub fn find(name: &str) -> Option<Engine> {
     let name = name.split(':').next().unwrap_or(name);
+    // The path of a library is an external engine.
+    let name = if name.contains('/') { "external" } else { name };
+    let name = if name.starts_with("aio") || name.starts_with("linuxaio") { "libaio" } else { name };
     ENGINES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, engine)| engine)
 }

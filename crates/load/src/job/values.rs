@@ -41,7 +41,8 @@ fn number(text: &str) -> Option<(u64, &str)> {
 pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, Wrong> {
     let wrong = || Wrong::hinted(format!("\"{text}\" is no size"), "4k, 1m, 20g or 50%");
     let (number, suffix) = number(text).ok_or_else(wrong)?;
-    if suffix == "%" {
+    // As in a template of Python's.
+    if matches!(suffix, "%" | "%%") {
         return match number {
             0..=100 => Ok((whole as u128 * number as u128 / 100) as u64),
             _ => Err(Wrong::hinted(format!("{text} is more than all of it"), "at most 100%")),
@@ -70,7 +71,7 @@ pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, Wrong> {
 
 /// The percentage that a size is given as.
 pub fn percentage(text: &str) -> Option<u64> {
-    number(text).and_then(|(number, suffix)| (suffix == "%").then_some(number.min(100)))
+    number(text).and_then(|(number, suffix)| matches!(suffix, "%" | "%%").then_some(number.min(100)))
 }
 
 /// Of no use beyond, and far from the end of the clock.
@@ -79,33 +80,53 @@ const LONGEST: Nanos = Nanos::from_secs(1000 * 86_400);
 /// The size of a request.
 pub fn block(text: &str, kb_base: u64) -> Result<u32, Wrong> {
     match size(text, 0, kb_base)? {
-        n if n % 512 == 0 && (512..=1 << 30).contains(&n) => Ok(n as u32),
+        n if n % 512 == 0 && (512..1 << 32).contains(&n) => Ok(n as u32),
         n if text.to_ascii_lowercase().ends_with("ib") => Err(Wrong::hinted(
             format!("{n} bytes, which fio takes {text} for"),
             text.trim_end_matches(['i', 'b', 'I', 'B']),
         )),
-        n => Err(Wrong::hinted(format!("{n} bytes"), "a multiple of 512 from 512 to 1g")),
+        n => Err(Wrong::hinted(format!("{n} bytes"), "a multiple of 512 from 512 to 1g, 4g for trims")),
     }
 }
 
-/// `4k/60:64k/40`: sizes and shares in percent, also one list each for reads, writes and trims. Sizes without a share
-/// divide evenly what the others leave.
-pub fn block_split(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
+/// `4k/60:64k/40`: sizes and shares in percent, also one list each for reads, writes and trims; an empty one keeps what
+/// there was. Sizes without a share divide evenly what the others leave. As in fio, the largest share takes what is
+/// missing to 100, and of `4k-8k` the 4k counts; such sizes come back, too.
+pub fn block_split(
+    text: &str,
+    before: ByKind<Sizes>,
+    kb_base: u64,
+) -> Result<(ByKind<Sizes>, Vec<String>), Wrong> {
+    let mut ranges = Vec::new();
     let list = |text: &str| {
         let mut found: Vec<(u32, Option<u32>)> = Vec::new();
-        for part in text.split(':') {
+        // fio's list ends with its first empty part.
+        for part in text.split(':').take_while(|part| !part.is_empty()) {
             let (bs, share) = part.split_once('/').unwrap_or((part, ""));
-            let share = if share.is_empty() { None } else { Some(count(share, 0, 100)? as u32) };
-            found.push((block(bs.trim(), kb_base)?, share));
+            let share = if share.is_empty() { 0 } else { count(share.trim_end_matches('.'), 0, 100)? };
+            let one = bs.split('-').next().unwrap_or(bs);
+            if one != bs {
+                ranges.push(bs.to_string());
+            }
+            found.push((block(one.trim(), kb_base)?, (share > 0).then_some(share as u32)));
         }
-        let mut split = shares(text, found)?;
+        let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
+        let mut split = match found.iter().all(|(_, share)| share.is_some()) {
+            true => found.into_iter().map(|(size, share)| (size, share.unwrap_or(0))).collect(),
+            false if said > 100 => return Err(more_than_all(text, said)),
+            false => shares(text, found)?,
+        };
         split.sort_by_key(|&(_, share)| share);
         Ok(match split[..] {
             [(size, _)] => Sizes::One(size),
             _ => Sizes::Split(split),
         })
     };
-    lists(text, list)
+    Ok((lists(text, Some(before), list)?, ranges))
+}
+
+fn more_than_all(text: &str, said: u32) -> Wrong {
+    Wrong::hinted(format!("\"{text}\" has shares of {said} percent"), "100 in sum")
 }
 
 /// Fill in the shares that were left out; 100 in sum.
@@ -113,7 +134,7 @@ fn shares<T>(text: &str, found: Vec<(T, Option<u32>)>) -> Result<Vec<(T, u32)>, 
     let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
     let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
     if said > 100 || (open == 0 && said < 100) {
-        return Err(Wrong::hinted(format!("\"{text}\" has shares of {said} percent"), "100 in sum"));
+        return Err(more_than_all(text, said));
     }
     let (mut rest, mut left) = (100 - said, open);
     let filled = found.into_iter().map(|(what, share)| {
@@ -129,7 +150,7 @@ fn shares<T>(text: &str, found: Vec<(T, Option<u32>)>) -> Result<Vec<(T, u32)>, 
 
 /// `4k-64k`: from the one to the other in steps of the smaller; also one range each for reads, writes and trims.
 pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
-    lists(text, |text| {
+    lists(text, None, |text| {
         let Some((one, other)) = text.split_once(['-', ':']) else {
             return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
         };
@@ -141,14 +162,26 @@ pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
     })
 }
 
-/// One list each for reads, writes and trims; the last stands for those that are left out.
-fn lists<T: Clone>(text: &str, list: impl Fn(&str) -> Result<T, Wrong>) -> Result<ByKind<T>, Wrong> {
-    let lists = text.split(',').map(|text| list(text.trim())).collect::<Result<Vec<_>, _>>()?;
-    let at = |kind: usize| lists[kind.min(lists.len() - 1)].clone();
-    match lists.len() {
-        1..=3 => Ok(ByKind { read: at(0), write: at(1), trim: at(2) }),
-        _ => Err(format!("\"{text}\" has more than three lists: reads, writes, trims").into()),
+/// One list each for reads, writes and trims; the last stands for those that are left out. An empty one keeps what was
+/// `before`, where there may be one.
+fn lists<T: Clone>(
+    text: &str,
+    before: Option<ByKind<T>>,
+    mut list: impl FnMut(&str) -> Result<T, Wrong>,
+) -> Result<ByKind<T>, Wrong> {
+    let texts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if texts.len() > 3 {
+        return Err(format!("\"{text}\" has more than three lists: reads, writes, trims").into());
     }
+    let mut at = |kind: usize, before: Option<T>| match (texts[kind.min(texts.len() - 1)], before) {
+        ("", Some(before)) => Ok(before),
+        (text, _) => list(text),
+    };
+    let [read, write, trim] = match before {
+        Some(before) => before.array().map(Some),
+        None => [None, None, None],
+    };
+    Ok(ByKind { read: at(0, read)?, write: at(1, write)?, trim: at(2, trim)? })
 }
 
 /// A time; a bare number is in `unit`.
@@ -308,7 +341,7 @@ pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
         },
         "zoned" | "zoned_abs" => {
             let absolute = word == "zoned_abs";
-            let zones = lists(after, |text| zones(text, absolute, kb_base))?;
+            let zones = lists(after, None, |text| zones(text, absolute, kb_base))?;
             Ok(Distribution::Zoned(Box::new(zones)))
         }
         _ => Err(wrong()),
