@@ -374,3 +374,46 @@ def test_fio_and_pslc_make_the_same_requests(case: Case, folder: Path):
 @given(case=cases())
 def test_fio_and_pslc_make_the_same_requests_of_300_jobs(case: Case, folder: Path):
     check(case, folder)
+
+
+VERIFYING = [
+    "rw=write",
+    "rw=write\nloops=2",
+    "rw=randwrite\nloops=2\nioengine=libaio\niodepth=4",
+    "rw=randwrite\nnorandommap",
+    "rw=randwrite\nnorandommap\nbssplit=4k/50:16k/50\nrandom_distribution=zipf:1.2",
+    "rw=rw",
+    "rw=randrw\nioengine=libaio\niodepth=4",
+    "rw=write\ndo_verify=0",
+]
+
+
+@pytest.mark.parametrize("options", VERIFYING)
+def test_what_was_written_is_verified_as_fio_does(options: str, folder: Path):
+    path = folder / "data.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(FILE))
+    words = [line.partition("=")[::2] for line in options.splitlines()]
+    case = Case({"bs": "4k", "size": "1m", "verify": "crc32c"} | dict(words), False, False, False, False)
+    for requests in (by_fio(case, path), by_pslc(case, path)):
+        assert requests
+        found = verified(case, requests)
+        assert found == (0 if "do_verify" in options else int(case.options.get("loops", "1")))
+
+
+def verified(case: Case, requests: list[Request]) -> int:
+    """How many times what was written is read again: in the order of the writes under a random map; else by address,
+    each block once."""
+    passes, written, at = 0, [], 0
+    mixed = case.options["rw"].endswith("rw")
+    while at < len(requests):
+        what, offset, length = requests[at]
+        at += 1
+        if what == "write":
+            written = [r for r in written if r[0] + r[1] <= offset or offset + length <= r[0]] + [(offset, length)]
+        expected = written if "norandommap" not in case.options and "rand" in case.options["rw"] else sorted(written)
+        reads = [r[1:] for r in requests[at : at + len(expected)] if r[0] == "read"]
+        last = at + len(expected) == len(requests) if mixed else at < len(requests) and requests[at][0] == "read"
+        if written and last:
+            assert reads == expected
+            passes, written, at = passes + 1, [], at + len(expected)
+    return passes

@@ -112,6 +112,7 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         ("[a]\nrate=1m\nrate_iops=7", "my.fio:3: ", "there is a rate, too", ""),
         ("[a]\nrate_min=1m\nrate_iops_min=7", "my.fio:3: ", "there is a rate_min, too", "one of them"),
         ("[a]\nrate=1m\nratemin=2m", "my.fio:3: ", "2097152 a second at least, and 1048576 at most", ""),
+        ("[a]\nzonesize=1m", "my.fio:2: ", "there are no zones", "zonemode=strided"),
         ("[a]\nzonemode=strided", "my.fio:2: ", "no zonesize", "zonesize=64m"),
         ("[a]\nwait_for=b\n[b]", "my.fio:1: ", "there is no job b before a", "first"),
         ("[a]\nioengine=io_uring\niodepth=0", "my.fio:3: ", "from 1 to 65536", ""),
@@ -183,9 +184,6 @@ fn words_mean_what_they_mean_to_fio() {
     let job = one("bssplit=16k/75:20k-28k/25");
     assert_eq!(job.sizes.read, Sizes::Split(vec![(20_480, 25), (16_384, 75)]));
     assert_eq!(job.notes, ["bssplit has no ranges: 20k-28k is 20k, as fio reads it"]);
-    // A zonesize alone makes zones; zonemode=none does not.
-    assert!(one("size=1g\nzonesize=64m\nzoneskip=1g").strided.is_some());
-    assert!(one("size=1g\nzonemode=none\nzonesize=64m").strided.is_none());
     // libaio has other names, and a library is an engine of its own.
     assert_eq!(one("ioengine=aio\niodepth=8").iodepth, 8);
     assert!(read("[a]\nioengine=./my_engine.so").unwrap_err().contains("a program of its own"));

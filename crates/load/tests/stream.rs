@@ -13,6 +13,48 @@ fn all(options: &str, seed: u64) -> Vec<Request> {
     stream.collect()
 }
 
+/// Requests up to each stop for what is verified.
+fn stretches(options: &str) -> Vec<Vec<Request>> {
+    let job = jobs(&format!("[a]\nverify=md5\n{options}")).remove(0);
+    let mut stream = Stream::new(&job, 0, 0, 1).checked(&job);
+    let mut found = vec![stream.by_ref().collect::<Vec<_>>()];
+    while stream.resume() {
+        found.push(stream.by_ref().collect());
+    }
+    found
+}
+
+#[test]
+fn each_pass_is_read_again_behind_it() {
+    let places = |of: &[Request], op: Op| -> Vec<(u64, u32)> {
+        of.iter().filter(|request| request.op == op).map(|request| (request.offset, request.len)).collect()
+    };
+    for options in
+        ["rw=write\nloops=3", "rw=randwrite\nloops=3\nfsync=8", "rw=randrw\nloops=3", "rw=randtrimwrite"]
+    {
+        let found = stretches(&format!("{options}\nbs=4k\nsize=1m"));
+        assert_eq!(found.len(), if options.contains("loops") { 6 } else { 2 }, "{options}");
+        for pair in found.chunks(2) {
+            assert!(pair[1].iter().all(|request| request.op == Op::Read && !request.fua));
+            assert_eq!(places(&pair[0], Op::Write), places(&pair[1], Op::Read), "{options}");
+        }
+    }
+    // Without a map blocks may be written twice: the newest counts, and what it overlaps is gone.
+    for options in ["norandommap", "norandommap\nbssplit=4k/50:16k/50", "random_distribution=zipf:1.2"] {
+        let found = stretches(&format!("rw=randwrite\nsize=1m\n{options}"));
+        let mut left: Vec<(u64, u32)> = Vec::new();
+        for (at, len) in places(&found[0], Op::Write) {
+            left.retain(|&(old, length)| old + length as u64 <= at || at + len as u64 <= old);
+            left.push((at, len));
+        }
+        left.sort();
+        assert_eq!(places(&found[1], Op::Read), left, "{options}");
+        assert!(left.len() < found[0].len());
+    }
+    // Without a verify nothing is.
+    assert_eq!(stretches("rw=write\nsize=1m\ndo_verify=0").len(), 1);
+}
+
 #[test]
 fn a_job_of_files_takes_each_once_and_each_in_sequence() {
     let requests = all("rw=randwrite\nbs=64k\nsize=16m\nfiles=1m", 1);

@@ -31,8 +31,7 @@ pub struct Draft {
     pub files: Option<String>,
     pub rate: Option<String>,
     pub rate_min: Option<String>,
-    /// What `zonemode` says.
-    pub strided: Option<bool>,
+    pub strided: bool,
     pub zone_size: Option<String>,
     pub zone_range: Option<String>,
     pub zone_skip: Option<String>,
@@ -140,7 +139,7 @@ impl Draft {
             files: None,
             rate: None,
             rate_min: None,
-            strided: None,
+            strided: false,
             zone_size: None,
             zone_range: None,
             zone_skip: None,
@@ -288,12 +287,14 @@ impl Draft {
         );
         let job = &mut self.job;
         match (self.strided, bytes) {
-            (Some(true), 0) => {
+            (false, 0) => return Ok(()),
+            (false, _) => {
+                return Err(("zonesize", Wrong::hinted("there are no zones", "zonemode=strided makes them")));
+            }
+            (true, 0) => {
                 return Err(("zonemode", Wrong::hinted("strided, and no zonesize", "zonesize=64m")));
             }
-            // A zonesize alone makes zones.
-            (Some(true) | None, 1..) => {}
-            _ => return Ok(()),
+            _ => {}
         }
         if !matches!(job.distribution, Distribution::Uniform | Distribution::Zoned(_)) {
             let wrong = "fio draws over the whole size from the beginning of each zone on";

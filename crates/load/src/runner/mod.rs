@@ -487,8 +487,7 @@ impl Runner {
         if worker.live > 0 {
             return Ok(0);
         }
-        if let Some(stream) = worker.verify.take().filter(|_| !self.interrupted) {
-            worker.stream = stream;
+        if !self.interrupted && now < worker.end && worker.stream.resume() {
             worker.live = worker.iodepth;
             let slots = worker.first_slot..worker.first_slot + worker.iodepth;
             self.wakes.extend(slots.map(|slot| Reverse((now, slot))));

@@ -6,7 +6,7 @@ use pslc_ssd::{Nanos, Op, Request};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::job::{ByKind, ExitWhat, Job, Mix, Pace, Pattern};
+use crate::job::{ByKind, ExitWhat, Job, Mix, Pace};
 use crate::stream::Stream;
 use crate::target::Target;
 
@@ -30,8 +30,6 @@ pub struct Worker {
     pub state: State,
     pub stream: Stream,
     pub job: usize,
-    /// The same offsets again as reads, once everything is written.
-    pub verify: Option<Stream>,
     pub ahead: VecDeque<Request>,
     pub stats: usize,
     pub group: u32,
@@ -109,16 +107,8 @@ impl Worker {
         Worker {
             name: job.name.clone(),
             state: State::Waiting,
-            stream: Stream::new(job, number, index, seed),
+            stream: Stream::new(job, number, index, seed).checked(job),
             job: number as usize,
-            verify: (job.verify && job.rw.mix == Mix::Write && !job.time_based).then(|| {
-                // What was written is read in the same pieces.
-                let mut reads = Job { rw: Pattern { mix: Mix::Read, ..job.rw }, fsync: 0, ..job.clone() };
-                reads.sizes.read = job.sizes.write.clone();
-                reads.align.read = job.align.write;
-                reads.percentage_random.read = job.percentage_random.write;
-                Stream::new(&reads, number, index, seed)
-            }),
             ahead: VecDeque::with_capacity(AHEAD),
             stats,
             group: job.group,
@@ -165,7 +155,7 @@ impl Worker {
     }
 
     pub fn total_bytes(&self) -> u64 {
-        self.stream.total_bytes().saturating_add(self.verify.as_ref().map_or(0, Stream::total_bytes))
+        self.stream.total_bytes()
     }
 
     /// What is reported is measured from now on, and time and pace count from here.

@@ -2,6 +2,7 @@
 //! or requests as the job asks for. They depend on the job and the seed alone, so they can be made ahead, and are the
 //! same on every target; only where rates by direction are asked for, the runner chooses the direction.
 
+mod checks;
 mod map;
 mod offsets;
 mod permutation;
@@ -15,7 +16,10 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::job::{ByKind, Job, Mix, Sizes};
 use crate::splitmix::splitmix64;
+use checks::Checks;
 use offsets::Offsets;
+
+pub use checks::remembers;
 
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -53,6 +57,7 @@ pub struct Stream {
     until: u64,
     /// Requests that follow from the last one: the write of a copy.
     due: VecDeque<Request>,
+    checks: Option<Checks>,
 }
 
 /// A generator of its own for each purpose, so that one more draw here changes nothing there.
@@ -154,6 +159,21 @@ impl Stream {
             direction: Op::Read,
             until: 0,
             due: VecDeque::new(),
+            checks: None,
+        }
+    }
+
+    /// What each pass wrote is read again behind it, where the job verifies: the stream stops for that until `resume`.
+    pub fn checked(self, job: &Job) -> Stream {
+        Stream { checks: Checks::of(job), ..self }
+    }
+
+    /// Nothing that the stream gave is under way any more. Whether it goes on, with what is verified or with the next
+    /// pass.
+    pub fn resume(&mut self) -> bool {
+        match &mut self.checks {
+            Some(checks) if !checks.is_writing() => checks.read() || self.begin_pass(),
+            _ => false,
         }
     }
 
@@ -165,8 +185,14 @@ impl Stream {
         let by_count = self.limits.requests.map_or(u64::MAX, |n| n.saturating_mul(self.limits.largest));
         let bytes =
             if self.mix == Mix::TrimWrite { self.limits.all.saturating_mul(2) } else { self.limits.all };
-        let bytes = if self.copy_to.is_some() { bytes.saturating_mul(2) } else { bytes };
-        bytes.min(by_count)
+        let bytes = if self.copy_to.is_some() { bytes.saturating_mul(2) } else { bytes }.min(by_count);
+        let again = match (&self.checks, self.mix) {
+            (None, _) => 0,
+            (_, Mix::ReadWrite) => bytes / 100 * (100 - self.mix_read as u64),
+            (_, Mix::TrimWrite) => bytes / 2,
+            _ => bytes,
+        };
+        bytes.saturating_add(again)
     }
 
     /// Bytes that end the stream: of writes only, where trims go before them.
@@ -218,6 +244,10 @@ impl Stream {
         }
         (self.in_pass, self.spent, self.pass) = (true, false, Tally::default());
         (self.until, self.last_was_sync) = (0, false);
+        if let Some(mut checks) = self.checks.take() {
+            checks.begin(self.clone());
+            self.checks = Some(checks);
+        }
         true
     }
 
@@ -336,6 +366,9 @@ impl Stream {
         if let Some(request) = self.due.pop_front() {
             return Some(request);
         }
+        if let Some(checks) = self.checks.as_mut().filter(|checks| !checks.is_writing()) {
+            return checks.next();
+        }
         loop {
             if !self.in_pass && !self.begin_pass() {
                 self.over = true;
@@ -343,11 +376,18 @@ impl Stream {
             }
             if self.goes_on() {
                 if let Some(request) = self.request(&mut choose) {
+                    if let Some(checks) = &mut self.checks {
+                        checks.note(&request);
+                    }
                     return Some(request);
                 }
                 self.spent = true;
             }
             self.in_pass = false;
+            if let Some(checks) = &mut self.checks {
+                checks.end();
+                return None;
+            }
         }
     }
 }
