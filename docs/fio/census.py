@@ -59,9 +59,10 @@ def run(command: list[Any], folder: str) -> tuple[int, str, str, bool]:
 
 
 def jobs(out: str) -> list[dict[str, Any]]:
-    """Of fio's JSON, behind what it prints before."""
-    found: list[dict[str, Any]] = json.loads(out[out.index("{\n") :])["jobs"]
-    return found
+    """Of fio's JSON, behind what it prints before; each with the options of all."""
+    document = json.loads(out[out.index("{\n") :])
+    everywhere = document.get("global options", {})
+    return [job | {"job options": everywhere | job["job options"]} for job in document["jobs"]]
 
 
 def moved(job: dict[str, Any]) -> int:
@@ -122,15 +123,17 @@ def by_pslc(path: Path) -> str:
     if names[0] != names[1]:
         return f"DIFFERS: jobs {names[1]}, of fio {names[0]}"
     for their, our in zip(theirs, ours, strict=True):
-        timed = {"runtime", "timeout", "time_based"} & (their["job options"].keys() | our["job options"].keys())
+        timed = is_timed(their) or is_timed(our)
+        if our["job options"].get("ioengine") == "null" and moved(our) == 0:
+            return "runs: a job of ioengine=null, which touches no drive"
         if not timed and abs(moved(their) - moved(our)) > 0.02 * moved(their):
             return f"DIFFERS: {our['jobname']} moves {moved(our)} bytes, of fio {moved(their)}"
     return "runs: the same jobs" + (" and bytes" if not any(map(is_timed, theirs)) else "")
 
 
 def is_timed(job: dict[str, Any]) -> bool:
-    """Whether a job ends by time."""
-    return bool({"runtime", "timeout", "time_based"} & job["job options"].keys())
+    """Whether a job ends by time, or with another."""
+    return bool({"runtime", "timeout", "time_based", "exitall"} & job["job options"].keys())
 
 
 def main() -> None:
