@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use pslc_load::job::{self, Ground};
-use pslc_load::replay::{reads_first, replay, Fit, Footing, Pace, Place, Replay};
+use pslc_load::replay::{reads_first, replay, Fit, Footing, Pace, Remap, Replay};
 use pslc_load::traces::{survey, Cut, Entry, IologWriter, Reading, Trace, TraceError};
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::{Nanos, Op, Request};
@@ -553,18 +553,18 @@ proptest! {
     ) {
         let capacity = 1 << 30;
         for fit in [Fit::Wrap, Fit::Compact, if scale { Fit::Scale(1 << 41) } else { Fit::Scale(1 << 20) }] {
-            let mut place = Place::new(fit, capacity);
+            let mut remap = Remap::new(fit, capacity);
             for &(at, len) in &requests {
                 let mut parts = std::collections::VecDeque::new();
                 let request = Request::write(at, len);
-                if place.put(&request, &mut parts).is_err() {
+                if remap.put(&request, &mut parts).is_err() {
                     prop_assert_eq!(fit, Fit::Compact);
                     break;
                 }
                 prop_assert_eq!(parts.iter().map(|part| part.len as u64).sum::<u64>(), len as u64);
                 prop_assert!(parts.iter().all(|part| part.offset + part.len as u64 <= capacity));
                 let mut again = std::collections::VecDeque::new();
-                place.put(&request, &mut again).unwrap();
+                remap.put(&request, &mut again).unwrap();
                 prop_assert_eq!(&parts, &again, "the same address is in the same place");
             }
         }

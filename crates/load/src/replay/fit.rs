@@ -25,7 +25,7 @@ const ALIGNED: u64 = 4096;
 
 /// Puts requests onto a drive.
 #[derive(Debug)]
-pub struct Place {
+pub struct Remap {
     fit: Fit,
     capacity: u64,
     pieces: HashMap<u64, u64>,
@@ -33,9 +33,9 @@ pub struct Place {
     pub moved: u64,
 }
 
-impl Place {
-    pub fn new(fit: Fit, capacity: u64) -> Place {
-        Place { fit, capacity, pieces: HashMap::new(), moved: 0 }
+impl Remap {
+    pub fn new(fit: Fit, capacity: u64) -> Remap {
+        Remap { fit, capacity, pieces: HashMap::new(), moved: 0 }
     }
 
     /// Append what becomes of a request: itself, or several where its pieces lie apart.

@@ -13,7 +13,7 @@ use crate::record::{JobStats, Recorder, Recording, Times};
 use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
 use crate::traces::{Pages, Surveyor, Trace, TraceError, AHEAD};
-pub use fit::{Fit, Place};
+pub use fit::{Fit, Remap};
 use slow::Accounts;
 pub use slow::Slow;
 
@@ -129,7 +129,7 @@ pub fn replay<T: Target>(
         start,
         until_look: T::LOOK_EVERY,
         stopped: false,
-        place: Place::new(how.fit, capacity),
+        remap: Remap::new(how.fit, capacity),
         written: (!alike).then(|| Written::new(capacity, prefill)),
         accounts: Accounts::new(),
         surveyor: how.survey.then(Surveyor::new),
@@ -144,7 +144,7 @@ pub fn replay<T: Target>(
     };
     let stats = &mut run.recorder.stats[0];
     (stats.end, stats.worked) = (target.now(), target.now() - start);
-    run.found.moved = run.place.moved;
+    run.found.moved = run.remap.moved;
     run.found.slow = if target.waits().is_some() { run.accounts.slow() } else { Vec::new() };
     let mut recording = run.recorder.finish(target, run.stopped, error);
     recording.survey = run.surveyor.map(|surveyor| Box::new(surveyor.so_far(trace)));
@@ -156,10 +156,10 @@ pub fn replay<T: Target>(
 
 /// The pages that a trace reads before it writes them, as they lie on the drive.
 pub fn reads_first(trace: &mut Trace, fit: Fit, capacity: u64) -> Result<Pages, TraceError> {
-    let (mut place, mut written) = (Place::new(fit, capacity), Written::new(capacity, None));
+    let (mut remap, mut written) = (Remap::new(fit, capacity), Written::new(capacity, None));
     let (mut pages, mut parts) = (Pages::default(), VecDeque::new());
     while let Some(entry) = trace.next_entry()? {
-        place.put(&entry.request, &mut parts).map_err(|error| at(trace, error))?;
+        remap.put(&entry.request, &mut parts).map_err(|error| at(trace, error))?;
         for part in parts.drain(..) {
             match part.op {
                 Op::Read => {
@@ -267,7 +267,7 @@ struct Run {
     start: Nanos,
     until_look: u32,
     stopped: bool,
-    place: Place,
+    remap: Remap,
     written: Option<Written>,
     accounts: Accounts,
     surveyor: Option<Surveyor>,
@@ -296,7 +296,7 @@ impl Run {
                     target.prepare(&ahead.request);
                 }
             }
-            self.place.put(&entry.request, &mut parts).map_err(|error| Failure::Trace(at(trace, error)))?;
+            self.remap.put(&entry.request, &mut parts).map_err(|error| Failure::Trace(at(trace, error)))?;
             let due = match how.pace {
                 Pace::Original { speed: 1.0 } => self.start.saturating_add(entry.at),
                 Pace::Original { speed } => {

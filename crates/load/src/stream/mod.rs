@@ -338,13 +338,13 @@ impl Stream {
             }
         }
         let op = self.next_op(choose);
-        let place = self.offsets.next(op, self.time_based)?;
-        let len = self.next_len(op, place.at, place.random)?;
-        let offset = self.offsets.start() + place.at;
+        let drawn = self.offsets.next(op, self.time_based)?;
+        let len = self.next_len(op, drawn.at, drawn.random)?;
+        let offset = self.offsets.start() + drawn.at;
         if offset + len > self.end {
             return None;
         }
-        let len = self.offsets.done(op, place, len);
+        let len = self.offsets.done(op, drawn, len);
         let kind = op as usize;
         for tally in [&mut self.pass, &mut self.total] {
             tally.bytes[kind] += len;
@@ -354,7 +354,7 @@ impl Stream {
         let fua = self.sync && op == Op::Write;
         let request = Request { op, offset, len: len as u32, fua };
         if let Some(to) = self.copy_to {
-            self.due.push_back(Request { op: Op::Write, offset: to + place.at, fua: self.sync, ..request });
+            self.due.push_back(Request { op: Op::Write, offset: to + drawn.at, fua: self.sync, ..request });
         }
         Some(request)
     }

@@ -29,9 +29,9 @@ enum Order {
     Zoned(Box<ByKind<Zones>>),
 }
 
-/// Where a request begins, in bytes from the beginning of the region.
+/// Where a request begins, in bytes from the beginning of the region, and whether that was drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Offset {
     pub at: u64,
     pub random: bool,
 }
@@ -186,14 +186,14 @@ impl Offsets {
 
     /// Where the next request of this kind begins; `None`: there is no more in this pass.
     #[inline]
-    pub fn next(&mut self, op: Op, time_based: bool) -> Option<Place> {
+    pub fn next(&mut self, op: Op, time_based: bool) -> Option<Offset> {
         let kind = op as usize;
         if let Some(strided) = self.strided {
             self.enter_zone(kind, strided);
         }
         if self.trim_write && op == Op::Write && self.random {
             let at = self.last[Op::Trim as usize]?;
-            return Some(Place { at, random: true });
+            return Some(Offset { at, random: true });
         }
         let draw = match self.run_left {
             0 => {
@@ -205,19 +205,19 @@ impl Offsets {
                 false
             }
         };
-        let place = if !draw && self.identical {
-            Place { at: self.last[kind].map_or(0, |at| at - self.zone), random: false }
+        let offset = if !draw && self.identical {
+            Offset { at: self.last[kind].map_or(0, |at| at - self.zone), random: false }
         } else if draw && self.random && self.is_drawn(kind) {
-            Place { at: self.random(kind, time_based)?, random: true }
+            Offset { at: self.random(kind, time_based)?, random: true }
         } else {
             match self.in_sequence(kind, time_based) {
-                Some(at) => Place { at, random: false },
-                None if self.random => Place { at: self.random(kind, time_based)?, random: draw },
+                Some(at) => Offset { at, random: false },
+                None if self.random => Offset { at: self.random(kind, time_based)?, random: draw },
                 None => return None,
             }
         };
-        let at = self.zone + place.at;
-        (place.at < self.region && at < self.end).then_some(Place { at, ..place })
+        let at = self.zone + offset.at;
+        (offset.at < self.region && at < self.end).then_some(Offset { at, ..offset })
     }
 
     /// Whether a request of a random job is random.
@@ -322,25 +322,25 @@ impl Offsets {
 
     /// A request was made of `len` bytes; it may have to be shorter, where its blocks had their turn.
     #[inline]
-    pub fn done(&mut self, op: Op, place: Place, len: u64) -> u64 {
+    pub fn done(&mut self, op: Op, offset: Offset, len: u64) -> u64 {
         let kind = op as usize;
         let mut len = len;
-        if let (Order::Mapped(map), true) = (&mut self.order, place.random) {
+        if let (Order::Mapped(map), true) = (&mut self.order, offset.random) {
             let least = self.least[kind];
             let paired = self.trim_write && op == Op::Write;
             if !paired {
-                len = len.min(map.take((place.at - self.zone) / least, len.div_ceil(least)) * least);
+                len = len.min(map.take((offset.at - self.zone) / least, len.div_ceil(least)) * least);
             }
         }
         if self.trim_write && op == Op::Write && self.random {
             len = self.position[Op::Trim as usize] - self.last[Op::Trim as usize].unwrap_or(0);
         }
-        if self.trim_write && op == Op::Trim && self.last[kind] == Some(place.at) {
+        if self.trim_write && op == Op::Trim && self.last[kind] == Some(offset.at) {
             // The same place as of the pair before: the write is still to come.
             self.last[Op::Write as usize] = None;
         }
-        self.last[kind] = Some(place.at);
-        self.position[kind] = place.at + len;
+        self.last[kind] = Some(offset.at);
+        self.position[kind] = offset.at + len;
         self.in_zone += len;
         len
     }
