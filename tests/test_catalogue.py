@@ -17,7 +17,7 @@ from pslc.job_options import Said, said
 from pslc.jobs import Job
 from pslc.recording import join
 from pslc.runner import campaign
-from pslc.runner.plan import cost
+from pslc.targets.cost import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import RealOptions, find_target
 from tests.conftest import ROOT

@@ -14,7 +14,7 @@ import pytest
 import pslc
 from pslc import errors, memory
 from pslc.recording import Recording
-from pslc.runner.plan import Cost, cost
+from pslc.targets.cost import Cost, cost
 from pslc.targets.target import find_target
 from tests import forked
 

@@ -14,6 +14,7 @@ import pslc
 from pslc import units
 from pslc.analysis import CAUSES
 from pslc.findings import doubts
+from pslc.formats.nvme_smart_log import health
 from pslc.runner.plan import plan
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, find_target
@@ -60,7 +61,7 @@ def test_a_plan_says_what_share_of_the_drive_s_life_it_takes(log, monkeypatch, t
     said = plan(target, ["[w]\nrw=write\nbs=1m\nsize=64m\n"], "w.fio", []).sentences
     assert any("; 0.01 % of the 1280 GB that it stands by its own wear counter" in line for line in said), said
     for fresh in (None, {}, {"percentage_used": 0, "data_units_written": 5}, {"percentage_used": 3}):
-        assert probe.endurance_bytes(fresh) is None
+        assert probe.endurance_bytes(health(fresh)) is None
 
 
 def test_the_command_that_a_plan_names_is_one_that_fio_takes(command, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 import pslc
 from pslc import traces
 from pslc.runner.run import DeclinedError
+from pslc.surveys import OPS
 from pslc.targets.target import RealOptions
 from pslc.traces import Part, Replay
 from tests import forked
@@ -179,7 +180,7 @@ def requests(path: Path) -> list[tuple[int, str, int, int]]:
     for batch in traces.opened(path, Part()).read(1 << 16):
         times, offsets = (memoryview(batch[name]).cast("Q") for name in ("time_ns", "offset"))
         sizes = memoryview(batch["size"]).cast("I")
-        found += [(times[i], traces.KINDS[kind], offsets[i], sizes[i]) for i, kind in enumerate(batch["op"])]
+        found += [(times[i], OPS[kind], offsets[i], sizes[i]) for i, kind in enumerate(batch["op"])]
     return found
 
 

@@ -181,9 +181,9 @@ def test_a_full_drive_without_discards_and_wear_are_said():
 
 
 def test_heat_counters_that_rose_tell_of_throttling():
-    assert throttled([(0.0, {"warning_temp_time": 1}), (9.0, {"warning_temp_time": 2})])
-    assert throttled([(0.0, {"warning_temp_time": 1}), (9.0, {"warning_temp_time": 1})]) is False
-    assert throttled([(0.0, {"warning_temp_time": 1})]) is None
+    assert throttled([{"warning_temp_time": 1}, {"warning_temp_time": 2}])
+    assert throttled([{"warning_temp_time": 1}, {"warning_temp_time": 1}]) is False
+    assert throttled([{"warning_temp_time": 1}]) is None
 
 
 def test_a_drive_that_rests_is_not_asked(monkeypatch):

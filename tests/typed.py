@@ -27,6 +27,7 @@ def _unlike(value: Any, kind: Any, where: str) -> Iterator[str]:
             yield f"{where} is {value!r}, not {kind}"
         elif origin is dict:
             for name, item in value.items():
+                yield from _unlike(name, of[0], f"{where}: key {name!r}")
                 yield from _unlike(item, of[1], f"{where}[{name!r}]")
         else:
             for number, item in enumerate(value):

@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from pslc import suites, words
-from pslc.runner.plan import Cost, cost
+from pslc.targets.cost import Cost, cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target, find_target
 

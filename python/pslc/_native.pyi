@@ -6,15 +6,17 @@ Every error a user can cause is a `PslcError` of `pslc.errors`, whose message na
 from collections.abc import Callable
 from typing import Any
 
-from pslc.facts import Facts
+from pslc.facts import Facts, InspectedDevice, InspectedFile
 from pslc.job_options import Said
+from pslc.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
+from pslc.surveys import Asked, Batch, Survey
 
 def version() -> str: ...
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 
-def served_recording(path: str) -> dict[str, Any]:
-    """What the plugin of nbdkit recorded while it served a drive, as `SimDrive.run` gives it, without `wall_s`.
+def served_recording(path: str) -> Recorded:
+    """What the plugin of nbdkit recorded while it served a drive.
 
     Raises:
         RecordingError: there is no such file, or it is of another version.
@@ -40,26 +42,18 @@ def plan_jobs(
     simulated: bool = False,
     bytes_per_s: float = ...,
     iops: float = ...,
-) -> dict[str, Any]:
-    """What an fio job file does to a drive of `capacity` bytes: `read_bytes`, `write_bytes`, `trim_bytes` of the jobs
-    that end by themselves; `timed_ns`, how long those take that end by time; `writes_until_time`; `idle_ns`, how long
-    the drive is left alone before jobs. On a drive that is as fast as said all the time: `least_s` on its clock, and
-    the `requests` in it. `memory_bytes` that the load engine takes; `scattered`, of each job that writes in random
-    order the bytes of its region and how many it writes."""
+) -> Planned:
+    """What an fio job file does to a drive of `capacity` bytes."""
 
-def inspect_device(path: str) -> dict[str, Any]:
-    """A block device, for which nothing is written: `name`, `bytes`, `logical_block`, `serial` (None: not told),
-    `is_partition`, `users` (who uses it, a sentence each), `signatures` (file systems, partition tables and the
-    like, by libblkid; None: it cannot be read, or there is no libblkid)."""
+def inspect_device(path: str) -> InspectedDevice:
+    """A block device, for which nothing is written."""
 
 def device_serial(path: str) -> str | None:
     """The serial number of a block device; None: not told."""
 
-def inspect_file(path: str) -> dict[str, Any]:
-    """A file that is to be overwritten, for which nothing is written: `path` (where it really is), `bytes`,
-    `usable_bytes` (in whole blocks, without that of pslc's mark), `changed_unix_ns`, `owner` (a user's number), `ours`
-    (pslc wrote it last), `holds` (by libblkid, a sentence each), `identity` (of this file, unchanged). An error if
-    no words could allow that: in use, several hard links, a link out of its folder, read-only, the system's."""
+def inspect_file(path: str) -> InspectedFile:
+    """A file that is to be overwritten, for which nothing is written. An error if no words could allow that: in use,
+    several hard links, a link out of its folder, read-only, the system's."""
 
 def check_scratch(path: str, size: int) -> None:
     """An error where `RealDrive.scratch` would be one; nothing is made."""
@@ -81,11 +75,10 @@ def trace_columns(names: list[str], said: list[tuple[str, str]]) -> list[tuple[s
     or bytes of their units; `said` are pairs of what and name, perhaps with a unit (`ts:us`)."""
 
 class TraceBatches:
-    """Batches of a trace's requests: `time_ns`, `took_ns`, `offset` (u64), `size`, `device` (u32), `op` (u8: read,
-    write, trim, flush), each a `bytes` of little-endian values, and the names of its `devices` so far."""
+    """Batches of a trace's requests."""
 
     def __iter__(self) -> TraceBatches: ...
-    def __next__(self) -> dict[str, Any]: ...
+    def __next__(self) -> Batch: ...
 
 class TraceFile:
     """A trace: which file, how it is read, and which part of it is wanted."""
@@ -109,13 +102,8 @@ class TraceFile:
         `batches` gives an iterator of tuples instead of the file's text: times and response times in ns (u64), kinds
         (u8), offsets (u64), lengths and numbers of devices (u32), as `bytes`, and the names of the devices."""
 
-    def survey(self) -> dict[str, Any]:
-        """What is in it, in base units: `format`; `devices`, each with `device`, `count`, `bytes` and `sequential` by
-        kind, and `end_bytes`; `duration_ns`; `sizes` (kind, bytes, count); `over_time`: `read_bytes` and `write_bytes`
-        of each `bin_ns`; `touched_bytes`, `written_bytes` (pages), `unwritten_bytes` (read before they were written),
-        `rewritten_bytes`; `bursts`, what was written between pauses of at least `pause_ns`: `pauses`, `paused_ns`,
-        `most_bytes`, `most_at_ns`; `longest_pause_ns`; `took_ns` (all response times) of `timed` requests; `skipped`
-        lines, `empty` requests, `backwards_ns`, `notes`."""
+    def survey(self) -> Survey:
+        """What is in it."""
 
     def write_iolog(self, to: str, name: str) -> int:
         """Write it as fio's iolog of a file `name`; returns the number of requests."""
@@ -160,19 +148,19 @@ class RealDrive:
         source: str,
         overrides: list[tuple[str, str]],
         seed: int,
-        progress: Callable[[dict[str, Any]], bool] | None = None,
-        keep: Callable[[dict[str, Any]], None] | None = None,
-    ) -> dict[str, Any]:
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[Result], None] | None = None,
+    ) -> Result:
         """As `SimDrive.run`."""
 
     def replay(
         self,
         trace: TraceFile,
-        how: dict[str, Any],
+        how: Asked,
         seed: int,
-        progress: Callable[[dict[str, Any]], bool] | None = None,
-        keep: Callable[[dict[str, Any]], None] | None = None,
-    ) -> dict[str, Any]:
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[ReplaySoFar], None] | None = None,
+    ) -> ReplayResult:
         """As `SimDrive.replay`; data follow from `seed`. A request is late from 1 ms on, and whole blocks are moved."""
 
 class SimDrive:
@@ -209,12 +197,7 @@ class SimDrive:
         buffer held at these, and nothing protected)."""
 
     def facts(self) -> Facts:
-        """What follows from the profile, as integers in base units: `channels`, `dies`, `planes`, `blocks_per_plane`,
-        `pages_per_block`, `page_bytes`, `bits_per_cell`, `superblocks`; for `slc` and `native` cells
-        `*_superblock_bytes`, `*_raw_bytes` (all superblocks in that mode), `*_write_bytes_per_s` (all dies at once),
-        `*_limit_bytes_per_s` (what is left of that) and `*_limit` (by what: `dies`, `bus`, `data-path`, `buffer`);
-        `link_bytes_per_s` (data written) and `link_read_bytes_per_s`; and `notes`, sentences on what the profile says
-        that its reader may not have meant."""
+        """What follows from the profile."""
 
     def provenance(self) -> list[tuple[str, str]]:
         """Where values of the profile come from: key and source; calibrated ones say on what."""
@@ -241,56 +224,25 @@ class SimDrive:
         source: str,
         overrides: list[tuple[str, str]],
         seed: int,
-        progress: Callable[[dict[str, Any]], bool] | None = None,
-        keep: Callable[[dict[str, Any]], None] | None = None,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[Result], None] | None = None,
         coarseness: int = 1,
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Run an fio job file to its end and give back what was recorded, in bins `coarseness` times wider than usual.
 
-        `progress` is called about ten times a second of wall time with `done_bytes`, `total_bytes` (0: unknown),
-        `drive_time_ns`, `total_time_ns` (0: not time-based) and `bytes_per_s` (recent, on the drive's clock);
-        when it returns False, or a signal handler raises, the run ends there and keeps what it has. `keep` is called
-        after 1 s, then less and less often, and in the end every 5 s, with the result so far (without `wall_s`).
-
-        The result:
-
-        - `interrupted`: bool; `start_ns`, `drive_time_ns`, `wall_s`; `error`: str | None (the target failed)
-        - `jobs`: a list of dicts, one a reporting group member: `name`, `groupid`, `options` (dict, as written, after
-          [global] and overrides), `notes` (options accepted and ignored), `iodepth`,
-          `size_bytes` (of the region), `start_ns`, `elapsed_ns`,
-          `read` / `write` / `trim` / `sync`, each with `io_bytes`, `total_ios`, `runtime_ns` and `lat_ns`: `min`,
-          `max`, `mean`, `stddev`, `n`, `percentile` (dict "99.000000" -> ns), `histogram` (list of (from ns, to ns,
-          count), eight to an octave);
-          `iodepth_level` and `latency_us` / `latency_ms` / `latency_ns` as fio buckets them, in percent;
-          `latency_target`: `depth` (the one that was found, or iodepth), `target_ns`, `percentile`, `window_ns`;
-          `steadystate`, of jobs that end when they are steady: `criterion`, `limit`, `percent`, `duration_s`,
-          `attained`, `value`, `slope`, `max_deviation`, and `iops` and `bytes_per_s` of the last seconds
-        - `series`: `{"time": {...}, "bytes": {...}}`: columns by name, each a `bytes` of little-endian u64, one value a
-          bin. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`,
-          `lat_sum_ns`, `lat_max_ns` are sums (maximum) within the bin, `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns`
-          percentiles of its requests, to an eighth of an octave; every column of the target follows, as it was
-          at the end of the bin (names in `SimDrive.columns`). `time` has bins of equal time, `bytes` of equal bytes.
-        - `before`, `totals`: the target's columns at the start and at the end, by name
-        - `logs`: of each clone of a job that asked for a log: `name`, `number` (from 1), `one_at_a_time` (its engine),
-          `begin_ns`, `options`, and columns as in `series`, one value a request: `issued_ns`, `latency_ns`,
-          `submission_ns` (the part of it until the system had the request), `op` (0 read, 1 write, 2 trim, 3 flush),
-          `bytes`, `offset`
+        `progress` is called about ten times a second of wall time; when it returns False, or a signal handler raises,
+        the run ends there and keeps what it has. `keep` is called after 1 s, then less and less often, and in the end
+        every 5 s.
         """
 
     def replay(
         self,
         trace: TraceFile,
-        how: dict[str, Any],
-        progress: Callable[[dict[str, Any]], bool] | None = None,
-        keep: Callable[[dict[str, Any]], None] | None = None,
-    ) -> dict[str, Any]:
-        """Replay a trace. `how`: `pace` (`original`, `asap`), `speed`, `iodepth` (the most under way), `fit` (`exact`,
-        `wrap`, `compact`, `scale`), `span_bytes` (for `scale`), `prefill`, `largest_bytes` (of its reads and writes),
-        `survey` (tell what is in it on the way; a trace of several devices is refused then).
-        The result is that of `run`; `survey`, as `TraceFile.survey`, where that was asked for; and `replay`: `format`,
-        `devices`, `notes`, `skipped`, `empty`, `backwards_ns`, `requests`, `late`, `late_most_ns`, `late_sum_ns`,
-        `moved`, `widened` (to whole blocks), `unwritten_bytes`, `cache_most_bytes`, `cache_most_at_ns`,
-        `prefilled_bytes`."""
+        how: Asked,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[ReplaySoFar], None] | None = None,
+    ) -> ReplayResult:
+        """Replay a trace."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

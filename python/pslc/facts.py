@@ -2,7 +2,14 @@
 Linux tells (`pslc.targets.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
 profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A part that is missing is an empty one."""
 
-from typing import Any, NotRequired, TypedDict
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
+
+from pslc.surveys import ReplayDocument, Replayed, Survey, WhatIf
+
+HealthJson = dict[str, Any]
+"""What smartctl prints of a drive, or nvme-cli in the same names: theirs, and kept as it is. What is taken of it is a
+`HealthLog`."""
 
 
 class FileSystem(TypedDict, total=False):
@@ -65,11 +72,95 @@ class Power(TypedDict):
     pcie_aspm: str | None
 
 
+class InspectedDevice(TypedDict):
+    """A block device that is to be overwritten. `serial`: None where it is not told; `users`: who uses it, a sentence
+    each; `signatures`: file systems, partition tables and the like, by libblkid, None where it cannot be read or there
+    is no libblkid."""
+
+    name: str
+    bytes: int
+    logical_block: int
+    serial: str | None
+    is_partition: bool
+    users: list[str]
+    signatures: list[str] | None
+
+
+class InspectedFile(TypedDict):
+    """A file that is to be overwritten. `path`: where it really is; `usable_bytes`: in whole blocks, without that of
+    pslc's mark; `owner`: a user's number; `ours`: pslc wrote it last; `holds`: by libblkid, a sentence each;
+    `identity`: of this file, unchanged."""
+
+    path: Path
+    bytes: int
+    usable_bytes: int
+    changed_unix_ns: int
+    owner: int
+    ours: bool
+    holds: list[str]
+    identity: str
+
+
+class HealthLog(TypedDict, total=False):
+    """What is taken of NVMe's health log, where the drive tells it."""
+
+    critical_warning: int
+    available_spare: int
+    available_spare_threshold: int
+    percentage_used: int
+    media_errors: int
+    data_units_written: int
+    warning_temp_time: int
+    critical_comp_time: int
+    thm_temp1_trans_count: int
+    thm_temp2_trans_count: int
+    thm_temp1_total_time: int
+    thm_temp2_total_time: int
+
+
 class Moment(TypedDict, total=False):
     """What changes while a drive works."""
 
     temperature_c: float | None
-    smart: dict[str, Any] | None
+    smart: HealthJson | None
+
+
+Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "from": str, "to": str})
+"""Of a drive's link, or of its power state."""
+
+
+class Watched(TypedDict):
+    """What a drive was asked while it worked. `smart`: the first and the latest log, with seconds since the
+    beginning; `file_systems`: those that are mounted from it."""
+
+    smart: list[tuple[float, HealthJson]]
+    changes: list[Change]
+    file_systems: list[FileSystem]
+
+
+class Served(TypedDict):
+    """How a drive was served (`pslc.serving.state.State`), and whether the host was too slow for it."""
+
+    data: str
+    speed: float
+    way_s: NotRequired[float]
+    replies: NotRequired[int]
+    late_s: NotRequired[float]
+    late_p99_s: NotRequired[float]
+    drive_s: NotRequired[float]
+    turn_s: NotRequired[float]
+    busy: NotRequired[float]
+    too_slow: NotRequired[str | None]
+
+
+class Traced(TypedDict):
+    """The trace that was replayed. `what_if` where other caches were asked for."""
+
+    file: str
+    survey: Survey
+    how: ReplayDocument
+    replay: Replayed | None
+    what_if: NotRequired[list[WhatIf]]
 
 
 class DiskCounts(TypedDict):
@@ -83,8 +174,15 @@ class DiskCounts(TypedDict):
     """Of what lies below a device of dm or md."""
 
 
+Limit = Literal["dies", "bus", "data-path", "buffer"]
+
+
 class Facts(TypedDict, total=False):
-    """Of a real target, of a simulated one, and of a run on either; a target has those of its kind."""
+    """Of a real target, of a simulated one, and of a run on either; a target has those of its kind.
+
+    Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
+    `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
+    `notes`: sentences on what the profile says that its reader may not have meant."""
 
     path: str
     file_system: FileSystem | None
@@ -106,12 +204,12 @@ class Facts(TypedDict, total=False):
     slc_raw_bytes: int
     slc_write_bytes_per_s: float
     slc_limit_bytes_per_s: float
-    slc_limit: str
+    slc_limit: Limit
     native_superblock_bytes: int
     native_raw_bytes: int
     native_write_bytes_per_s: float
     native_limit_bytes_per_s: float
-    native_limit: str
+    native_limit: Limit
     link_bytes_per_s: float
     link_read_bytes_per_s: float
     bus_bytes_per_s: float
@@ -134,9 +232,9 @@ class Facts(TypedDict, total=False):
     before: Moment
     after: Moment
     now: Moment
-    engine: str
+    engine: str | None
     engine_ceiling_iops: float
     disk_counts: DiskCounts
-    trace: dict[str, Any]
-    watch: dict[str, Any]
-    served: dict[str, Any]
+    trace: Traced
+    watch: Watched
+    served: Served

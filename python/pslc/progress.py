@@ -1,12 +1,12 @@
 """The progress bar of a run, on stderr."""
 
 from types import TracebackType
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from pslc import words
+from pslc.results import StepProgress, done_of
 
 
 class Bar:
@@ -61,19 +61,18 @@ class Bar:
         """A line above the bar."""
         self._bar.console.print(line, style="dim", highlight=False)
 
-    def _title(self, state: dict[str, Any]) -> str:
+    def _title(self, state: StepProgress) -> str:
         return f"{self._name} {state['step']}"
 
-    def __call__(self, state: dict[str, Any]) -> bool:
+    def __call__(self, state: StepProgress) -> bool:
         """Draw what a run tells about its progress; False, which ends it, after an interrupt."""
         self._begun = True
-        timed = state["total_time_ns"] > 0 and state["total_bytes"] == 0
-        total, done = ("total_time_ns", "drive_time_ns") if timed else ("total_bytes", "done_bytes")
+        done, total = done_of(state)
         self._bar.update(
             self._task,
             description=self._title(state),
-            total=state[total] or None,
-            completed=state[done],
+            total=total or None,
+            completed=done,
             done=words.size(state["done_bytes"]),
             speed=words.speed(state["bytes_per_s"]),
         )

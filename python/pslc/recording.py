@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,18 +40,54 @@ SCHEMA: Final = 2
 """What run.json looks like. 1 (not written then) had doubts without codes; older ones are read, later ones refused."""
 
 
-PART: Final = (
-    "job_file",
-    "began_unix_ns",
-    "start_ns",
-    "drive_time_s",
-    "wall_s",
-    "interrupted",
-    "error",
-    "before",
-    "totals",
-)
-"""What a step of a run has for itself, beside its jobs and its series."""
+class Own(TypedDict):
+    """What a step of a run has for itself, beside its jobs and its series."""
+
+    job_file: str
+    began_unix_ns: int
+    start_ns: int
+    drive_time_s: float
+    wall_s: float
+    interrupted: bool
+    error: str | None
+    before: dict[str, int]
+    totals: dict[str, int]
+
+
+class Step(Own):
+    """How many jobs it had, and how many bins of each series are its own."""
+
+    jobs: int
+    time: int
+    bytes: int
+
+
+class ScopeDocument(TypedDict, total=False):
+    """What was asked of a suite (`pslc.targets.region.Scope`); empty where nothing can be asked."""
+
+    quick: bool
+    region: list[int] | None
+    fill_first: int
+    idle_s: float
+    budget: dict[str, float] | None
+
+
+class Common(TypedDict):
+    """What is known of a recording before anything is measured."""
+
+    suite: str
+    target: str
+    drive: str
+    seed: int
+    version: str
+    capacity_bytes: int
+    overrides: list[tuple[str, str]]
+    profile: str
+    facts: Facts
+    provenance: list[tuple[str, str]]
+    job_file: str
+    began_unix_ns: int
+    scope: NotRequired[ScopeDocument]
 
 
 class Findings(dict[str, Any]):
@@ -98,8 +134,8 @@ class Recording:
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns` and the
     percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as they were
     at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the end of the
-    run. `scope` is what was asked of the suite (`pslc.targets.region.Scope`), `began_unix_ns` when it began by the
-    machine's clock. A run of several steps holds them one after the other; `parts` gives them back.
+    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. A run of several
+    steps holds them one after the other; `parts` gives them back.
     """
 
     suite: str
@@ -124,8 +160,8 @@ class Recording:
     time: Columns
     bytes: Columns
     findings: Findings = field(default_factory=Findings)
-    scope: dict[str, Any] = field(default_factory=dict)
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    scope: ScopeDocument = field(default_factory=ScopeDocument)
+    steps: list[Step] = field(default_factory=list)
     began_unix_ns: int = 0
 
     @property
@@ -194,10 +230,10 @@ class Recording:
         found = []
         jobs = times = sizes = 0
         for step in self.steps:
-            of = {name: value for name, value in step.items() if name in PART}
+            own: Any = {name: value for name, value in step.items() if name in Own.__annotations__}
             part = replace(
                 self,
-                **of,
+                **own,
                 steps=[],
                 jobs=self.jobs[jobs : jobs + step["jobs"]],
                 time={name: column[times : times + step["time"]] for name, column in self.time.items()},
@@ -367,11 +403,6 @@ def join(parts: Sequence[Recording]) -> Recording:
     for part in parts:
         end = run[-1].end_ns if run else 0
         run.append(part if part.start_ns >= end else _later(part, end - part.start_ns))
-    steps = [
-        {name: getattr(part, name) for name in PART}
-        | {"jobs": len(part.jobs), "time": len(part.time["end_ns"]), "bytes": len(part.bytes["end_ns"])}
-        for part in run
-    ]
     last = run[-1]
     return replace(
         run[0],
@@ -384,8 +415,25 @@ def join(parts: Sequence[Recording]) -> Recording:
         jobs=[job for part in run for job in part.jobs],
         time=_concatenated([part.time for part in run]),
         bytes=_concatenated([part.bytes for part in run]),
-        steps=steps,
+        steps=[_step(part) for part in run],
     )
+
+
+def _step(part: Recording) -> Step:
+    return {
+        "job_file": part.job_file,
+        "began_unix_ns": part.began_unix_ns,
+        "start_ns": part.start_ns,
+        "drive_time_s": part.drive_time_s,
+        "wall_s": part.wall_s,
+        "interrupted": part.interrupted,
+        "error": part.error,
+        "before": part.before,
+        "totals": part.totals,
+        "jobs": len(part.jobs),
+        "time": len(part.time["end_ns"]),
+        "bytes": len(part.bytes["end_ns"]),
+    }
 
 
 def _later(part: Recording, ns: int) -> Recording:

@@ -106,7 +106,7 @@ pub fn observed<'py>(
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = look(py, &shared, &mut speed, &progress, &keep, jobs, names) {
+            if let Err(error) = look(py, &shared, begin, &mut speed, &progress, &keep, jobs, names) {
                 shared.stop.store(true, Ordering::Relaxed);
                 // An interrupt ends the run and is no error; so does a second one.
                 if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
@@ -119,10 +119,20 @@ pub fn observed<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
-    let Some(recording) = recording else { return Ok(None) };
-    let out = recording::dict(py, &recording, jobs, names)?;
+    recording.map(|recording| result(py, &recording, begin, jobs, names)).transpose()
+}
+
+/// A recording, and how long it took by the wall's clock.
+fn result<'py>(
+    py: Python<'py>,
+    recording: &Recording,
+    begin: Instant,
+    jobs: &[Job],
+    names: &[&str],
+) -> PyResult<Bound<'py, PyDict>> {
+    let out = recording::dict(py, recording, jobs, names)?;
     out.set_item("wall_s", begin.elapsed().as_secs_f64())?;
-    Ok(Some(out))
+    Ok(out)
 }
 
 /// Speed between two looks, on the target's clock.
@@ -132,9 +142,11 @@ struct Speed {
     elapsed: Nanos,
 }
 
+#[allow(clippy::too_many_arguments)]
 fn look(
     py: Python<'_>,
     shared: &Shared,
+    begin: Instant,
     speed: &mut Speed,
     progress: &Option<Py<PyAny>>,
     keep: &Option<Py<PyAny>>,
@@ -147,7 +159,7 @@ fn look(
     }
     let kept = shared.kept.lock().expect("nobody panics with it").take();
     if let (Some(keep), Some(so_far)) = (keep, kept) {
-        keep.call1(py, (recording::dict(py, &so_far, jobs, names)?,))?;
+        keep.call1(py, (result(py, &so_far, begin, jobs, names)?,))?;
     }
     let so_far = *shared.progress.lock().expect("nobody panics with it");
     let (Some(progress), Some(so_far)) = (progress, so_far) else { return Ok(()) };

@@ -67,7 +67,7 @@ def command(
 
 def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
     from pslc import suites
-    from pslc.runner.plan import FAST, SLOW, cost
+    from pslc.targets.cost import FAST, SLOW, cost
     from pslc.targets.region import Scope, find_region
 
     row: dict[str, Any] = {"name": name, "question": suites.question(name)}

@@ -2,7 +2,7 @@
 about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from pslc import words
 from pslc.doubt import Doubt, Kinds
 from pslc.facts import Device, Facts, FileSystem, Moment
 from pslc.formats import Foreign
+from pslc.formats.nvme_smart_log import health
 from pslc.job_options import said
 from pslc.jobs import Job
 from pslc.recording import Recording
@@ -60,8 +61,9 @@ NO_LINK_BYTES_PER_S = 15.76e9
 COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage")
 NO_FLASH_S = 12e-6
 """A read of one-bit cells takes 20 us and more, and the way there some more."""
-THERMAL = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
+THERMAL: Final = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
 """Counters of NVMe's health log that rise when a drive is too hot."""
+TIMES: Final = ("thm_temp1_total_time", "thm_temp2_total_time")
 
 
 def of_run(recording: Recording) -> list[Doubt]:
@@ -160,7 +162,7 @@ def _speeds(jobs: Sequence[Job]) -> list[float]:
 
 
 def _of_heat(before: Moment, after: Moment) -> Iterator[Doubt]:
-    logs = [_health(moment.get("smart") or {}) for moment in (before, after)]
+    logs = [health(moment.get("smart")) for moment in (before, after)]
     rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
     risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
     if risen:
@@ -172,17 +174,9 @@ def _of_heat(before: Moment, after: Moment) -> Iterator[Doubt]:
 
 def throttled_s(facts: Facts) -> float | None:
     """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
-    logs = [moment.get("smart") or {} for moment in (facts.get("before", Moment()), facts.get("after", Moment()))]
-    found = [log.get("nvme_smart_health_information_log", log) for log in logs]
-    names = ("thm_temp1_total_time", "thm_temp2_total_time")
-    rises = [found[1][name] - found[0].get(name, 0) for name in names if isinstance(found[1].get(name), int)]
+    before, after = (health(of.get("smart")) for of in (facts.get("before", Moment()), facts.get("after", Moment())))
+    rises = [after[name] - before.get(name, 0) for name in TIMES if name in after]
     return float(sum(rises)) if rises else None
-
-
-def _health(smart: dict[str, Any]) -> dict[str, int]:
-    """NVMe's health log as smartctl or nvme-cli print it."""
-    log = smart.get("nvme_smart_health_information_log", smart)
-    return {name: log[name] for name in THERMAL if isinstance(log.get(name), int)}
 
 
 def link_bytes_per_s(device: Device) -> float | None:

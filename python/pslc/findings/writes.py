@@ -85,7 +85,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
 def _to_be_written(recording: Recording) -> int:
     """Bytes of the drive that a fill of all of it would write: those that were not written before it."""
     size = recording.drive_bytes
-    before: int = recording.scope.get("fill_first", 0)
+    before = recording.scope.get("fill_first", 0)
     return size - recording.capacity_bytes * before // 100
 
 

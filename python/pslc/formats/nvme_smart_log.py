@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pslc.errors import RecordingError
+from pslc.facts import HealthJson, HealthLog
 from pslc.formats import Foreign, Hints, text
 
 SMARTCTL: Final = "nvme_smart_health_information_log"
@@ -41,7 +42,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(paths[0].name, None, health=[_log(path) for path in paths])
 
 
-def _log(path: Path) -> dict[str, Any]:
+def _log(path: Path) -> HealthJson:
     whole = text(path)
     try:
         found = json.loads(whole) if whole.lstrip().startswith("{") else _lines(whole)
@@ -53,9 +54,9 @@ def _log(path: Path) -> dict[str, Any]:
     return log
 
 
-def _lines(whole: str) -> dict[str, Any]:
+def _lines(whole: str) -> HealthJson:
     """`name : number unit (the same in other units)`; degrees are Celsius, given in kelvin like the JSON's."""
-    found: dict[str, Any] = {}
+    found: HealthJson = {}
     for line in whole.splitlines()[1:]:
         match = LINE.match(line)
         if match is not None and not line.startswith(" "):
@@ -65,7 +66,14 @@ def _lines(whole: str) -> dict[str, Any]:
     return found
 
 
-def in_our_names(log: dict[str, Any], kelvin: bool) -> dict[str, Any]:
+def health(log: HealthJson | None) -> HealthLog:
+    """What is taken of a log, smartctl's or nvme-cli's; of a drive that has no such log nothing."""
+    found = in_our_names((log or {}).get(SMARTCTL, log or {}), kelvin=False)
+    known = {name: found[name] for name in HealthLog.__annotations__ if isinstance(found.get(name), int)}
+    return cast(HealthLog, known)
+
+
+def in_our_names(log: HealthJson, kelvin: bool) -> HealthJson:
     """nvme-cli's log in smartctl's names, numbers as numbers; `kelvin`: its temperature is in kelvin."""
     found = {NAMES.get(name, name): _number(value) for name, value in log.items()}
     if kelvin and isinstance(found.get("temperature"), int):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pslc import traces
 from pslc.errors import PslcError
 from pslc.lab.files import stamp
+from pslc.surveys import Survey
 from pslc.traces import Part, Replay
 
 
@@ -27,7 +27,7 @@ def _known(path: str, changed_ns: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _survey(path: str, changed_ns: int) -> dict[str, Any]:
+def _survey(path: str, changed_ns: int) -> Survey:
     return traces.opened(Path(path), Part()).survey()
 
 

@@ -22,6 +22,7 @@ from pslc.lab.bench import Bench, Drive
 from pslc.lab.files import stamp
 from pslc.lab.fits import Fits
 from pslc.recording import Recording
+from pslc.results import StepProgress, done_of
 from pslc.targets import scaling
 from pslc.targets.target import Target
 
@@ -111,7 +112,7 @@ class Runs:
             raise LongError
         begun, at = thread_time(), monotonic()
 
-        def progress(_: dict[str, Any]) -> bool:
+        def progress(_: StepProgress) -> bool:
             if self._asked.get(tab) != number:
                 raise SupersededError
             if thread_time() - begun > LIVE_S or monotonic() - at > PATIENCE_S:
@@ -136,7 +137,7 @@ class Runs:
             return None
         small = replace(drive, keys=(*drive.keys, (scaling.KEY, str(by))))
 
-        def progress(_: dict[str, Any]) -> bool:
+        def progress(_: StepProgress) -> bool:
             if self._asked.get(tab) != number:
                 raise SupersededError
             return True
@@ -174,13 +175,11 @@ class Runs:
                 name = f"{drive.spec}: " if len(missing) > 1 else ""
                 begun = thread_time()
 
-                def progress(state: dict[str, Any], number: int = number, name: str = name) -> bool:
+                def progress(state: StepProgress, number: int = number, name: str = name) -> bool:
                     if job.stopped:
                         raise SupersededError
-                    timed = state["total_time_ns"] > 0 and state["total_bytes"] == 0
-                    total, done = ("total_time_ns", "drive_time_ns") if timed else ("total_bytes", "done_bytes")
-                    share = state[done] / state[total] if state[total] else None
-                    job.part = None if share is None else min((number + share) / len(missing), 1.0)
+                    done, total = done_of(state)
+                    job.part = min((number + done / total) / len(missing), 1.0) if total else None
                     job.said = f"{name}{state['step']}"
                     return True
 

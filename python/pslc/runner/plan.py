@@ -5,20 +5,17 @@ import subprocess
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
 
 from pslc import memory, words
-from pslc._native import plan_jobs
 from pslc.errors import JobError
-from pslc.facts import Device, FileSystem
+from pslc.facts import Device, FileSystem, InspectedFile
 from pslc.findings import doubts
+from pslc.formats.nvme_smart_log import health
 from pslc.targets import probe
+from pslc.targets.cost import FAST, SLOW, Cost, cost
 from pslc.targets.target import Target
 
-SLOW, FAST = 100e6, 3000e6
-"""Bytes a second between which drives write for long: bounds of how long it takes."""
-SIMULATED_REQUESTS, SIMULATED_SECONDS = 2e6, 1e5
-"""Requests, and seconds of the drive, that go by in a second of the simulation, in round numbers (`make bench`)."""
 DAY = 86_400.0
 CENTURY = 100 * 365 * DAY
 
@@ -35,75 +32,8 @@ class Plan:
     sentences: list[str]
     fio: str
     write_bytes: int
-    overwrites: dict[str, Any] | None = None
+    overwrites: InspectedFile | None = None
     takes_days: bool = False
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What steps do to a drive, as far as it is known beforehand.
-
-    Attributes:
-        timed_s: how long jobs go on that end by time; those that write may write as much as they can.
-        idle_s: for how long the drive is left alone.
-        least_s: of the clock on the wall, where the drive is at its best all the time; of a simulation, as fast as it
-            mostly is.
-        memory_bytes: at most, without the program itself.
-    """
-
-    write_bytes: int
-    read_bytes: int
-    timed_s: float
-    idle_s: float
-    writes_until_time: bool
-    least_s: float
-    memory_bytes: int
-
-    def seconds(self, bytes_per_s: float) -> float:
-        """How long it takes where so much is moved a second."""
-        return (self.write_bytes + self.read_bytes) / bytes_per_s + self.timed_s + self.idle_s
-
-
-def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: Target) -> Cost:
-    """The cost of steps on a drive.
-
-    Raises:
-        PslcError: a job file cannot be used on it.
-    """
-    simulated = not target.is_real
-    best = (FAST, float("inf"))
-    if simulated:
-        best = (target.facts["link_bytes_per_s"], max(target.facts["read_iops"], target.facts["write_iops"]))
-    found = [plan_jobs(text, source, options, target.capacity_bytes, simulated, *best) for text in steps]
-    total = {
-        name: sum(step[name] for step in found)
-        for name in ("write_bytes", "read_bytes", "timed_ns", "idle_ns", "least_s", "requests")
-    }
-    least = total["least_s"]
-    if simulated:
-        least = total["requests"] / SIMULATED_REQUESTS + least / SIMULATED_SECONDS
-    held = max((step["memory_bytes"] for step in found), default=0)
-    if simulated:
-        held += _maps([job for step in found for job in step["scattered"]], target)
-    return Cost(
-        total["write_bytes"],
-        total["read_bytes"],
-        total["timed_ns"] / 1e9,
-        total["idle_ns"] / 1e9,
-        any(step["writes_until_time"] for step in found),
-        least,
-        held,
-    )
-
-
-def _maps(scattered: list[tuple[int, int]], target: Target) -> int:
-    """Memory of a simulated drive's two maps where each page is on its own: 4 bytes a page, 2 MiB at a time. The data
-    lie where they were written, and garbage collection writes them again."""
-    page, entry, segment, again = 4096, 4, 2 << 20, 3
-    there = sum(min(span // page * entry, written // page * segment) for span, written in scattered)
-    there = min(there, target.capacity_bytes // page * entry)
-    written = sum(written for _, written in scattered)
-    return int(there + min(written * again, target.facts["native_raw_bytes"]) // page * entry)
 
 
 def afford(found: Cost) -> None:
@@ -176,14 +106,14 @@ def places(target: Target) -> list[str]:
     return said
 
 
-def _lost(file: dict[str, Any]) -> str:
+def _lost(file: InspectedFile) -> str:
     """Path, size, age and type of a file."""
     age = words.span(max(time.time() - file["changed_unix_ns"] / 1e9, 0.0))
     what = "; ".join(file["holds"]) or _type(file["path"]) or "of unknown type"
     return f"{file['path']} ({words.size(file['bytes'])}, changed {age} ago, of user {file['owner']}, {what})"
 
 
-def _type(path: str) -> str | None:
+def _type(path: Path) -> str | None:
     """What libmagic calls a file; None where its program is not installed."""
     try:
         done = subprocess.run(["file", "-b", "--", path], capture_output=True, text=True, timeout=10, check=False)
@@ -195,7 +125,7 @@ def _type(path: str) -> str | None:
 
 def of_its_life(target: Target, written: int) -> str:
     device = target.facts["device"]
-    life = probe.endurance_bytes(probe.smart(device["name"])) if device else None
+    life = probe.endurance_bytes(health(probe.smart(device["name"]))) if device else None
     if life is None:
         return "its endurance is unknown"
     return f"{words.share(written / life)} of the {words.size(life)} that it stands by its own wear counter"

@@ -6,18 +6,22 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
-from typing import Any
 
 from pslc import traces, words
-from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling, version
+from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
 from pslc.errors import JobError, PslcError
-from pslc.recording import Recording
+from pslc.facts import Facts, Traced
+from pslc.jobs import KINDS
+from pslc.recording import Common, Recording
+from pslc.results import Progress as Now
+from pslc.results import ReplayResult, ReplaySoFar, Result, StepProgress
 from pslc.runner.plan import Plan, of_its_life, places
-from pslc.suites.trace import SMALLEST, WhatIf, row
+from pslc.suites.trace import SMALLEST, row
+from pslc.surveys import Asked, Replayed, Survey, WhatIf
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, Target, find_target
 
-Progress = Callable[[dict[str, Any]], bool]
+Progress = Callable[[StepProgress], bool]
 BUFFERS = 256 << 20
 """Bytes of all requests under way on a real drive, at most."""
 
@@ -26,7 +30,7 @@ def replay(
     path: Path,
     on: str,
     how: traces.Replay,
-    recorded: Callable[[dict[str, Any], dict[str, Any]], Recording],
+    recorded: Callable[[Common, Result], Recording],
     progress: Progress | None = None,
     keep: Callable[[Recording], None] | None = None,
     real: RealOptions | None = None,
@@ -61,32 +65,31 @@ def replay(
             if not confirm(plan_of_replay(target, path, survey, how)):
                 return None
             target = target.agreed()
-    common: dict[str, Any] = {
-        "suite": "trace",
-        "target": target.spec,
-        "drive": target.name,
-        "seed": 0,
-        "version": version(),
-        "capacity_bytes": target.capacity_bytes,
-        "overrides": [],
-        "profile": target.profile,
-        "provenance": target.provenance,
-        "job_file": f"[trace]\nread_iolog={path}\n",
-        "began_unix_ns": time_ns(),
-    }
+    common = target.common("trace", f"[trace]\nread_iolog={path}\n", time_ns())
 
-    def made(result: dict[str, Any], what_if: list[WhatIf] | None = None, of: Target = target) -> Recording:
-        asked_for = survey or result["survey"]
-        about = {"file": str(path), "survey": asked_for, "how": how.document(), "replay": result.get("replay")}
-        facts = of.facts | {"trace": about | ({"what_if": what_if} if what_if is not None else {})}
-        return recorded(common | {"facts": facts}, result)
+    def of_part(found: ReplaySoFar, of: Target, replayed: Replayed | None, what_if: list[WhatIf] | None) -> Recording:
+        about: Traced = {
+            "file": str(path),
+            "survey": survey or found["survey"],
+            "how": how.document(),
+            "replay": replayed,
+        }
+        if what_if is not None:
+            about["what_if"] = what_if
+        return recorded({**common, "facts": of.facts | Facts(trace=about)}, found)
 
-    def kept(so_far: dict[str, Any]) -> None:
+    def made(result: ReplayResult, what_if: list[WhatIf] | None = None, of: Target = target) -> Recording:
+        return of_part(result, of, result["replay"], what_if)
+
+    def kept(so_far: ReplaySoFar) -> None:
         assert keep is not None
-        keep(made(so_far | {"wall_s": so_far["drive_time_ns"] / 1e9}))
+        keep(of_part(so_far, target, None, None))
 
     drive = target.open()
-    stepped = None if progress is None else (lambda state: progress(state | {"step": "replay"}))
+
+    def stepped(state: Now) -> bool:
+        return progress is None or progress({**state, "step": "replay"})
+
     asked = _asked(how, survey, target.is_real)
     if isinstance(drive, RealDrive):
         facts = target.facts
@@ -105,14 +108,14 @@ def replay(
     if not how.what_if or result["interrupted"]:
         return made(result)
     survey = survey or result["survey"]
-    asked |= {"survey": False}
+    asked = {**asked, "survey": False}
     first = row("as it is", made(result))
     return made(
         result, [first, *_others(target, file, asked, first, lambda found, other: row("", made(found, of=other)))]
     )
 
 
-def _asked(how: traces.Replay, survey: dict[str, Any] | None, real: bool) -> dict[str, Any]:
+def _asked(how: traces.Replay, survey: Survey | None, real: bool) -> Asked:
     """As the native part takes it. Where there is no survey yet the replay makes one: a trace is read once."""
     devices, sizes = (survey["devices"], survey["sizes"]) if survey else ([], [])
     span = max((of["end_bytes"] for of in devices), default=0)
@@ -123,14 +126,21 @@ def _asked(how: traces.Replay, survey: dict[str, Any] | None, real: bool) -> dic
             hint = f"--iodepth={max(BUFFERS // largest, 1)} or less"
             raise JobError(f"{depth} requests of up to {words.size(largest)} need too much memory", hint)
         depth = max(BUFFERS // largest, 1)
-    said = {"pace": how.pace, "speed": how.speed, "iodepth": depth, "fit": how.fit}
-    said |= {"span_bytes": span, "prefill": how.prefill, "largest_bytes": largest}
-    return said | {"survey": survey is None}
+    return {
+        "pace": how.pace,
+        "speed": how.speed,
+        "iodepth": depth,
+        "fit": how.fit,
+        "span_bytes": span,
+        "prefill": how.prefill,
+        "largest_bytes": largest,
+        "survey": survey is None,
+    }
 
 
-def plan_of_replay(target: Target, path: Path, survey: dict[str, Any], how: traces.Replay) -> Plan:
+def plan_of_replay(target: Target, path: Path, survey: Survey, how: traces.Replay) -> Plan:
     """What a replay does to a real drive."""
-    moved = {kind: sum(of["bytes"][kind] for of in survey["devices"]) for kind in ("read", "write", "trim")}
+    moved = {kind: sum(of["bytes"][kind] for of in survey["devices"]) for kind in KINDS}
     said = places(target)
     if moved["write"]:
         said.append(f"writes {words.size(moved['write'])} of the trace; {of_its_life(target, moved['write'])}")
@@ -153,9 +163,9 @@ SIZES = {"static-slc": "cache.static", "dynamic-slc": "cache.dynamic", "hybrid-s
 def _others(
     target: Target,
     file: TraceFile,
-    asked: dict[str, Any],
+    asked: Asked,
     first: WhatIf,
-    told: Callable[[dict[str, Any], Target], WhatIf],
+    told: Callable[[ReplayResult, Target], WhatIf],
 ) -> list[WhatIf]:
     """The same trace with other caches: off, of nothing else, and the smallest that takes all of it."""
 

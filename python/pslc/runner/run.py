@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from pslc import suites, words
-from pslc._native import RealDrive, SimDrive, engine_ceiling, version
+from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.errors import JobError, PslcError
-from pslc.recording import Columns, Recording, join
+from pslc.recording import Columns, Common, Recording, join
+from pslc.results import Progress as Now
+from pslc.results import Result, StepProgress
 from pslc.runner import fio_logs, job_file
 from pslc.runner.plan import Plan, plan
 from pslc.runner.prepared import Prepared, leaves_nothing_to_chance
@@ -27,10 +29,8 @@ from pslc.targets.region import Scope, find_region, preparation
 from pslc.targets.target import RealOptions, Target, find_target
 from pslc.traces import Replay, is_trace
 
-Progress = Callable[[dict[str, Any]], bool]
-"""Called about ten times a second with `step`, `done_bytes`, `total_bytes`, `drive_time_ns`, `total_time_ns` and
-`bytes_per_s`; the run ends when it returns False."""
-
+Progress = Callable[[StepProgress], bool]
+"""Called about ten times a second; the run ends when it returns False."""
 
 Confirm = Callable[[Plan], bool]
 """Asked before anything is written to a real drive, and before a run that takes days; the run is not made when it
@@ -131,7 +131,8 @@ def run(
         drive = target.open()
         bench = _Bench(target, drive, source, list(options), seed, progress, keep, prepared)
         facts = bench.common["facts"]
-        bench.common |= {"suite": suite or source, "scope": scope.document() if suite or not alone else {}}
+        bench.common["suite"] = suite or source
+        bench.common["scope"] = scope.document() if suite or not alone else {}
         if target.is_real:
             facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
             counters = probe.Counters(facts)
@@ -271,16 +272,11 @@ class _Bench:
         self.done: list[Recording] = []
         self.notes: list[str] = []
         self.kept_at = monotonic()
-        self.common: dict[str, Any] = {
-            "target": self.target.spec,
-            "drive": self.target.name,
+        self.common: Common = {
+            **self.target.common(self.source),
             "seed": self.seed,
-            "version": version(),
             "capacity_bytes": self.drive.capacity_bytes,
             "overrides": self.options,
-            "profile": self.target.profile,
-            "facts": dict(self.target.facts),
-            "provenance": self.target.provenance,
         }
 
     def before(self, text: str, layout: bool) -> int:
@@ -310,23 +306,23 @@ class _Bench:
     def run(self, text: str, name: str, options: list[tuple[str, str]] | None = None) -> Recording:
         """Run one job file, with the options of all unless there are others."""
         options = self.options if options is None else options
-        common = self.common | {"job_file": text, "began_unix_ns": time_ns()}
+        common: Common = {**self.common, "job_file": text, "began_unix_ns": time_ns()}
         # Each step has requests of its own.
         seed = (self.seed + len(self.done)) % 2**64
 
         if self.thermometer is not None:
             self.thermometer.begin()
 
-        def progress(state: dict[str, Any]) -> bool:
+        def progress(state: Now) -> bool:
             if self.thermometer is not None:
                 self.thermometer.look(state["drive_time_ns"])
-            return self.progress is None or self.progress(state | {"step": name})
+            return self.progress is None or self.progress({**state, "step": name})
 
-        def keep(so_far: dict[str, Any]) -> None:
+        def keep(so_far: Result) -> None:
             assert self.keep is not None
-            self.keep(join([*self.done, recorded(so_far | {"wall_s": so_far["drive_time_ns"] / 1e9})]))
+            self.keep(join([*self.done, recorded(so_far)]))
 
-        def recorded(result: dict[str, Any]) -> Recording:
+        def recorded(result: Result) -> Recording:
             part = of_result(common, result)
             return part if self.thermometer is None else self.thermometer.on(part)
 
@@ -344,7 +340,7 @@ class _Bench:
         return recording
 
 
-def of_result(common: dict[str, Any], result: dict[str, Any]) -> Recording:
+def of_result(common: Common, result: Result) -> Recording:
     """A recording of what is common to all, and of what the native part gives."""
     return Recording(
         **common,

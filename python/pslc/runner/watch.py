@@ -13,7 +13,7 @@ from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
 from typing import Final
 
 from pslc.errors import TargetError
-from pslc.facts import Facts
+from pslc.facts import Facts, Watched
 from pslc.recording import Recording
 from pslc.targets import probe
 from pslc.watch.asked import Asked, file_systems
@@ -101,7 +101,7 @@ def watch(
     interrupted = False
 
     def recording() -> Recording:
-        about = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
+        about: Watched = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
         return recorded(path, facts | Facts(watch=about), samples, began_unix_ns, error)
 
     with heard(until) as ended:

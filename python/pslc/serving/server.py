@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from time import monotonic, time_ns
-from typing import IO, Any, Final
+from typing import IO, Final
 from urllib.parse import quote
 
-from pslc._native import SimDrive, served_recording, version
+from pslc._native import SimDrive, served_recording
 from pslc.errors import RecordingError, TargetError
-from pslc.recording import Recording
+from pslc.facts import Facts, Served
+from pslc.recording import Common, Recording
+from pslc.results import Result
 from pslc.runner.run import of_result
 from pslc.serving.state import State
 from pslc.targets.target import Target, find_target
@@ -118,10 +120,10 @@ class Server:
         code = self._nbdkit.wait()
         self._reader.join()
         try:
-            result = served_recording(str(self._folder / "recording"))
+            found = served_recording(str(self._folder / "recording"))
         except RecordingError:
             raise TargetError(f"nbdkit ended: {self._why(code)}", "nothing was recorded") from None
-        result |= {"wall_s": monotonic() - self._begun}
+        result: Result = {**found, "wall_s": monotonic() - self._begun}
         if not self._ended:
             result["error"] = f"nbdkit ended before the drive was saved: {self._why(code)}"
         return of_result(self._common(), result)
@@ -217,27 +219,23 @@ class Server:
         killed = f"it was killed ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
         return said[-1].removeprefix("nbdkit: ").removeprefix("error: ") if said and code >= 0 else killed
 
-    def _common(self) -> dict[str, Any]:
+    def _common(self) -> Common:
         target, state = self._target, self.state
-        served: dict[str, Any] = {"data": self.data, "speed": self._speed}
+        served: Served = {"data": self.data, "speed": self._speed}
         if state is not None:
-            served |= {"way_s": state.way_s, "replies": state.replies, "late_s": state.late_s}
-            served |= {"late_p99_s": state.late_p99_s, "drive_s": state.drive_s}
-            served |= {"turn_s": state.turn_s, "busy": state.busy, "too_slow": state.too_slow}
-        return {
-            "suite": "serve",
-            "target": target.spec,
-            "drive": target.name,
-            "seed": 0,
-            "version": version(),
-            "capacity_bytes": target.capacity_bytes,
-            "overrides": [],
-            "profile": target.profile,
-            "facts": target.facts | {"served": served},
-            "provenance": target.provenance,
-            "job_file": "",
-            "began_unix_ns": self._began_unix_ns,
-        }
+            served = {
+                **served,
+                "way_s": state.way_s,
+                "replies": state.replies,
+                "late_s": state.late_s,
+                "late_p99_s": state.late_p99_s,
+                "drive_s": state.drive_s,
+                "turn_s": state.turn_s,
+                "busy": state.busy,
+                "too_slow": state.too_slow,
+            }
+        common = target.common("serve", began_unix_ns=self._began_unix_ns)
+        return {**common, "facts": target.facts | Facts(served=served)}
 
 
 def _program() -> str:

@@ -18,6 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pslc import units
+from pslc.errors import PslcError
 from pslc.jobs import Job
 from pslc.processes import end_with_parent
 from pslc.runner.prepared import Prepared
@@ -25,6 +26,7 @@ from pslc.studies.points import Point
 
 if TYPE_CHECKING:
     from pslc.recording import Recording
+    from pslc.results import StepProgress
 
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
@@ -53,16 +55,17 @@ def measure(point: Point, shared: bool = False) -> Row | None:
     Args:
         shared: other points are of the same drive, so how it begins is worth keeping.
     """
-    import pslc
     from pslc import suites
+    from pslc.runner.run import run
+    from pslc.targets.region import Scope
     from pslc.targets.target import find_target
 
     values, began = dict(point.values), monotonic()
     filled = units.percent(values["fill_first"], "fill_first") if "fill_first" in values else 0
-    scope = pslc.Scope(quick=point.quick, fill_first=filled)
+    scope = Scope(quick=point.quick, fill_first=filled)
     error, found = None, {}
     try:
-        recording = pslc.run(
+        recording = run(
             values["run"],
             on=point.spec,
             seed=int(values["seed"]),
@@ -77,12 +80,12 @@ def measure(point: Point, shared: bool = False) -> Row | None:
             found |= of_jobs(recording.jobs)
     except KeyboardInterrupt:
         return None
-    except pslc.PslcError as wrong:
+    except PslcError as wrong:
         said = wrong.message
         try:
             find_target(point.spec)
             error = f"failed: {said}"
-        except pslc.PslcError:
+        except PslcError:
             error = REFUSED + said
     except Exception as bug:
         error = f"failed: {type(bug).__name__}: {bug}"
@@ -200,7 +203,7 @@ def _begin(stop: Any) -> None:
     end_with_parent()
 
 
-def _go_on(_: dict[str, Any]) -> bool:
+def _go_on(_: StepProgress) -> bool:
     return _stop is None or not _stop.is_set()
 
 

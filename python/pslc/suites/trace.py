@@ -7,7 +7,7 @@ work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from pslc.findings.measure import latency
 from pslc.findings.wear import Wear, life_years, of_wear
 from pslc.jobs import MOVED, Kind
 from pslc.recording import Recording
+from pslc.surveys import Replayed, WhatIf
 from pslc.traces.contents import reading_doubts
 
 FULL = 0.95
@@ -72,23 +73,6 @@ class Slow(TypedDict):
     share: float
 
 
-class WhatIf(TypedDict):
-    """The same trace on another cache; where it cannot be, why it was `refused`."""
-
-    name: str
-    refused: NotRequired[str]
-    cache_bytes: NotRequired[int | None]
-    cache_most_bytes: NotRequired[int | None]
-    share_slc: NotRequired[float | None]
-    waf: NotRequired[float | None]
-    life_years: NotRequired[float | None]
-    enough: NotRequired[bool | None]
-    drive_s: NotRequired[float]
-    write_p99_s: NotRequired[float | None]
-    write_p999_s: NotRequired[float | None]
-    read_p99_s: NotRequired[float | None]
-
-
 class Shares(TypedDict):
     """Where what the host wrote went."""
 
@@ -113,6 +97,13 @@ class Inside(Shares):
 UNSEEN: Inside = {
     "share_slc": None, "share_direct": None, "share_while_folding": None, "enough": None, "cache_bytes": None,
     "cache_most_bytes": None, "cache_most_at_s": None, "full_s": None, "busy_dies": None, "busy_link": None, "slow": [],
+}  # fmt: skip
+
+
+UNDER_WAY: Replayed = {
+    "format": "", "devices": [], "notes": [], "skipped": 0, "empty": 0, "backwards_ns": 0, "requests": 0, "late": 0,
+    "late_most_ns": 0, "late_sum_ns": 0, "moved": 0, "widened": 0, "unwritten_bytes": 0, "cache_most_bytes": 0,
+    "cache_most_at_ns": 0, "prefilled_bytes": 0, "slow_ns": [],
 }  # fmt: skip
 
 
@@ -154,23 +145,23 @@ def findings(recording: Recording) -> Findings:
     Of a real drive what is inside is null, and `slow` is empty.
     """
     about = recording.facts["trace"]
-    replayed = about["replay"] or {}
+    replayed = _replayed(recording)
     survey = about["survey"]
     trace_s = survey["duration_ns"] / 1e9 / (about["how"]["speed"] or 1.0)
     wear = of_wear(recording)
     written = sum(of["bytes"]["write"] for of in survey["devices"])
     found: Findings = {
-        "requests": replayed.get("requests", 0),
+        "requests": replayed["requests"],
         "trace_s": trace_s,
         "drive_s": recording.drive_time_s,
         "latencies": _latencies(recording),
-        "late": replayed.get("late", 0),
-        "late_most_s": replayed.get("late_most_ns", 0) / 1e9,
+        "late": replayed["late"],
+        "late_most_s": replayed["late_most_ns"] / 1e9,
         "what_if": about.get("what_if"),
-        "widened": replayed.get("widened", 0),
+        "widened": replayed["widened"],
         "fit": about["how"]["fit"],
-        "moved": replayed.get("moved", 0),
-        **(_inside(recording, replayed) if recording.is_simulated else UNSEEN),
+        "moved": replayed["moved"],
+        **(_inside(recording, about["replay"]) if recording.is_simulated else UNSEEN),
         **wear,
         "life_years": life_years(wear["life_bytes"], written, trace_s),
         "doubts": [],
@@ -179,15 +170,20 @@ def findings(recording: Recording) -> Findings:
     return found
 
 
-def _inside(recording: Recording, replayed: dict[str, Any]) -> Inside:
+def _replayed(recording: Recording) -> Replayed:
+    """What became of the replay; of one that is under way, nothing yet."""
+    return {**UNDER_WAY, **(recording.facts["trace"]["replay"] or UNDER_WAY)}
+
+
+def _inside(recording: Recording, replayed: Replayed | None) -> Inside:
     ns = max(recording.drive_time_s * 1e9, 1.0)
     dies = _change(recording, "die_busy_ns_total") / recording.facts["dies"]
     return {
         "cache_bytes": recording.facts["cache_bytes"] or None,
-        "cache_most_bytes": replayed.get("cache_most_bytes"),
-        "cache_most_at_s": replayed.get("cache_most_at_ns", 0) / 1e9,
+        "cache_most_bytes": replayed["cache_most_bytes"] if replayed else None,
+        "cache_most_at_s": replayed["cache_most_at_ns"] / 1e9 if replayed else 0.0,
         "full_s": _full(recording),
-        "slow": _slow(replayed),
+        "slow": _slow(_replayed(recording)),
         **_shares(recording),
         "busy_dies": min(dies / ns, 1.0),
         "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0),
@@ -250,10 +246,10 @@ def _latencies(recording: Recording) -> list[Latencies]:
     return rows
 
 
-def _slow(replayed: dict[str, Any]) -> list[Slow]:
+def _slow(replayed: Replayed) -> list[Slow]:
     """The slowest hundredth of each kind, by cause, the largest first."""
     rows: list[Slow] = []
-    for kind, by in replayed.get("slow_ns", []):
+    for kind, by in replayed["slow_ns"]:
         whole = sum(by.values())
         shares = sorted(((ns / whole, cause) for cause, ns in by.items() if ns), reverse=True)
         rows += [Slow(kind=kind, cause=cause, share=share) for share, cause in shares]
@@ -261,11 +257,10 @@ def _slow(replayed: dict[str, Any]) -> list[Slow]:
 
 
 def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
-    about = recording.facts["trace"]
-    replayed, survey = about["replay"] or {}, about["survey"]
+    replayed, survey = _replayed(recording), recording.facts["trace"]["survey"]
     said = []
     read = sum(of["bytes"]["read"] for of in survey["devices"])
-    unwritten = replayed.get("unwritten_bytes", 0)
+    unwritten = replayed["unwritten_bytes"]
     # Of a real drive it is not known what was written before; a new scratch file refuses such reads.
     if recording.is_simulated and read and unwritten > 0.5 * read:
         said.append(

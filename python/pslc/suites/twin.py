@@ -16,9 +16,9 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import of_rows
-from pslc.recording import Recording, join
-from pslc.runner.plan import cost
+from pslc.recording import Recording, ScopeDocument, join
 from pslc.suites import Steps
+from pslc.targets.cost import cost
 from pslc.targets.region import Region
 
 OF_SUITES = True
@@ -98,13 +98,13 @@ def parts_by_suite(recording: Recording) -> dict[str, Recording]:
 
 
 def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recording:
-    scope = recording.scope | {"quick": name != "fill"}
+    scope: ScopeDocument = {**recording.scope, "quick": name != "fill"}
     found = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
     found.findings = type(recording.findings)(suites.load(name).findings(found))
     return found
 
 
-class Row(TypedDict):
+class SuiteRun(TypedDict):
     """A suite that was run."""
 
     suite: str
@@ -116,7 +116,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    suites: list[Row]
+    suites: list[SuiteRun]
     left_out: list[str]
     doubts: list[Doubt]
 
@@ -127,7 +127,7 @@ def findings(recording: Recording) -> Findings:
     """
     quick = bool(recording.scope.get("quick"))
     of = parts_by_suite(recording)
-    rows: list[Row] = [
+    rows: list[SuiteRun] = [
         {
             "suite": name,
             "written_bytes": part.written_bytes,

@@ -9,10 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from pslc._native import device_serial, inspect_device
-from pslc.facts import Device, DiskCounts, Facts, FileSystem, Host, Link, Moment
+from pslc.facts import Device, DiskCounts, Facts, FileSystem, HealthJson, HealthLog, Host, InspectedDevice, Link, Moment
 from pslc.formats.nvme_smart_log import in_our_names
 
 SYS = Path("/sys")
@@ -52,8 +51,8 @@ def facts(path: Path) -> Facts:
     }
 
 
-def users_and_signatures(path: Path) -> dict[str, Any] | None:
-    """Serial number, users and signatures of a block device, as the guard sees them; None for anything else."""
+def users_and_signatures(path: Path) -> InspectedDevice | None:
+    """A block device as the guard sees it; None for anything else."""
     return inspect_device(str(path)) if path.is_block_device() else None
 
 
@@ -109,15 +108,11 @@ def _slaves(name: str) -> list[str]:
     return [part.parent.name if (part / "partition").exists() else part.name for part in found]
 
 
-def endurance_bytes(log: dict[str, Any] | None) -> float | None:
-    """Bytes that the host can write over a drive's life, as its own health log (`smart`) implies: what was written so
-    far over the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
-    health = (log or {}).get("nvme_smart_health_information_log", log or {})
-    used = health.get("percentage_used", health.get("percent_used"))
-    written = health.get("data_units_written")
-    if not isinstance(used, int) or not isinstance(written, int) or used < 1:
-        return None
-    return written * NVME_DATA_UNIT / (used / 100)
+def endurance_bytes(log: HealthLog) -> float | None:
+    """Bytes that the host can write over a drive's life, as its own health log implies: what was written so far over
+    the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
+    used, written = log.get("percentage_used"), log.get("data_units_written")
+    return None if not used or written is None else written * NVME_DATA_UNIT / (used / 100)
 
 
 def _text(path: Path) -> str | None:
@@ -260,7 +255,7 @@ def temperature(name: str) -> float | None:
     return None
 
 
-def smart(name: str, quietly: bool = False) -> dict[str, Any] | None:
+def smart(name: str, quietly: bool = False) -> HealthJson | None:
     """What smartctl prints of the drive `name`, or nvme-cli, when one of them is there and may ask.
 
     Args:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pslc import words
 from pslc.errors import TargetError
 from pslc.targets.target import Target
+
+if TYPE_CHECKING:
+    from pslc.recording import ScopeDocument
 
 MIB: Final = 1 << 20
 PAGE: Final = 4096
@@ -41,17 +44,21 @@ class Scope:
     idle_s: float = 0.0
     budget: Budget | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ScopeDocument:
         """For run.json."""
-        return asdict(self) | {"region": list(self.region) if self.region else None}
+        return cast("ScopeDocument", asdict(self) | {"region": list(self.region) if self.region else None})
 
     @classmethod
-    def of(cls, document: dict[str, Any]) -> Scope:
+    def of(cls, document: ScopeDocument) -> Scope:
         """What `document` gave."""
-        region = document["region"]
-        budget = document.get("budget")
-        found = {"region": tuple(region) if region else None, "budget": Budget(**budget) if budget else None}
-        return cls(**(document | found))
+        region, budget = document["region"], document.get("budget")
+        return cls(
+            document["quick"],
+            (region[0], region[1]) if region else None,
+            document["fill_first"],
+            document["idle_s"],
+            Budget(**budget) if budget else None,
+        )
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,17 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pslc import words
-from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file
+from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file, version
 from pslc.errors import GuardError, TargetError, near
-from pslc.facts import Device, Facts
+from pslc.facts import Device, Facts, InspectedFile
 from pslc.targets import hosts, scaling
 from pslc.targets.profiles import foundation, library, read, without_effect, written_keys
+
+if TYPE_CHECKING:
+    from pslc.recording import Common
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Target:
         kind: `simulated`, `file` or `device`.
         facts: see `SimDrive.facts` and `pslc.targets.probe.facts`.
         profile: of a simulated drive, as TOML.
-        foreign: the file that would be lost, where pslc did not write it and its name was not given (`inspect_file`).
+        foreign: the file that would be lost, where pslc did not write it and its name was not given.
         provenance: where its values come from, by key.
         open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
         stays: it is a simulated drive in a file, which this command has to itself until it closes the drive.
@@ -66,8 +69,25 @@ class Target:
     open: Callable[[], SimDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
-    foreign: dict[str, Any] | None = None
+    foreign: InspectedFile | None = None
     stays: bool = False
+
+    def common(self, suite: str, job_file: str = "", began_unix_ns: int = 0) -> "Common":
+        """What a recording of it holds before anything is measured."""
+        return {
+            "suite": suite,
+            "target": self.spec,
+            "drive": self.name,
+            "seed": 0,
+            "version": version(),
+            "capacity_bytes": self.capacity_bytes,
+            "overrides": [],
+            "profile": self.profile,
+            "facts": {**self.facts},
+            "provenance": self.provenance,
+            "job_file": job_file,
+            "began_unix_ns": began_unix_ns,
+        }
 
     def agreed(self) -> "Target":
         """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""

@@ -4,22 +4,21 @@ native part; Parquet is read here."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from pslc import units, words
 from pslc._native import TraceFile, trace_columns, trace_format
 from pslc.errors import PslcError, RecordingError
+from pslc.surveys import OPS, Fit, Pace, ReplayDocument, Survey
 
 PARQUET = b"PAR1"
 ROWS = 1 << 16
 """Rows of a batch."""
-KINDS = ("read", "write", "trim", "flush")
-"""By the number that the column `op` of pslc's own Parquet files holds."""
 DEPTH = 1024
 """The most requests under way at a trace's own pace: what a queue of an NVMe drive holds at most, nearly."""
 
@@ -62,16 +61,16 @@ class Replay:
     """
 
     part: Part = Part()
-    pace: str = "original"
+    pace: Pace = "original"
     speed: float = 1.0
     iodepth: int | None = None
-    fit: str = "exact"
+    fit: Fit = "exact"
     prefill: bool = False
     what_if: bool = False
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ReplayDocument:
         """As a recording keeps it."""
-        return asdict(self)
+        return cast(ReplayDocument, asdict(self))
 
 
 def part(
@@ -128,7 +127,7 @@ def opened(path: Path, part: Part) -> TraceFile:
     )  # fmt: skip
 
 
-def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
+def one_device(path: Path, part: Part, survey: Survey) -> None:
     """Say which devices there are where there are several.
 
     Raises:
@@ -150,7 +149,7 @@ def one_device(path: Path, part: Part, survey: dict[str, Any]) -> None:
 
 
 def write_parquet(path: Path, part: Part, to: Path) -> int:
-    """Write a trace as Parquet: `time_ns`, `op` (see `KINDS`), `offset`, `size`, `device` (a number; the names are in
+    """Write a trace as Parquet: `time_ns`, `op` (see `OPS`), `offset`, `size`, `device` (a number; the names are in
     the schema's metadata) and `took_ns`; returns the number of requests. It is read twice, as a stream.
 
     Raises:
@@ -170,7 +169,8 @@ def write_parquet(path: Path, part: Part, to: Path) -> int:
 
     def batches() -> Iterator[RecordBatch]:
         for batch in opened(path, part).read(ROWS):
-            columns = [Array.from_numpy(np.frombuffer(batch[name], "<" + kind)) for name, kind in types.items()]
+            raw: Mapping[str, Any] = batch
+            columns = [Array.from_numpy(np.frombuffer(raw[name], "<" + kind)) for name, kind in types.items()]
             yield RecordBatch.from_arrays(columns, schema=schema)
 
     try:
@@ -191,10 +191,10 @@ def _is_parquet(path: Path) -> bool:
         raise RecordingError(f"{path}: {error.strerror}", "give a file that can be read") from None
 
 
-Batch = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
+Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
 
 
-def _parquet(path: Path, part: Part) -> Iterator[Batch]:
+def _parquet(path: Path, part: Part) -> Iterator[Columns]:
     """The batches of a Parquet file, as `TraceFile` takes them."""
     from arro3.io import read_parquet
 
@@ -212,7 +212,7 @@ def _parquet(path: Path, part: Part) -> Iterator[Batch]:
         raise RecordingError(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
 
 
-def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Batch:
+def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Columns:
     count = batch.num_rows
 
     def numbers(what: str, kind: str) -> bytes:
@@ -232,8 +232,8 @@ def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) ->
     op = batch.column(columns["op"][0])
     if str(op.type) == "UInt8" or "uint8" in str(op.type).lower():
         kinds = np.asarray(op.to_numpy()).astype("u1")
-        if len(kinds) and kinds.max() >= len(KINDS):
-            raise RecordingError(f"column {columns['op'][0]} has {kinds.max()}", f"numbers are of {', '.join(KINDS)}")
+        if len(kinds) and kinds.max() >= len(OPS):
+            raise RecordingError(f"column {columns['op'][0]} has {kinds.max()}", f"numbers are of {', '.join(OPS)}")
     else:
         kinds = np.array([_kind(word) for word in op.to_pylist()], dtype="u1")
     if "device" not in columns:
@@ -257,4 +257,4 @@ def _kind(word: Any) -> int:
     try:
         return "rwtf".index({"d": "t", "u": "t", "s": "f"}.get(first, first)) if first else -1
     except ValueError:
-        raise RecordingError(f'"{word}" is no operation', f"{', '.join(KINDS)}, or their first letters") from None
+        raise RecordingError(f'"{word}" is no operation', f"{', '.join(OPS)}, or their first letters") from None

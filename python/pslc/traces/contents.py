@@ -1,7 +1,8 @@
 """What is in a trace, in words, tables and pictures: of `TraceFile.survey`."""
 
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -9,11 +10,11 @@ from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
+from pslc.surveys import Op, OverTime, Survey
 from pslc.targets.profiles import library
 from pslc.targets.target import find_target
 
 MOST_ROWS = 8
-Survey = dict[str, Any]
 
 
 def requests(found: Survey) -> int:
@@ -21,8 +22,8 @@ def requests(found: Survey) -> int:
     return sum(sum(of["count"].values()) for of in found["devices"])
 
 
-def _total(found: Survey, what: str, kind: str) -> int:
-    return sum(int(of[what][kind]) for of in found["devices"])
+def _total(found: Survey, what: Literal["count", "bytes", "sequential"], kind: Op) -> int:
+    return sum(of[what][kind] for of in found["devices"])
 
 
 def sentences(found: Survey) -> list[str]:
@@ -71,9 +72,14 @@ def sentences(found: Survey) -> list[str]:
 
 def _fits(burst_bytes: float) -> str:
     """How many of the drives that pslc brings along have a cache of that size."""
-    sizes = [find_target(f"sim:{name}").facts["cache_bytes"] for name in library()]
+    sizes = _cache_sizes()
     larger = sum(size >= burst_bytes for size in sizes)
     return f"; {larger} of {len(sizes)} known drives have one as large"
+
+
+@lru_cache(maxsize=1)
+def _cache_sizes() -> list[int]:
+    return [find_target(f"sim:{name}").facts["cache_bytes"] for name in library()]
 
 
 def _joined(parts: list[str]) -> str:
@@ -124,17 +130,17 @@ def pictures(found: Survey) -> list[Picture]:
     return made
 
 
-def _over_time(bins: dict[str, Any]) -> Picture:
+def _over_time(bins: OverTime) -> Picture:
     lines = []
-    for kind, name in (("write", "written"), ("read", "read")):
-        moved = np.array(bins[f"{kind}_bytes"], dtype=np.float64)
+    for name, of in (("written", bins["write_bytes"]), ("read", bins["read_bytes"])):
+        moved = np.array(of, dtype=np.float64)
         if moved.any():
             minutes = (np.arange(len(moved)) + 0.5) * bins["bin_ns"] / 6e10
             lines.append(Line(name, minutes, moved / (bins["bin_ns"] / 1e9) / 1e6))
     return Picture("asked", "What is asked for over time", "minutes", "MB/s", lines)
 
 
-def _sizes(sizes: list[tuple[str, int, int]]) -> Picture:
+def _sizes(sizes: list[tuple[Op, int, int]]) -> Picture:
     """Shares of the requests by powers of two."""
     total = sum(count for _, _, count in sizes)
     powers = range(min(size for _, size, _ in sizes).bit_length() - 1, max(size for _, size, _ in sizes).bit_length())
@@ -176,7 +182,7 @@ def reading_doubts(found: Survey) -> list[Doubt]:
     return said
 
 
-def of_file(file: Path, found: dict[str, Any]) -> View:
+def of_file(file: Path, found: Survey) -> View:
     """A trace that was surveyed, as it is shown."""
     return View(
         title=f"{file.name}, {found['format']}",

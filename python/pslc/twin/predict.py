@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pslc import suites
 from pslc.errors import PslcError
-from pslc.runner.plan import cost
+from pslc.jobs import MOVED
+from pslc.targets.cost import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target
 from pslc.twin.data import scaled_step
@@ -90,16 +91,14 @@ def measure(model: Model, values: dict[str, float], steps: Sequence[str]) -> flo
     drive = model.open(values)
     if drive is None:
         return None
-    result: dict[str, Any] = {}
     try:
-        for text in steps:
-            result = drive.run(scaled_step(text, model.scale), "twin.fio", [], 0, None, None, 64)
+        ran = [drive.run(scaled_step(text, model.scale), "twin.fio", [], 0, None, None, 64) for text in steps]
     except PslcError:
         return None
-    job = result["jobs"][-1]
-    of = max(("read", "write"), key=lambda kind: job[kind]["io_bytes"])
-    done = job[of]["total_ios"] if "number_ios" in job["options"] else job[of]["io_bytes"]
-    return float(done / max(job["elapsed_ns"], 1) * 1e9)
+    job = ran[-1]["jobs"][-1]
+    of = max((job[kind] for kind in MOVED), key=lambda done: done["io_bytes"])
+    moved = of["total_ios"] if "number_ios" in job["options"] else of["io_bytes"]
+    return moved / max(job["elapsed_ns"], 1) * 1e9
 
 
 def samples(fitted: Fitted, count: int = SAMPLES, seed: int = 0) -> list[tuple[Model, Build, dict[str, float]]]:

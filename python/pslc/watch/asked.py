@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal
 
-from pslc.facts import Link
+from pslc.facts import Change, FileSystem, HealthJson, Link
 from pslc.targets import probe
 
 TEMPERATURE_EVERY_S: Final = 10.0
@@ -25,13 +25,13 @@ class Asked:
     Attributes:
         celsius: the latest; None before it was asked, and where it does not tell.
         smart: the first and the latest log, with the seconds since the beginning.
-        changes: of link and power state, each `{"at_s", "what", "from", "to"}`.
+        changes: of link and power state.
     """
 
     name: str | None
     celsius: float | None = None
-    smart: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
-    changes: list[dict[str, Any]] = field(default_factory=list)
+    smart: list[tuple[float, HealthJson]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     state: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Asked:
             if log is not None:
                 self.smart[1:] = [(at_s, log)]
 
-    def _told(self, at_s: float, what: str, now: str | None) -> None:
+    def _told(self, at_s: float, what: Literal["link", "power"], now: str | None) -> None:
         before = self.state.get(what)
         if now is not None and before is not None and now != before:
             self.changes.append({"at_s": at_s, "what": what, "from": before, "to": now})
@@ -73,10 +73,10 @@ def link_words(link: Link) -> str | None:
     return f"{speed} x{width}" if speed and width and "nknown" not in speed else None
 
 
-def file_systems(name: str | None) -> list[dict[str, Any]]:
-    """Those that are mounted from the drive, whatever lies between: `type`, `mount`, `options`, `bytes`,
-    `free_bytes`. A file system that is mounted in several places counts once."""
-    found: dict[int, dict[str, Any]] = {}
+def file_systems(name: str | None) -> list[FileSystem]:
+    """Those that are mounted from the drive, whatever lies between. A file system that is mounted in several places
+    counts once."""
+    found: dict[int, FileSystem] = {}
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
         fields, _, rest = line.partition(" - ")
         parts = fields.split()

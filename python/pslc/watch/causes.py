@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pslc.analysis.falls import Fall
 from pslc.analysis.load import PAUSE_S
+from pslc.facts import Change, HealthLog
 from pslc.findings.doubts import HOT, THERMAL
 
 NEAR_S: Final = 60.0
@@ -40,7 +41,7 @@ class Because:
     sureness: str
 
 
-def why(fall: Fall, others: Sequence[Fall], changes: Sequence[dict[str, Any]], throttled: bool | None) -> Because:
+def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled: bool | None) -> Because:
     """Why the speed fell.
 
     Args:
@@ -75,7 +76,7 @@ def why(fall: Fall, others: Sequence[Fall], changes: Sequence[dict[str, Any]], t
     return Because("cache", "very likely" if surely else "likely")
 
 
-def lower(change: dict[str, Any]) -> bool:
+def lower(change: Change) -> bool:
     """Whether a change is one of the link, to less."""
     return change["what"] == "link" and carries(change["to"]) < carries(change["from"])
 
@@ -86,16 +87,9 @@ def carries(link: str) -> float:
     return float(speed) * int(rest.rpartition("x")[2])
 
 
-def throttled(logs: Sequence[tuple[float, dict[str, Any]]]) -> bool | None:
+def throttled(logs: Sequence[HealthLog]) -> bool | None:
     """Whether NVMe's counters of heat rose from the first log to the last; None where there are none."""
-    found = [health(log) for _, log in logs]
-    names = [name for name in THERMAL if all(isinstance(log.get(name), int) for log in found)]
-    if len(found) < 2 or not names:
+    if len(logs) < 2:
         return None
-    return any(found[-1][name] > found[0][name] for name in names)
-
-
-def health(log: dict[str, Any]) -> dict[str, Any]:
-    """NVMe's health log as smartctl or nvme-cli print it; a drive's of another kind as it is."""
-    found: dict[str, Any] = log.get("nvme_smart_health_information_log", log)
-    return found
+    rose = [logs[-1][name] > logs[0][name] for name in THERMAL if all(name in log for log in logs)]
+    return any(rose) if rose else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from pslc._native import version
 from pslc.analysis.load import Load
-from pslc.facts import Device, Facts
+from pslc.facts import Device, Facts, Watched
 from pslc.formats import Foreign
 from pslc.recording import Columns, Recording
 from pslc.watch.counters import FIELDS
@@ -104,7 +104,7 @@ def recorded(
     """Samples as a recording. There is but one series, of bins of time.
 
     Args:
-        facts: `watch` among them: `smart` as `Asked.smart`, `changes`, and `file_systems`.
+        facts: `watch` among them.
         name: what to call the drive; else its model, or `path`.
     """
     series, before, totals = samples.columns()
@@ -143,6 +143,6 @@ def of_foreign(foreign: Foreign, path: Path) -> Recording:
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))
     ends = [0.0, float(load.seconds.sum())]
     smart = [(at, log) for at, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
-    about = {"smart": smart, "changes": [], "file_systems": []}
+    about: Watched = {"smart": smart, "changes": [], "file_systems": []}
     facts: Facts = {"device": None, "notes": [*foreign.notes, *bad], "watch": about}
     return recorded(path, facts, Samples.of(load), round(foreign.began_unix * 1e9), name=foreign.name)

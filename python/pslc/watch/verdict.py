@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -12,13 +12,15 @@ from pslc import words
 from pslc.analysis.falls import Fall, falls
 from pslc.analysis.load import PAUSE_S, Load
 from pslc.doubt import Doubt, Kinds
+from pslc.facts import Change, HealthLog
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.doubts import HOT
 from pslc.findings.wear import life_years
+from pslc.formats.nvme_smart_log import health
 from pslc.recording import Recording
 from pslc.targets.probe import NVME_DATA_UNIT, endurance_bytes
-from pslc.watch.causes import CAUSES, Because, health, lower, throttled, why
+from pslc.watch.causes import CAUSES, Because, lower, throttled, why
 from pslc.watch.recorded import load_of
 
 FULL: Final = 0.9
@@ -106,7 +108,7 @@ class Findings(Heat):
     pauses: int
     longest_pause_s: float
     throttled: bool | None
-    changes: list[dict[str, Any]]
+    changes: list[Change]
     wear: Wear | None
     life_years: float | None
     full: float | None
@@ -131,14 +133,14 @@ def findings(recording: Recording) -> Findings:
     """
     load = load_of(recording)
     about = recording.facts["watch"]
-    logs = [(at, log) for at, log in about["smart"]]
+    logs = [health(log) for _, log in about["smart"]]
     heat = throttled(logs)
     seen = falls(load)
     told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
     systems = about["file_systems"]
-    wear = _wear(logs[0][1], logs[-1][1]) if logs else None
+    wear = _wear(logs[0], logs[-1]) if logs else None
     return {
         "watched_s": seconds,
         "began_unix": recording.began_unix_ns / 1e9,
@@ -226,28 +228,23 @@ def _heat(load: Load) -> Heat:
     return {"hottest_c": float(load.celsius[at]), "hottest_at_s": float(load.ends_s[at]), "hot_s": hot}
 
 
-def _wear(first: dict[str, Any], last: dict[str, Any]) -> Wear:
+def _wear(*logs: HealthLog) -> Wear:
     """What the drive's own log says of its life."""
-    logs = health(first), health(last)
-
-    def both(name: str) -> list[int | None]:
-        return [log.get(name) for log in logs]
-
     return {
-        "critical_warning": both("critical_warning"),
-        "available_spare": both("available_spare"),
-        "percentage_used": both("percentage_used"),
-        "media_errors": both("media_errors"),
-        "data_units_written": both("data_units_written"),
+        "critical_warning": [log.get("critical_warning") for log in logs],
+        "available_spare": [log.get("available_spare") for log in logs],
+        "percentage_used": [log.get("percentage_used") for log in logs],
+        "media_errors": [log.get("media_errors") for log in logs],
+        "data_units_written": [log.get("data_units_written") for log in logs],
         "available_spare_threshold": logs[-1].get("available_spare_threshold"),
     }
 
 
-def _years_left(logs: Sequence[tuple[float, dict[str, Any]]], written: float, seconds: float) -> float | None:
+def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> float | None:
     """How long it lasts at this load, by its own count of wear."""
-    last = health(logs[-1][1]) if logs else {}
+    last = logs[-1] if logs else HealthLog()
     whole, used = endurance_bytes(last), last.get("percentage_used")
-    if whole is None or not isinstance(used, int):
+    if whole is None or used is None:
         return None
     return life_years(max(1 - used / 100, 0.0) * whole, written, seconds)
 
