@@ -8,7 +8,7 @@ import pytest
 from pslc.doubt import Doubt
 from pslc.findings import doubts
 from pslc.findings.doubts import Doubts
-from pslc.formats import Foreign, Row
+from pslc.formats import Foreign, Measured
 from tests.conftest import fill
 
 
@@ -51,7 +51,7 @@ def test_each_artefact_of_a_job_is_doubted(one, doubt):
 
 
 def test_a_result_above_any_link_is_doubted():
-    rows = [Row("SEQ", "read", 25e9), Row("SEQ", "write", 3e9)]
+    rows = [Measured("SEQ", "read", 25e9), Measured("SEQ", "write", 3e9)]
     (found,) = doubts.of_foreign(Foreign("cdm.txt", None, rows=rows))
     assert found.startswith("SEQ read at 25000 MB/s")
 

@@ -11,27 +11,27 @@ from hypothesis import strategies as st
 from pslc import PslcError, formats
 from pslc.analysis import Seen
 from pslc.findings import imported
-from pslc.formats import Hints, Row
+from pslc.formats import Hints, Measured
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for path in FIXTURES.iterdir() if path.is_file())
 RESULTS = [path for path in FILES if path.name not in ("blkparse.txt", "fill.csv", "fill_bw.1.log")]
 
 
-def rows(name: str) -> list[Row]:
+def rows(name: str) -> list[Measured]:
     return formats.read([FIXTURES / name], Hints()).rows
 
 
 @pytest.mark.parametrize(
     ("name", "count", "expected"),
     [
-        ("cdm8.txt", 7, Row("SEQ 1MiB (Q=8, T=1)", "write", 5210.902e6, 4969.5, 1606.88e-6)),
-        ("cdm8.txt", 7, Row("SEQ 1MiB (Q=8, T=1)", "mixed", 4301.118e6, 4101.9, 1948.13e-6)),
-        ("cdm5.txt", 6, Row("Random 4KiB (Q=32,T=1)", "read", 402.915e6, 98367.9)),
-        ("kdiskmark.txt", 2, Row("Sequential 1 MiB (Q=8, T=1)", "read", 1024e6, 976.6, 8191.9e-6)),
-        ("as_ssd.txt", 8, Row("4K-64Threads", "write", 1066.48e6)),
-        ("as_ssd.txt", 8, Row("Access Times", "read", latency_s=90e-6)),
-        ("iometer.csv", 3, Row("128K Seq Write, queue 32", "write", 3312.5 * 131072, 3312.5, 32 / 3312.5)),
+        ("cdm8.txt", 7, Measured("SEQ 1MiB (Q=8, T=1)", "write", 5210.902e6, 4969.5, 1606.88e-6)),
+        ("cdm8.txt", 7, Measured("SEQ 1MiB (Q=8, T=1)", "mixed", 4301.118e6, 4101.9, 1948.13e-6)),
+        ("cdm5.txt", 6, Measured("Random 4KiB (Q=32,T=1)", "read", 402.915e6, 98367.9)),
+        ("kdiskmark.txt", 2, Measured("Sequential 1 MiB (Q=8, T=1)", "read", 1024e6, 976.6, 8191.9e-6)),
+        ("as_ssd.txt", 8, Measured("4K-64Threads", "write", 1066.48e6)),
+        ("as_ssd.txt", 8, Measured("Access Times", "read", latency_s=90e-6)),
+        ("iometer.csv", 3, Measured("128K Seq Write, queue 32", "write", 3312.5 * 131072, 3312.5, 32 / 3312.5)),
     ],
 )
 def test_the_figures_are_those_of_the_file(name, count, expected):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import pslc
-from pslc.findings.comparison import Row, Side, _mean, apart, rate
+from pslc.findings.comparison import Compared, Side, _mean, apart, rate
 from pslc.findings.verdict import BY_CHANCE, verdicts
 
 SHOWN = {"drive": "x", "suite": "fill"}
@@ -16,7 +16,7 @@ def compared(samples):
     rows = []
     for number, (one, other) in enumerate(zip(*samples, strict=True)):
         figures = [_mean([rate(value, 0.0) for value in of]) for of in (one, other)]
-        rows.append(Row(f"figure {number}", "B/s", figures, [False, apart(*figures)], None))
+        rows.append(Compared(f"figure {number}", "B/s", figures, [False, apart(*figures)], None))
     return rows
 
 
@@ -52,15 +52,15 @@ def test_a_change_of_one_figure_is_found_and_its_ratio_lies_within_what_is_said(
 def test_what_would_have_shown_is_what_does():
     # As far apart as the sentence says, and a little more, is a change; a little less is none.
     one = rate(1e9)
-    rows = [Row("mean", "B/s", [one, one], [False, False], None)]
+    rows = [Compared("mean", "B/s", [one, one], [False, False], None)]
     assert "more than 2 % would have shown in mean" in verdicts(sides(5), rows)[0]
     assert apart(one, rate(1.021e9))
     assert not apart(one, rate(1.019e9))
 
 
 def test_a_figure_that_only_one_has_is_named():
-    rows = [Row("mean", "B/s", [rate(1e9), rate(1e9)], [False, False], None),
-            Row("cache", "B", [rate(1e9), None], [False, True], None)]  # fmt: skip
+    rows = [Compared("mean", "B/s", [rate(1e9), rate(1e9)], [False, False], None),
+            Compared("cache", "B", [rate(1e9), None], [False, True], None)]  # fmt: skip
     assert "Only one of new and old has cache." in verdicts(sides(5), rows)
 
 

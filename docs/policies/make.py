@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pslc
 from pslc import words
+from pslc.studies.workers import Row
 
 HOUSE: Final = Path(__file__).parent.parent.parent
 PAGE: Final = HOUSE / "docs" / "policies.md"
@@ -26,7 +27,6 @@ DRIVES: Final = {"aldrin-pro-2tb": "Aldrin Pro, TLC", "sn850-1tb": "SN850, TLC",
 EQUAL: Final = 0.01
 """Nobody wins by less."""
 
-Row = dict[str, Any]
 Table = dict[tuple[str, str, str], Row]
 
 

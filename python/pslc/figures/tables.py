@@ -6,7 +6,7 @@ from typing import Any
 from pslc import words
 from pslc.analysis import PhaseRow, Writes
 from pslc.figures.picture import Table
-from pslc.formats import Row
+from pslc.formats import Measured
 from pslc.jobs import KINDS, Job
 
 SURE = 0.85
@@ -73,7 +73,7 @@ def of_rows(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[Col
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])
 
 
-def of_results(rows: list[Row]) -> Table:
+def of_results(rows: list[Measured]) -> Table:
     """Results that have no series; of those measured several times the least and the most. No column is empty."""
     columns: dict[str, list[str]] = {
         "test": [row.test for row in rows],

@@ -46,7 +46,7 @@ Figures = dict[str, tuple[str, Figure]]
 
 
 @dataclass(frozen=True)
-class Row:
+class Compared:
     """One figure of every recording.
 
     Attributes:
@@ -104,7 +104,7 @@ class Side:
 
     name: str
     repeats: tuple[Recording, ...]
-    rows: tuple[formats.Row, ...] = ()
+    rows: tuple[formats.Measured, ...] = ()
     path: Path = Path()
 
     @property
@@ -169,7 +169,7 @@ def pooled(sides: Sequence[Side]) -> list[Side]:
     return list(found.values())
 
 
-def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None = None) -> list[Row]:
+def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None = None) -> list[Compared]:
     """The figures that at least one of the sides has, in order.
 
     Args:
@@ -182,7 +182,7 @@ def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None =
     return _rows(_found(sides, align), limits)
 
 
-def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, float]) -> list[Row]:
+def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, float]) -> list[Compared]:
     """The figures of several suites, each with the same sides, in order: `fill: cache`.
 
     Raises:
@@ -203,7 +203,7 @@ def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
     return found
 
 
-def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Row]:
+def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:
     names = list(dict.fromkeys(name for figures in found for name in figures))
     unknown = [name for name in limits if name != "*" and name not in names]
     if unknown:
@@ -211,8 +211,9 @@ def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Row]:
     rows = []
     for name in names:
         unit = next(figures[name][0] for figures in found if name in figures)
-        row = [figures[name][1] if name in figures else None for figures in found]
-        rows.append(Row(name, unit, row, [apart(row[0], other) for other in row], limits.get(name, limits.get("*"))))
+        each = [figures[name][1] if name in figures else None for figures in found]
+        differs = [apart(each[0], other) for other in each]
+        rows.append(Compared(name, unit, each, differs, limits.get(name, limits.get("*"))))
     return rows
 
 
@@ -268,7 +269,7 @@ def _figures(recording: Recording) -> Figures:
     return found
 
 
-def _results(rows: Sequence[formats.Row]) -> Figures:
+def _results(rows: Sequence[formats.Measured]) -> Figures:
     found: Figures = {}
     for row in rows:
         name = f"{row.test} {row.kind}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pslc import words
-from pslc.findings.comparison import Figure, Row, Side
+from pslc.findings.comparison import Compared, Figure, Side
 
 BY_CHANCE: Final = 0.02
 """How often two 90 % intervals of the same value, equally wide, do not touch: |z| > 2 x 1.645 / sqrt(2)."""
@@ -19,7 +19,7 @@ MOST: Final = 3
 """Figures that are named."""
 
 
-def verdicts(sides: Sequence[Side], rows: Sequence[Row]) -> list[str]:
+def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
     """A sentence or two for each side but the first: whether it differs from the first, in what and by how much."""
     said = [sentence for at in range(1, len(sides)) for sentence in _of(sides, rows, at)]
     if any(len(side.repeats) == 1 for side in sides) and not all(side.rows for side in sides):
@@ -27,7 +27,7 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def _of(sides: Sequence[Side], rows: Sequence[Row], at: int) -> list[str]:
+def _of(sides: Sequence[Side], rows: Sequence[Compared], at: int) -> list[str]:
     first, name = sides[0].name, sides[at].name
     both = [row for row in rows if row.figures[0] and row.figures[at]]
     lacking = [row.name for row in rows if (row.figures[0] is None) != (row.figures[at] is None)]
@@ -55,7 +55,7 @@ def _of(sides: Sequence[Side], rows: Sequence[Row], at: int) -> list[str]:
     return found
 
 
-def _said(row: Row, at: int) -> str:
+def _said(row: Compared, at: int) -> str:
     """`mean 1.24 times (1.20 to 1.28)`."""
     low, ratio, high = _ratio(row, at)
     if not math.isfinite(high):
@@ -64,14 +64,14 @@ def _said(row: Row, at: int) -> str:
     return f"{row.name} {ratio:.3g} times ({low:.3g} to {high:.3g})"
 
 
-def _pair(row: Row, at: int) -> tuple[Figure, Figure]:
+def _pair(row: Compared, at: int) -> tuple[Figure, Figure]:
     first, other = row.figures[0], row.figures[at]
     assert first is not None
     assert other is not None
     return first, other
 
 
-def _ratio(row: Row, at: int) -> tuple[float, float, float]:
+def _ratio(row: Compared, at: int) -> tuple[float, float, float]:
     """Of a figure to the first, with the ends that both intervals allow."""
     first, other = _pair(row, at)
     if first.low <= 0 or other.value <= 0:
@@ -79,12 +79,12 @@ def _ratio(row: Row, at: int) -> tuple[float, float, float]:
     return max(other.low, 0.0) / first.high, other.value / first.value, other.high / first.low
 
 
-def _size(row: Row, at: int) -> float:
+def _size(row: Compared, at: int) -> float:
     ratio = _ratio(row, at)[1]
     return abs(math.log(ratio)) if 0 < ratio < math.inf else math.inf
 
 
-def _seen(row: Row, at: int) -> float:
+def _seen(row: Compared, at: int) -> float:
     """The relative change from which on two such intervals would not touch."""
     first, other = _pair(row, at)
     return ((first.high - first.low) + (other.high - other.low)) / 2 / abs(first.value) if first.value else math.inf

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.errors import RecordingError
+from pslc.facts import HealthJson
 from pslc.job_options import said
 from pslc.jobs import Job
 
@@ -46,7 +47,7 @@ class Hints:
 
 
 @dataclass(frozen=True)
-class Row:
+class Measured:
     """One figure of a program that tells only results.
 
     Attributes:
@@ -85,7 +86,7 @@ class Foreign:
     name: str
     curve: Curve | None
     jobs: list[Job] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Measured] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     zeroes: bool = False
     clock_back_s: float = 0.0
@@ -93,7 +94,7 @@ class Foreign:
     celsius: tuple[Floats, Floats] | None = None
     load: Load | None = None
     began_unix: float = 0.0
-    health: list[dict[str, Any]] = field(default_factory=list)
+    health: list[HealthJson] = field(default_factory=list)
 
     @property
     def at_work(self) -> bool:

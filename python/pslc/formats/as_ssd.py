@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, Row, only, text
+from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 
@@ -27,7 +27,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """The results of one file; its scores are left out: they follow from the others."""
     path = only(paths)
     reader = Reader(path, hints, "Read or Write with a figure in MB/s, iops or ms")
-    rows: list[Row] = []
+    rows: list[Measured] = []
     title = ""
     for number, whole in enumerate(text(path).splitlines(), 1):
         line = whole.strip()
@@ -45,13 +45,13 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
 
 
-def _row(line: str, title: str) -> Row | None:
+def _row(line: str, title: str) -> Measured | None:
     found = VALUE.match(line)
     if found is None or found[3] is None:
         return None
     figure, kind = float(found[2].replace(",", ".")), found[1].lower()
     if found[3] == "MB/s":
-        return Row(title, kind, bytes_per_s=1e6 * figure)
+        return Measured(title, kind, bytes_per_s=1e6 * figure)
     if found[3] == "iops":
-        return Row(title, kind, iops=figure)
-    return Row(title, kind, latency_s=figure / 1e3)
+        return Measured(title, kind, iops=figure)
+    return Measured(title, kind, latency_s=figure / 1e3)

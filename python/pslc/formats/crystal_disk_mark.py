@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, Row, only, text
+from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(
@@ -33,7 +33,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     reader = Reader(path, hints, "a test such as SEQ 1MiB (Q= 8, T= 1): 5024.997 MB/s [4792.2 IOPS]")
     content = text(path)
     scale = TOO_LOW if "KDiskMark" in content else 1.0
-    rows: list[Row] = []
+    rows: list[Measured] = []
     section = ""
     for number, line in enumerate(content.splitlines(), 1):
         if found := SECTION.match(line):
@@ -49,7 +49,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
 
 
-def _row(line: str, section: str, scale: float) -> Row | None:
+def _row(line: str, section: str, scale: float) -> Measured | None:
     found = TEST.match(line)
     if found is None:
         return None
@@ -59,7 +59,7 @@ def _row(line: str, section: str, scale: float) -> Row | None:
     if not kind:
         return None
     test = re.sub(r"=\s+", "=", " ".join(word for word in words if word not in ("Read", "Write")))
-    return Row(
+    return Measured(
         test,
         kind,
         scale * 1e6 * float(found["speed"]),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, Row, cells, only, text
+from pslc.formats import Foreign, Hints, Measured, Reader, cells, only, text
 
 HEADER = "'Target Type"
 KINDS = {"read": "Read ", "write": "Write "}
@@ -26,7 +26,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     """The rows ALL of one file: reads and writes of each test apart."""
     path = only(paths)
     reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
-    rows: list[Row] = []
+    rows: list[Measured] = []
     names: list[str] = []
     for number, row in enumerate(cells(path, text(path).splitlines()), 1):
         if row and row[0] == HEADER:
@@ -43,7 +43,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
 
 
-def _rows(told: dict[str, str]) -> Iterator[Row]:
+def _rows(told: dict[str, str]) -> Iterator[Measured]:
     test = told["Access Specification Name"].strip() or "several specifications"
     if told.get("Queue Depth", "").strip():
         test += f", queue {told['Queue Depth'].strip()}"
@@ -51,7 +51,7 @@ def _rows(told: dict[str, str]) -> Iterator[Row]:
         iops = float(told[f"{word}IOps"])
         if iops > 0:
             latency = float(told[f"Average {word}Response Time"]) / 1e3
-            yield Row(test, kind, _speed(told, word), iops, latency)
+            yield Measured(test, kind, _speed(told, word), iops, latency)
 
 
 def _speed(told: dict[str, str], word: str) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, Row, only, text
+from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")
 KINDS = ("read", "write", "copy")
@@ -60,5 +60,5 @@ def _options(lines: list[str]) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in found if match]
 
 
-def _row(test: str, kind: str, samples: list[float]) -> Row:
-    return Row(test, kind, bytes_per_s=median(samples), samples=tuple(samples))
+def _row(test: str, kind: str, samples: list[float]) -> Measured:
+    return Measured(test, kind, bytes_per_s=median(samples), samples=tuple(samples))

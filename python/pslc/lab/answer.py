@@ -11,7 +11,7 @@ from pslc import view, words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.findings import comparison, wear
-from pslc.findings.comparison import Row, Side
+from pslc.findings.comparison import Compared, Side
 from pslc.recording import Recording
 from pslc.report import page
 from pslc.report.page import About, Figure
@@ -110,7 +110,7 @@ def coarse(
     return found
 
 
-def rows(sides: Sequence[Side]) -> list[Row]:
+def rows(sides: Sequence[Side]) -> list[Compared]:
     """Every figure of recordings beside each other, wear among them."""
     of = [_wear(side.recording) for side in sides]
     found = comparison.compare(sides, {})
@@ -118,7 +118,7 @@ def rows(sides: Sequence[Side]) -> list[Row]:
         figures = [one.get(name) for one in of]
         if any(figure is not None for figure in figures):
             differs = [comparison.apart(figures[0], figure) for figure in figures]
-            found.append(Row(name, unit, figures, differs, None))
+            found.append(Compared(name, unit, figures, differs, None))
     return found
 
 
@@ -139,7 +139,7 @@ def difference(before: Recording, now: Recording) -> str:
     return ", ".join(said[:MOST_TOLD])
 
 
-def _change(row: Row) -> str:
+def _change(row: Compared) -> str:
     one, other = (
         "none" if figure is None else words.quantity(figure.value, row.unit).strip() for figure in row.figures
     )

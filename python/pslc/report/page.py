@@ -13,7 +13,7 @@ from pslc import words
 from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
-from pslc.findings.comparison import Row, Side
+from pslc.findings.comparison import Compared, Side
 from pslc.findings.verdict import verdicts
 from pslc.recording import Recording
 
@@ -162,12 +162,12 @@ def plotly() -> str:
     return (FOLDER / "plotly" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
-def write_comparison(sides: list[Side], rows: list[Row], path: Path, suites: Sequence[str] = ()) -> None:
+def write_comparison(sides: list[Side], rows: list[Compared], path: Path, suites: Sequence[str] = ()) -> None:
     """Write a page of several recordings to `path`: see `render_comparison`."""
     path.write_text(render_comparison(sides, rows, suites), encoding="utf-8")
 
 
-def render_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = ()) -> str:
+def render_comparison(sides: list[Side], rows: list[Compared], suites: Sequence[str] = ()) -> str:
     """A page of several recordings: their figures in a table, and every curve in one picture.
 
     Args:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, with_pictures
 from pslc.studies import answers as of_answers
 from pslc.studies.answers import Answers, Effect
-
-Row = dict[str, Any]
+from pslc.studies.workers import Row
 
 MOST_MAPS: Final = 12
 MOST_SLICES: Final = 12

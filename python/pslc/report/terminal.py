@@ -17,7 +17,7 @@ from pslc import words
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
-from pslc.findings.comparison import Row, Side
+from pslc.findings.comparison import Compared, Side
 from pslc.findings.verdict import verdicts
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def grid(table: Table, count: int | None = None) -> Grid:
     return grid
 
 
-def show_comparison(sides: list[Side], rows: list[Row], suites: Sequence[str] = ()) -> None:
+def show_comparison(sides: list[Side], rows: list[Compared], suites: Sequence[str] = ()) -> None:
     """Print curves and figures beside each other. Those that differ from the first by more than the noise stand out,
     and are shown first where there is no room for all.
 

@@ -15,8 +15,7 @@ from pslc.studies.axes import Span, quantity
 from pslc.studies.points import Study, varied
 from pslc.studies.results import OWN
 from pslc.studies.samples import EXTRA, problem
-
-Row = dict[str, Any]
+from pslc.studies.workers import Row
 
 MORE: Final = ("bytes_per_s", "iops", "cache_bytes", "life_bytes", "fills")
 """Endings of findings of which more is better."""

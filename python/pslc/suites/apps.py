@@ -64,7 +64,7 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-class Row(TypedDict):
+class App(TypedDict):
     """An application."""
 
     app: str
@@ -77,7 +77,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    apps: list[Row]
+    apps: list[App]
     mean_bytes_per_s: float | None
     mean_access_s: float | None
     doubts: list[Doubt]
@@ -88,7 +88,7 @@ def findings(recording: Recording) -> Findings:
       `read_s`, `write_s`
     - `mean_bytes_per_s`, `mean_access_s`: geometric means over them
     """
-    rows: list[Row] = []
+    rows: list[App] = []
     for name, job in jobs(recording):
         if name in PROFILES:
             rows.append(

@@ -63,7 +63,7 @@ def steps(region: Region) -> Steps:
         yield source + region.job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0, **common)
 
 
-class Row(TypedDict):
+class Test(TypedDict):
     """A test."""
 
     test: str
@@ -82,7 +82,7 @@ class Copy(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    as_ssd: list[Row]
+    as_ssd: list[Test]
     access_read_s: float | None
     access_write_s: float | None
     read_score: int
@@ -99,7 +99,7 @@ def findings(recording: Recording) -> Findings:
     - `copies`: `test`, `seconds`, `bytes_per_s`
     """
     done = dict(jobs(recording))
-    rows: list[Row] = []
+    rows: list[Test] = []
     for test, name in (("Seq", "seq"), ("4K", "4k"), ("4K-64Thrd", "64")):
         read, write = (speed(done[job], kind) if (job := f"{name}-{kind}") in done else 0.0 for kind in MOVED)
         rows.append({"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write})

@@ -36,7 +36,7 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-class Row(TypedDict):
+class Size(TypedDict):
     """A size of requests."""
 
     test: str
@@ -48,13 +48,13 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    atto: list[Row]
+    atto: list[Size]
     doubts: list[Doubt]
 
 
 def findings(recording: Recording) -> Findings:
     """- `atto`: of each `request_bytes` `write_bytes_per_s`, `read_bytes_per_s`; `test` is the size in words"""
-    rows: dict[int, Row] = {}
+    rows: dict[int, Size] = {}
     for name, job in jobs(recording):
         kind, _, bs = name.partition("-")
         if kind in ("read", "write"):

@@ -67,7 +67,7 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-class Row(TypedDict):
+class Figures(TypedDict):
     """A test."""
 
     test: str
@@ -83,7 +83,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    cdm: list[Row]
+    cdm: list[Figures]
     doubts: list[Doubt]
 
 
@@ -100,10 +100,10 @@ def findings(recording: Recording) -> Findings:
     return {"cdm": [_row(test, of) for test, of in runs.items()], "doubts": []}
 
 
-def _row(test: str, of: dict[str, list[Job]]) -> Row:
+def _row(test: str, of: dict[str, list[Job]]) -> Figures:
     read, write, mix = (max((speed(job, "read") + speed(job, "write") for job in of[kind]), default=0.0)
                         for kind in KINDS)  # fmt: skip
-    row: Row = {"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write, "mix_bytes_per_s": mix}
+    row: Figures = {"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write, "mix_bytes_per_s": mix}
     if of["read"]:
         row |= {"read_mean_s": min(latency(job, "read") for job in of["read"]), "read_iops": read / _block(test)}
     if of["write"]:

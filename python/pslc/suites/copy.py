@@ -52,7 +52,7 @@ def steps(region: Region) -> Steps:
         at += size
 
 
-class Row(TypedDict):
+class Copy(TypedDict):
     """A copy."""
 
     files: str
@@ -65,7 +65,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    copy: list[Row]
+    copy: list[Copy]
     doubts: list[Doubt]
 
 
@@ -73,7 +73,7 @@ def findings(recording: Recording) -> Findings:
     """- `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself),
     `bytes`, `seconds`, `bytes_per_s`
     """
-    rows: list[Row] = []
+    rows: list[Copy] = []
     for name, job in jobs(recording):
         files, _, how = name.rpartition("-")
         if files in FILES:

@@ -59,7 +59,7 @@ def steps(region: Region) -> Steps:
         before = below
 
 
-class Row(TypedDict):
+class Level(TypedDict):
     """A level."""
 
     full: float
@@ -72,7 +72,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    levels: list[Row]
+    levels: list[Level]
     cache_bytes_empty: int | None
     cache_bytes_fullest: int | None
     half_full: float | None
@@ -88,7 +88,7 @@ def findings(recording: Recording) -> Findings:
     - `half_full`: the fullest level, 0 to 1, up to which at least half of the first is left; `half_gone`: the level
       after it, where less is; null where there is none, or nothing is known
     """
-    rows: list[Row] = []
+    rows: list[Level] = []
     first: Cache | None = None
     for part in recording.parts:
         for name, _ in jobs(part):
@@ -120,7 +120,7 @@ def _half(known: list[tuple[float, int]]) -> tuple[float | None, float | None]:
     return known[gone - 1][0], known[gone][0] if gone < len(known) else None
 
 
-def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> Row:
+def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> Level:
     if found is None:
         written = round(of.total_bytes) if of else 0
         slow = of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.past)

@@ -50,7 +50,7 @@ def _stretches(recording: Recording, kind: Kind) -> tuple[np.ndarray[Any, Any], 
     return edges[1:] / 1e9, np.diff(edges) / np.maximum(np.diff(np.interp(edges, done[keep], seconds[keep])), 1e-9)
 
 
-class Row(TypedDict):
+class Surface(TypedDict):
     """A surface."""
 
     test: Kind
@@ -62,7 +62,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    hdtune: list[Row]
+    hdtune: list[Surface]
     access_s: float | None
     doubts: list[Doubt]
 
@@ -72,7 +72,7 @@ def findings(recording: Recording) -> Findings:
     - `access_s`: mean time of a 4 KiB read anywhere
     """
     done = dict(jobs(recording))
-    rows: list[Row] = []
+    rows: list[Surface] = []
     for kind in SURFACES:
         _, speeds = _stretches(recording, kind)
         if len(speeds) and f"surface-{kind}" in done:

@@ -56,7 +56,7 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-class Row(TypedDict):
+class State(TypedDict):
     """A state."""
 
     state: str
@@ -71,7 +71,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    mixed: list[Row]
+    mixed: list[State]
     slower_folding: float | None
     as_ssd_read_bytes_per_s: float | None
     as_ssd_write_bytes_per_s: float | None
@@ -86,7 +86,7 @@ def findings(recording: Recording) -> Findings:
     - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
     """
     done = dict(jobs(recording))
-    rows: list[Row] = []
+    rows: list[State] = []
     for state in STATES:
         if state in done:
             job, load = done[state], done.get(f"{state}-load")

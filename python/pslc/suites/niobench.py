@@ -67,7 +67,7 @@ def _series(region: Region, count: int, size: int, scenario: str) -> str:
     return text
 
 
-class Row(TypedDict):
+class Operation(TypedDict):
     """So many iterations of one operation."""
 
     scenario: str
@@ -82,7 +82,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    niobench: list[Row]
+    niobench: list[Operation]
     series: dict[str, dict[str, list[float]]]
     doubts: list[Doubt]
 
@@ -98,7 +98,7 @@ def findings(recording: Recording) -> Findings:
         if scenario in series and operation in OPERATIONS:
             done = job["read"] if operation == "read" else job["write"]
             series[scenario][operation].append(done["io_bytes"] / seconds(job))
-    rows: list[Row] = []
+    rows: list[Operation] = []
     for scenario, operations in series.items():
         for operation, speeds in operations.items():
             for count in sorted({min(count, len(speeds)) for count in ITERATIONS} - {0}):
@@ -124,7 +124,7 @@ def _doubts(recording: Recording) -> list[Doubt]:
     return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
 
 
-def _last(findings: Findings) -> dict[tuple[str, str], Row]:
+def _last(findings: Findings) -> dict[tuple[str, str], Operation]:
     return {(row["scenario"], row["operation"]): row for row in findings["niobench"]}
 
 

@@ -40,7 +40,7 @@ def steps(region: Region) -> Steps:
 Verdict = Literal["accelerated", "partly", "not"]
 
 
-class Row(TypedDict):
+class Rewrite(TypedDict):
     """A region."""
 
     region_bytes: int
@@ -55,7 +55,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     cache_bytes: int | None
-    overwrite: list[Row]
+    overwrite: list[Rewrite]
     verdict: Verdict | None
     doubts: list[Doubt]
 
@@ -71,7 +71,7 @@ def findings(recording: Recording) -> Findings:
     if level is None:
         doubt = Doubt("no-cliff", "there is no cliff, so no region is smaller than the cache")
         return {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": [doubt]}
-    rows: list[Row] = []
+    rows: list[Rewrite] = []
     for name, part in parts.items():
         of = curve(part)
         if name.startswith("region-") and of is not None:

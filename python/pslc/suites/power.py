@@ -59,7 +59,7 @@ def steps(region: Region) -> Steps:
     yield region.job("random-write", rw="randwrite", **small)
 
 
-class Row(TypedDict):
+class State(TypedDict):
     """A state."""
 
     state: str
@@ -72,7 +72,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    power: list[Row]
+    power: list[State]
     idle_watts: float | None
     most_watts: float | None
     doubts: list[Doubt]
@@ -86,7 +86,7 @@ def findings(recording: Recording) -> Findings:
     """
     # A profile without power has the column, and nothing in it.
     known = recording.totals.get(ENERGY, 0) > recording.before.get(ENERGY, 0)
-    rows: list[Row] = []
+    rows: list[State] = []
     for part in recording.parts:
         name = part.jobs[0]["name"] if part.jobs else ""
         if name not in STATES or not part.drive_time_s:

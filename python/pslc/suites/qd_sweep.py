@@ -38,7 +38,7 @@ def steps(region: Region) -> Steps:
         yield text
 
 
-class Row(TypedDict):
+class Depth(TypedDict):
     """A kind of requests at a depth."""
 
     kind: str
@@ -53,7 +53,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    qd_sweep: list[Row]
+    qd_sweep: list[Depth]
     randread_most_iops: float | None
     randread_knee_depth: int | None
     randwrite_most_iops: float | None
@@ -72,7 +72,7 @@ def findings(recording: Recording) -> Findings:
     - `randread_most_iops`, `randread_knee_depth`: the most, and the smallest depth with 90 % of it; so for each kind
     - `little_worst`: the `little` furthest from 1
     """
-    rows: list[Row] = []
+    rows: list[Depth] = []
     for name, job in jobs(recording):
         kind, _, depth = name.partition("-")
         if kind in KINDS and depth.isdigit():
@@ -115,7 +115,7 @@ def findings(recording: Recording) -> Findings:
     }
 
 
-def _knee(rows: list[Row], kind: str) -> tuple[float | None, int | None]:
+def _knee(rows: list[Depth], kind: str) -> tuple[float | None, int | None]:
     """The most requests a second, and the smallest depth with nearly as many."""
     of_kind = [row for row in rows if row["kind"] == kind]
     most = max((row["iops"] for row in of_kind), default=None)

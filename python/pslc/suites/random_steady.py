@@ -89,7 +89,7 @@ class Plateau(TypedDict):
     iops: float
 
 
-class Row(TypedDict):
+class Case(TypedDict):
     """A case."""
 
     case: str
@@ -108,7 +108,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    random_steady: list[Row]
+    random_steady: list[Case]
     doubts: list[Doubt]
 
 
@@ -121,7 +121,7 @@ def findings(recording: Recording) -> Findings:
     quick = bool(recording.scope.get("quick"))
     seconds = QUICK_ROUND_S if quick else ROUND_S
     raw = _raw(recording.facts, recording.capacity_bytes)
-    rows: list[Row] = []
+    rows: list[Case] = []
     for case in CASES:
         parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]
         if not parts:
@@ -163,7 +163,7 @@ def _plateaus(parts: list[Recording]) -> list[Plateau]:
 CALLED = {"fresh": "Empty drive, all of it", "span": "Within {}", "filled": "Full drive, all of it"}
 
 
-def _end(row: Row) -> str:
+def _end(row: Case) -> str:
     if row["iops"] is not None and row["verdict"] == "steady":
         return f"{words.count(row['iops'])} IOPS at the end, steady"
     if row["iops"] is not None and row["verdict"] == "plateau":

@@ -70,7 +70,7 @@ def _place(number: int, size: int) -> int:
     return int((number + 0.5) / PLACES * size) // MIB * MIB
 
 
-class Row(TypedDict):
+class Span(TypedDict):
     """A span."""
 
     span_bytes: int
@@ -89,7 +89,7 @@ class Elsewhere(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    range_sweep: list[Row]
+    range_sweep: list[Span]
     places: list[Elsewhere]
     hit_s: float | None
     miss_s: float | None
@@ -107,7 +107,7 @@ def findings(recording: Recording) -> Findings:
     hit + miss (1 - M/S) beyond M: M is where this fits best. What the places within S take above the first is taken
     off before.
     """
-    rows: list[Row] = []
+    rows: list[Span] = []
     for name, job in jobs(recording):
         if name.startswith("span-"):
             rows.append(

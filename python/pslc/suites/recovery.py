@@ -177,7 +177,7 @@ def _pauses(parts: list[Recording], found: Cache) -> list[Pause]:
     return [_pause(fill, part, found) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
 
 
-class Row(TypedDict):
+class Regained(TypedDict):
     """A pause."""
 
     idle_s: float
@@ -190,7 +190,7 @@ class Findings(TypedDict):
     cache_bytes: float | None
     cache_bytes_low: float | None
     cache_bytes_high: float | None
-    recovery: list[Row]
+    recovery: list[Regained]
     idle_threshold_s: float | None
     idle_threshold_s_low: float | None
     idle_threshold_s_high: float | None

@@ -57,7 +57,7 @@ def steps(region: Region) -> Steps:
         )
 
 
-class Row(TypedDict):
+class Stress(TypedDict):
     """A stress."""
 
     stress: Kind
@@ -72,7 +72,7 @@ class Row(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    thermal: list[Row]
+    thermal: list[Stress]
     cooling_s: list[float]
     temperature_known: bool
     doubts: list[Doubt]
@@ -115,7 +115,7 @@ def _lasted(part: Recording) -> bool:
     return bool(((ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])).any())
 
 
-def _stress(part: Recording, known: bool) -> Row:
+def _stress(part: Recording, known: bool) -> Stress:
     job = part.jobs[0]
     kind: Kind = "read" if job["name"] == "stress-read" else "write"
     series = part.time
@@ -126,7 +126,7 @@ def _stress(part: Recording, known: bool) -> Row:
     moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
     begun = min(10.0, (float(seconds[-1]) - started) / 2)
     first = float(np.interp(started + begun, seconds, moved)) / begun
-    row: Row = {
+    row: Stress = {
         "stress": kind,
         "start_c": None,
         "most_c": None,
