@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pslc
-from pslc import units
-from pslc._native import SimDrive, plan_jobs
+from pslc import traces, units
+from pslc._native import SimDrive, plan_jobs, trace_formats
 from pslc.findings import comparison
 from pslc.opened import read_side
 from pslc.targets.target import find_target
+from pslc.traces import Part, contents
 
 DIGITS = st.sampled_from(["1", "0", "9" * 40, "1.5", "²", "٣", "-1", "1e999", "nan", "inf", ""])
 UNITS = st.sampled_from([*units.UNITS, *units.TIMES, "%", "", "²", "-", "\u200b"])
@@ -64,6 +65,55 @@ def test_any_file_of_another_program_is_read_or_refused(name, tmp_path, data):
     path = tmp_path / "file.txt"
     path.write_text(text, encoding="utf-8", errors="replace")
     answers(read_side, path)
+
+
+CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
+TRACES = sorted(CORPUS.glob("trace/*"))
+FORMATS = [name for name, _ in trace_formats()]
+BYTES = st.binary(max_size=12) | PIECES.map(str.encode)
+
+
+def read_trace(path: Path, part: Part) -> None:
+    """All that Python's side does with a trace."""
+    if not traces.is_trace(path, part):
+        return
+    file = traces.opened(path, part)
+    survey = file.survey()
+    batches = list(file.read(1000))
+    assert sum(len(batch["op"]) for batch in batches) == contents.requests(survey)
+    contents.of_file(path, survey)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> dict[str, bytes]:
+    """A trace of each format, as the fuzzer begins with them; there a byte before each says how it is read."""
+    found = {path.name: path.read_bytes()[1:] for path in TRACES}
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "msr").write_bytes(found["msr"])
+    traces.write_parquet(folder / "msr", Part(), folder / "parquet")
+    return found | {"parquet": (folder / "parquet").read_bytes()}
+
+
+def test_the_traces_that_are_damaged_below_are_read_as_they_are(whole, tmp_path):
+    for name, raw in whole.items():
+        (tmp_path / name).write_bytes(raw)
+        assert traces.is_trace(tmp_path / name, Part()), name
+        read_trace(tmp_path / name, Part())
+
+
+@pytest.mark.parametrize("name", [*(path.name for path in TRACES), "parquet"])
+@settings(OFTEN, deadline=None)
+@given(data=st.data())
+def test_any_trace_is_read_or_refused(name, whole, tmp_path, data):
+    raw = whole[name]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(raw)))
+        end = data.draw(st.integers(start, min(len(raw), start + 12)))
+        raw = raw[:start] + data.draw(BYTES) + raw[end:]
+    path = tmp_path / "trace"
+    path.write_bytes(raw)
+    told = None if name in ("parquet", "table") else data.draw(st.sampled_from([None, *FORMATS]))
+    answers(read_trace, path, Part(told, skip_broken=data.draw(st.booleans())))
 
 
 @pytest.mark.parametrize("value", ["4é", "4Ѝ", "²", "4k²"])

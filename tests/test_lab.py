@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -531,6 +532,28 @@ def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_benc
     settle(page)
     assert "There is no cliff" in page.locator("#findings").inner_text()
     assert "there is no trace /tmp/gone.csv" in tab("?suite=/tmp/gone.csv").locator("#trouble").inner_text()
+
+
+def test_two_buttons_of_each_picture_save_it(tab, tmp_path):
+    page = tab(colours="dark")
+    page.get_by_text("More pictures").click()
+    page.wait_for_function("document.querySelectorAll('#more .plot .main-svg').length > 5")
+    for figure in (page.locator("#main-figure"), page.locator("#more figure").first):
+        files = figure.locator(".files")
+        for kind in ("png", "svg"):
+            for white in (False, True):
+                files.locator("input").set_checked(white)
+                with page.expect_download() as saved:
+                    files.locator(f"button[data-format={kind}]").click()
+                path = tmp_path / f"{white}.{kind}"
+                saved.value.save_as(path)
+                assert saved.value.suggested_filename.endswith(f".{kind}")
+                if kind == "png":
+                    assert struct.unpack(">II", path.read_bytes()[16:24]) == (1600, 900)
+                else:
+                    drawn = path.read_text()
+                    assert drawn.startswith("<svg")
+                    assert ("rgb(255, 255, 255)" in drawn) == white
 
 
 def test_figures_of_a_review_are_laid_over_the_curve(tab):

@@ -4,6 +4,8 @@ import hashlib
 import json
 
 import numpy as np
+import pandas
+import polars
 import pytest
 
 import pslc
@@ -35,6 +37,20 @@ def test_what_is_saved_is_what_is_loaded(tmp_path):
         one, other = getattr(recording, axis), getattr(again, axis)
         assert list(one) == list(other)
         assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_its_series_are_opened_by_pandas_and_polars_as_they_are(tmp_path):
+    recording = fill(TARGET)
+    recording.save(tmp_path / "run")
+    path = tmp_path / "run" / "series.parquet"
+    for table in (pandas.read_parquet(path), polars.read_parquet(path)):
+        assert list(table.columns) == ["axis", *recording.time]
+        axes = table["axis"].to_numpy()
+        for axis in ("time", "bytes"):
+            for name, column in getattr(recording, axis).items():
+                found = table[name].to_numpy()[axes == axis]
+                assert found.dtype == np.uint64, name
+                assert np.array_equal(found, column), name
 
 
 def test_doubts_have_codes_that_last(tmp_path):
