@@ -15,6 +15,7 @@ mod real;
 mod recording;
 mod run;
 mod serve;
+mod survey;
 mod trace;
 
 use std::collections::HashMap;

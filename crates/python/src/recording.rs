@@ -7,7 +7,7 @@ use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::trace::survey_dict;
+use crate::survey;
 
 /// The recording of a run of `jobs` on a target with these columns.
 pub fn dict<'py>(
@@ -29,8 +29,8 @@ pub fn dict<'py>(
     };
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
     out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
-    if let Some(survey) = &recording.survey {
-        out.set_item("survey", survey_dict(py, survey)?)?;
+    if let Some(found) = &recording.survey {
+        out.set_item("survey", survey::dict(py, found)?)?;
     }
     for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
         let columns = PyDict::new(py);
