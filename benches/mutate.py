@@ -26,6 +26,8 @@ from pslc.studies import points
 FOUND: Final = CORPUS.parent / "artifacts"
 MOST_S: Final = 1.0
 LONGEST: Final = 20_000
+ENOUGH: Final = 10
+"""Finds of one parser."""
 STUDY: Final = """on = ["sim:pm871b-128gb,scale=1/4", "sim:sn850-1tb,scale=1/16"]
 run = ["fill"]
 seed = [0, 1]
@@ -113,13 +115,13 @@ def main(seconds: float, seed: int) -> bool:
             # What is loaded once is not what an input takes.
             for text in texts:
                 tried(parse, text)
-            choice, count, until = random.Random(seed), 0, time.monotonic() + seconds
-            while time.monotonic() < until:
+            choice, count, found, until = random.Random(seed), 0, 0, time.monotonic() + seconds
+            while time.monotonic() < until and found < ENOUGH:
                 text = mutated(texts, choice)
                 wrong = tried(parse, text)
                 count += 1
                 if wrong:
-                    good = False
+                    good, found = False, found + 1
                     FOUND.mkdir(parents=True, exist_ok=True)
                     path = FOUND / f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:8]}"
                     path.write_text(text, encoding="utf-8", errors="replace")

@@ -149,6 +149,14 @@ BUGS = {
     "digits of a report without end": ("file", "Java NIOBench v0.54\n Read   Tag    Write\n" + "9" * 200_000),
     "a cell of a table without end": ("table", "GB,MB/s\n" + "9" * 200_000),
     "a cell of Iometer's without end": ("file", "'Results\n'Target Type,a\n" + "9" * 200_000),
+    "a request of more sectors than a number holds": (
+        "file",
+        "".join(f"  8,0 3 {n} 0.00000000{n} 697 C WS 8 + {'56' * 200} [0]\n" for n in range(1, 9)),
+    ),
+    "a time of more digits than a number holds": (
+        "file",
+        "".join(f"  8,0 3 {n} {'9' * 400}.00000000{n} 697 C WS 8 + 56 [0]\n" for n in range(1, 9)),
+    ),
     "a key of 100 000 parts": ("tolerance", "a." * 100_000),
     "a value nested 100 000 deep": ("tolerance", "mean = " + "[" * 100_000),
     "a speed of two points": ("file", "CrystalDiskMark 8\n[Read]\nSEQ 1MiB: 1.2.3 MB/s\n"),

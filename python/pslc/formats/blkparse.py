@@ -21,6 +21,9 @@ EVENT = re.compile(
 )
 LOOKS = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s")
 SECTOR = 512
+MOST_SECTORS = 1 << 32
+LONGEST_S = 1e9
+"""Beyond what a kernel can count, as is a request of more than `MOST_SECTORS`."""
 STEPS = 4096
 """Most bins of the curve: requests are joined."""
 
@@ -60,8 +63,12 @@ def _collect(path: Path, hints: Hints, done: dict[str, list[tuple[float, int]]],
                     if line.strip() and not re.match(r"\s*\d+,\d+\s.*\s(m|UT|U|P)\s", line):
                         reader.refuse(number, line)
                 elif event["action"] in done and event["sectors"] and "W" in event["kind"]:
+                    at, sectors = float(event["at"]), float(event["sectors"])
+                    if at > LONGEST_S or sectors > MOST_SECTORS:
+                        reader.refuse(number, line)
+                        continue
                     devices.add(event["device"])
-                    done[event["action"]].append((float(event["at"]), SECTOR * int(event["sectors"])))
+                    done[event["action"]].append((at, SECTOR * int(sectors)))
     except OSError as error:
         raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
     return reader.bad
