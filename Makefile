@@ -64,7 +64,7 @@ demo: build
 build: $(BUILT)
 
 # What fails is said at once; a test that hangs or ends its worker ends the run, which would wait for ever without.
-PYTEST = $(BIN)/pytest -n auto --dist loadgroup --instafail --timeout=600 --max-worker-restart=0
+PYTEST = $(BIN)/pytest -n auto --dist loadscope --instafail --timeout=600 --max-worker-restart=0
 
 test: build
 	cargo test --workspace --quiet

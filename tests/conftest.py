@@ -28,12 +28,23 @@ GROUPS = {
 on time, and on what is dear to make, a browser, a fit or a build."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep on one worker what is to be together; what needs a browser takes long."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Keep on one worker what is to be together, and deal out all else one by one."""
+    from xdist.scheduler import LoadScopeScheduling
+
     group_of = {file: group for group, files in GROUPS.items() for file in files}
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of.get(Path(nodeid.partition("::")[0]).stem, nodeid)
+
+    return ByGroup(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a browser takes long."""
     for item in items:
-        if group := group_of.get(item.path.stem):
-            item.add_marker(pytest.mark.xdist_group(group))
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.long)
 
