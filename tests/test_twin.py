@@ -118,6 +118,20 @@ def test_a_cache_that_is_the_only_way_in_and_keeps_its_size_is_fold(
     assert of_fold.values["least"] > 0.9
 
 
+def test_reads_of_a_drive_without_a_cache_tell_how_long_native_cells_take(tmp_path: Path) -> None:
+    build = model.build_for(16_000_000_000, "pcie3x4", 3, 2e9, 6e8)
+    hidden = model.Model(build, model.Firmware("pure-xlc"))
+    usual = {name: one.prior for name, one in model.PARAMETERS.items()} | {"native_rate": 6e8}
+    path = tmp_path / "hidden.toml"
+    path.write_text(
+        "\n".join(f"{key} = {value}" for key, value in hidden.keys(usual | {"native_read": 110e-6}).items())
+    )
+    runs = [pslc.run(name, on=f"sim:{path}", scope=Scope(quick=name != "fill")) for name in ("fill", "qd-sweep")]
+    facts = replace(known.known(runs[0].capacity_bytes, 1e9, link="pcie3x4", nand="tlc"), build=build)
+    told = fit.fit([data.of_recording(run) for run in runs], facts, workers=1).best.values
+    assert told["native_read"] == pytest.approx(110e-6, rel=0.1), "usual are 60 us"
+
+
 def test_repeats_of_a_job_are_compared_by_their_mean() -> None:
     def look(speed: float) -> data.Look:
         return data.Look("again", {1: np.log(np.array([speed]))}, {}, None, 1.0, ("again",))

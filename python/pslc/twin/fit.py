@@ -525,8 +525,10 @@ def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:
     """What single requests tell, on the whole drive; the rest stays."""
     old = found.problem
     model = replace(old.model, build=whole, scale=1.0)
-    free = _free(model.firmware, trials)
-    free = [name for name in free if name in SINGLE]
+    free = [name for name in _free(model.firmware, trials) if name in SINGLE]
+    if "slc_read" in free:
+        # Of what is read a part may be in native cells, or all of it.
+        free.append("native_read")
     if not free:
         return found
     problem = Problem(model, trials, free, found.values, old.prior)
