@@ -31,8 +31,8 @@ TRACES = 60
 """Curves, and logs of each shape."""
 UNTUNED = 50000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
-HIDDEN = 7000
-"""The same of the drives for `recovery`."""
+JOBS_UNTUNED, HIDDEN = 60000, 7000
+"""The same of the jobs, and of the drives for `recovery`."""
 FILLS, JOBS, DRIVES = 200, 200, 100
 """Simulated fills that something else decides too, random jobs, and drives for `recovery`, where the count is not
 given."""
@@ -189,7 +189,7 @@ def main() -> None:
         curves = {name: pool.submit(judge, make, range(count)) for name, make in CASES.items()}
         logs = {shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + count)) for shape in SHAPES}
         fills = list(pool.map(truth.one, range(UNTUNED, UNTUNED + (given or FILLS)), chunksize=5))
-        jobs = list(pool.map(explained_job, range(UNTUNED, UNTUNED + (given or JOBS)), chunksize=5))
+        jobs = list(pool.map(explained_job, range(JOBS_UNTUNED, JOBS_UNTUNED + (given or JOBS)), chunksize=5))
         drives = range(HIDDEN, HIDDEN + (given or DRIVES))
         hidden = {
             name: list(pool.map(recovery.one, drives, [name == "quick"] * len(drives), chunksize=5))

@@ -10,7 +10,7 @@ from benches.small import PROFILE
 from typer.testing import CliRunner
 
 import pslc
-from pslc.analysis import Phase, find_phases
+from pslc.analysis import Curve, Phase, find_phases
 from pslc.cli import app
 from pslc.errors import PslcError
 from pslc.suites import twin as suite
@@ -130,6 +130,13 @@ def test_reads_of_a_drive_without_a_cache_tell_how_long_native_cells_take(tmp_pa
     facts = replace(known.known(runs[0].capacity_bytes, 1e9, link="pcie3x4", nand="tlc"), build=build)
     told = fit.fit([data.of_recording(run) for run in runs], facts, workers=1).best.values
     assert told["native_read"] == pytest.approx(110e-6, rel=0.1), "usual are 60 us"
+
+
+def test_a_write_faster_than_any_drive_is_fitted_all_the_same() -> None:
+    """As of a scratch file whose memory takes in all of it."""
+    edges = np.linspace(0, 64e6, 65)
+    trial = data.of_curve(Curve(edges, np.full(64, 1e6 / 1e12)), "bs=1m\niodepth=32")
+    assert fit.fit([trial], known.known(64_000_000, 1e12), workers=1).best.values["native_rate"] <= 2e10
 
 
 def test_repeats_of_a_job_are_compared_by_their_mean() -> None:

@@ -330,8 +330,9 @@ def usual_native(capacity_bytes: int, bits_per_cell: int) -> float:
 
 def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float) -> Build:
     """What a drive of that capacity may be made of, when no part is known: dies of 512 Gb (TLC) or 1 Tb (QLC), or as
-    many as the speeds need at usual program times."""
+    many as the speeds need at usual program times. Faster than any drive is what memory took in."""
     page, planes = USUAL_PAGE, USUAL_PLANES
+    slc_rate, native_rate = min(slc_rate, PARAMETERS["slc_rate"].high), min(native_rate, PARAMETERS["native_rate"].high)
     channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
     native = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
     by_speed = max(slc_rate * USUAL_SLC_S, native_rate * native / bits_per_cell) / (planes * page)
