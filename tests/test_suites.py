@@ -12,7 +12,7 @@ import pslc
 from pslc import suites, view
 from pslc.report import page, terminal
 from pslc.suites import burst, recovery
-from pslc.targets.region import Scope
+from pslc.targets.region import Budget, Scope
 from pslc.targets.target import RealOptions
 
 
@@ -418,3 +418,10 @@ def test_what_a_buffer_takes_in_while_it_drains_is_no_cache() -> None:
     known = [row["cache_bytes"] for row in found["levels"]]
     assert all(known)
     assert known == sorted(known, reverse=True)
+
+
+def test_a_recording_that_does_not_name_what_was_asked_is_of_a_suite_that_was_asked_nothing() -> None:
+    assert Scope.of({}) == Scope()
+    assert Scope.of({"quick": True}) == Scope(quick=True)
+    asked = Scope(quick=True, region=(0, 1 << 30), fill_first=0, idle_s=2.0, budget=Budget(bytes=1e9))
+    assert Scope.of(asked.document()) == asked

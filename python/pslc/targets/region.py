@@ -50,13 +50,13 @@ class Scope:
 
     @classmethod
     def of(cls, document: ScopeDocument) -> Scope:
-        """What `document` gave."""
-        region, budget = document["region"], document.get("budget")
+        """What `document` gave; what a recording of old does not name is as if nobody had asked for it."""
+        region, budget = document.get("region"), document.get("budget")
         return cls(
-            document["quick"],
+            document.get("quick", False),
             (region[0], region[1]) if region else None,
-            document["fill_first"],
-            document["idle_s"],
+            document.get("fill_first", 0),
+            document.get("idle_s", 0.0),
             Budget(**budget) if budget else None,
         )
 
