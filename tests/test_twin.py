@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benches import fit as drives
 from benches.small import PROFILE
 from typer.testing import CliRunner
 
@@ -16,7 +17,7 @@ from pslc.errors import PslcError
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
-from pslc.twin import answer, data, fit, known, laws, model, published, search
+from pslc.twin import answer, data, fit, known, laws, model, profile, published, search
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 
@@ -58,6 +59,44 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
     assert whole.scaled().scale > 10
     assert abs(found[0].curves[1] - found[1].curves[1]).max() < 0.02
     assert np.median(abs(found[0].curves[16] - found[1].curves[16])) < 0.015
+
+
+@pytest.mark.parametrize("seed", [312, 317, 319])
+def test_what_a_drive_did_is_explained_by_its_own_values_scaled_or_not(seed: int, tmp_path: Path) -> None:
+    hidden, values = drives.hidden(seed)
+    path = tmp_path / "hidden.toml"
+    path.write_text("\n".join(f"{key} = {value}" for key, value in hidden.keys(values).items()))
+    for name in ("overwrite", "second-pass", "random-steady"):
+        trial = data.of_recording(pslc.run(name, on=f"sim:{path}", scope=Scope(quick=True)))
+        for one, most in ((hidden, 0.05), (hidden.scaled(8 << 30), 0.14)):
+            residuals = search.Problem(one, [trial], [], values).residuals(np.zeros(0))
+            assert search.loss_of(residuals, [trial], 0) ** 0.5 < most, name
+
+
+def test_a_scaled_trim_leaves_nothing_out() -> None:
+    size = 28_999_417_856
+    whole = f"[trim]\nrw=trim\noffset=0\nsize={size}\nbs={size // 512}\n"
+    one = f"[settle]\nrw=trim\nsize={size}\nbs=4k\nnumber_ios=1\n"
+    write = f"[a]\nrw=write\nsize={size}\nbs=1m\n"
+    given = dict(line.split("=") for line in data.scaled_step(whole, 3.387).splitlines() if "=" in line)
+    assert int(given["size"]) % int(given["bs"]) == 0
+    assert int(given["bs"]) > 1 << 24
+    assert "bs=4k\n" in data.scaled_step(one, 3.387)
+    assert "bs=1m\n" in data.scaled_step(write, 3.387)
+
+
+@pytest.mark.long
+def test_reads_in_a_queue_tell_how_many_dies_there_are(tmp_path: Path) -> None:
+    hidden, values = drives.hidden(312)
+    path = tmp_path / "hidden.toml"
+    path.write_text("\n".join(f"{key} = {value}" for key, value in hidden.keys(values).items()))
+    runs = [pslc.run(name, on=f"sim:{path}", scope=Scope(quick=name != "fill")) for name in ("fill", "qd-sweep")]
+    facts = known.known(hidden.capacity_bytes, 1e9, link=hidden.build.link, nand="tlc")
+    of_fill, of_both = (fit.fit([data.of_recording(run) for run in some], facts) for some in (runs[:1], runs))
+    assert hidden.build.dies == 8
+    assert of_fill.build.dies == 2
+    assert of_both.build.dies == 8
+    assert "qd-sweep" in profile.provenance(of_both)["nand.dies"]
 
 
 @pytest.mark.long

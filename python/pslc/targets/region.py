@@ -121,10 +121,14 @@ class Region:
         """The drive forgets what the region holds, or those bytes of it; one that takes that for a while is left alone
         after it."""
         size = self.size - offset if size is None else size
-        # Pieces of about 64 MiB that fit, so that nothing is left out at the end.
-        least = -(-size // (64 * MIB))
-        pieces = next((n for n in range(least, 8 * least + 64) if size % (n * PAGE) == 0), None)
-        return self.job(name, rw="trim", bs=size // pieces if pieces else "1m", offset=offset, size=size, **options)
+        return self.job(name, rw="trim", bs=trim_bytes(size), offset=offset, size=size, **options)
+
+
+def trim_bytes(size: int) -> int:
+    """Of a request: pieces of about 64 MiB into which `size` bytes fit, so that nothing is left out at the end."""
+    least = -(-size // (64 * MIB))
+    pieces = next((n for n in range(least, 8 * least + 64) if size % (n * PAGE) == 0), None)
+    return size // pieces if pieces else MIB
 
 
 def _largest(bs: str) -> int:

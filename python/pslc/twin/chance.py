@@ -20,14 +20,16 @@ from pslc.twin.search import Problem, compare, differences
 
 ASSUMED: Final = ((1.0, 0.6), (1.0, 1.6), (0.5, 1.2), (2.0, 0.85), (4.0, 1.4))
 """Times as many dies and superblocks that a drive may have whose parts nobody told."""
+TOLD: Final = ((1.0, 0.6), (1.0, 1.6), (1.0, 1.2), (1.0, 0.85))
+"""Where reads told how many dies there are, but not how their blocks make superblocks."""
 OF_PARTS: Final = ((1.0, 0.9), (1.0, 1.07), (1.0, 1.15), (1.0, 0.95))
 """Where the parts are known, only where in a superblock a job begins is not."""
 
 
-def others(build: Build, *, assumed: bool) -> list[Build]:
-    """Drives of the same speeds that are built otherwise."""
+def others(build: Build, ways: Sequence[tuple[float, float]]) -> list[Build]:
+    """Drives of the same speeds that are built otherwise: `ASSUMED`, `TOLD` or `OF_PARTS`."""
     found = []
-    for dies, superblocks in ASSUMED if assumed else OF_PARTS:
+    for dies, superblocks in ways:
         count = max(round(build.dies * dies), 1)
         pages = build.pages_per_block * build.dies / count / superblocks
         pages = max(round(pages / build.bits_per_cell), 4) * build.bits_per_cell

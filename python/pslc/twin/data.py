@@ -17,6 +17,7 @@ from pslc._native import SimDrive
 from pslc.analysis import Curve
 from pslc.jobs import Job, Kind
 from pslc.recording import Recording
+from pslc.targets.region import trim_bytes
 from pslc.twin.model import MIB
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ HEAD_SAMPLES: Final = 12
 HEAD_BYTES: Final = 4 << 30
 """Of a write that was measured, from which on it is looked at so."""
 COARSENESS: Final = 8
-"""Of a simulated recording: 256 bins of bytes are enough for 64."""
+"""Of a simulated recording: 256 bins of bytes are enough for 64, but not for a head."""
 
 
 @dataclass(frozen=True)
@@ -265,12 +266,13 @@ def first_curve(recording: Recording) -> Curve | None:
     return None
 
 
-SIZES = re.compile(r"^(offset|size|io_size|copy_to)=(\d+)$", re.MULTILINE)
-TIMES = re.compile(r"^(pause|startdelay|runtime)=(\d+)us$", re.MULTILINE)
+SIZES: Final = re.compile(r"^(offset|size|io_size|copy_to)=(\d+)$", re.MULTILINE)
+TIMES: Final = re.compile(r"^(pause|startdelay|runtime)=(\d+)us$", re.MULTILINE)
 
 
 def scaled_step(text: str, scale: float) -> str:
-    """A step for a drive that is smaller by `scale`: sizes and times are smaller too, requests are not."""
+    """A step for a drive that is smaller by `scale`: sizes and times are smaller too, requests are not, but those of a
+    trim of all of its size: what they left out would keep a little of every superblock."""
     if scale == 1.0:
         return text
 
@@ -282,7 +284,18 @@ def scaled_step(text: str, scale: float) -> str:
     def time(match: re.Match[str]) -> str:
         return f"{match[1]}={max(round(int(match[2]) / scale), 1)}us"
 
-    return TIMES.sub(time, SIZES.sub(size, text))
+    return TRIMS.sub(_fitting, TIMES.sub(time, SIZES.sub(size, text)))
+
+
+TRIMS: Final = re.compile(r"^rw=trim$[^\[]*", re.MULTILINE)
+"""A section that trims, from that word to its end."""
+
+
+def _fitting(section: re.Match[str]) -> str:
+    size = re.search(r"^size=(\d+)$", section[0], re.MULTILINE)
+    if size is None or "number_ios=" in section[0]:
+        return section[0]
+    return re.sub(r"^bs=.*$", f"bs={trim_bytes(int(size[1]))}", section[0], flags=re.MULTILINE)
 
 
 def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | None]]:
@@ -292,8 +305,10 @@ def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | No
         PslcError: a step cannot be run on it.
     """
     for number, (text, bins) in enumerate(zip(trial.steps, trial.depth, strict=True)):
+        seen = trial.looks[number] if number < len(trial.looks) else ()
+        coarseness = 1 if any(look is not None and look.head is not None for look in seen) else COARSENESS
         result = drive.run(
-            scaled_step(text, scale), "twin.fio", list(trial.options), trial.seed + number, None, None, COARSENESS
+            scaled_step(text, scale), "twin.fio", list(trial.options), trial.seed + number, None, None, coarseness
         )
         time, size = ({name: np.frombuffer(values, dtype="<u8") for name, values in result["series"][axis].items()}
                       for axis in ("time", "bytes"))  # fmt: skip

@@ -185,12 +185,11 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     if seen.bound and seen.cache and seen.cache > MOST_CACHE * known.capacity_bytes / bits:
         # What ends there is the space: the link hides where the cache ended.
         seen = laws.steps(phases, None, through, known.capacity_bytes)
-    build = known.build or build_for(
-        known.capacity_bytes, known.link, bits, seen.fast, max((s for s, _, _ in seen.slow), default=seen.fast)
-    )
+    speeds = seen.fast, max((speed for speed, _, _ in seen.slow), default=seen.fast)
+    build = known.build or build_for(known.capacity_bytes, known.link, bits, *speeds)
     large = [trial for trial in trials if trial.suite in SCALES]
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
-    others = chance.others(build, assumed=known.build is None)
+    single = [trial for trial in trials if trial.suite in WHOLE]
     look = first[0].looks[0][0]
     finest = max(look.curves, default=1) if look else 1
     seen = replace(seen, turns=bool(look and finest >= search.TURNS_BINS and search.has_turns(look.curves[finest])))
@@ -206,6 +205,11 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         best = max(begun[0].loss, LUCK)
         going = [one for one in begun if one.loss <= GOES_ON * best]
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
+        others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
+        if known.build is None and (dies := _dies(begun[0], single, build, speeds, pool)):
+            build = _of_dies(build, speeds, dies)
+            others = chance.others(build, chance.TOLD)
+            going = pool.map(_built, [(one, build) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         if len(large) > 1:
@@ -224,7 +228,6 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
             going.sort(key=lambda one: one.loss)
         if len(large) > 1 and (hybrid := _hybrid(going[0], pool)) is not None:
             going = sorted([*going, hybrid], key=lambda one: one.loss)
-        single = [trial for trial in trials if trial.suite in WHOLE]
         chosen = going[0]
         if single:
             if tell:
@@ -519,6 +522,52 @@ def _hybrid(found: Solution, pool: _Pool) -> Solution | None:
     free = [name for name in of_firmware(model.firmware) if name in {*old.free, "static"} and name != "least"]
     problem = replace(old, model=model, free=free, values=values | parts | {"least": 0.0})
     return search.refine(search.best_starts(problem, [problem.values])[0], 3, pool.map)
+
+
+def _dies(found: Solution, trials: list[Trial], assumed: Build, speeds: tuple[float, float], pool: _Pool) -> int | None:
+    """How many dies answer requests in a queue as measured: one request tells how long a die takes for it, many how
+    many of them are at it. None where no queue was measured, or all are as good."""
+    queued = [trial for trial in trials if trial.suite == "qd-sweep"]
+    if not queued:
+        return None
+    counts = [2**power for power in range(MOST_DIES.bit_length())]
+    counts = [count for count in counts if assumed.dies / DIES_APART <= count <= assumed.dies * DIES_APART]
+    tried = pool.map(_of_queue, [(found, queued, _of_dies(assumed, speeds, count)) for count in counts])
+    losses = {count: loss for count, loss in zip(counts, tried, strict=True) if loss is not None}
+    best = min(losses, key=lambda count: losses[count], default=assumed.dies)
+    spread = max(losses.values(), default=0.0) / max(losses.get(best, 0.0), LUCK)
+    return best if spread > TELLS_DIES else None
+
+
+MOST_DIES: Final = 512
+DIES_APART: Final = 8
+"""Times more or less than assumed."""
+TELLS_DIES: Final = 1.5
+"""Ratio of the worst loss to the best from which on reads tell how many dies there are."""
+
+
+def _of_dies(assumed: Build, speeds: tuple[float, float], dies: int) -> Build:
+    """The usual drive of so many dies; `speeds` in its cache and in native mode."""
+    build = build_for(assumed.capacity_bytes, assumed.link, assumed.bits_per_cell, *speeds, dies)
+    sources = dict(build.sources) | {"nand.dies": "fitted to qd-sweep: so many overlap in a queue"}
+    return replace(build, sources=tuple(sources.items()))
+
+
+def _of_queue(task: tuple[Solution, list[Trial], Build]) -> float | None:
+    """The loss that is left when single requests are fitted on a drive of that build; None where there is none such."""
+    found, trials, build = task
+    model = replace(found.problem.model, build=build, scale=1.0)
+    values = found.values | {"buffer": max(found.values["buffer"], build.full_buffer)}
+    free = ["command", "native_read"] if model.firmware.mode == "pure-xlc" else ["command", "slc_read", "native_read"]
+    starts = search.best_starts(Problem(model, trials, free, values), [{}])
+    return search.refine(starts[0], 4).loss if model.open(values) else None
+
+
+def _built(task: tuple[Solution, Build]) -> Solution:
+    """The same values in a drive of another build."""
+    found, build = task
+    problem = replace(found.problem, model=found.problem.model.like(build))
+    return search.best_starts(problem, [found.values])[0]
 
 
 def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:

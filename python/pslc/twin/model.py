@@ -328,18 +328,18 @@ def usual_native(capacity_bytes: int, bits_per_cell: int) -> float:
     return _usual_dies(capacity_bytes, bits_per_cell) * USUAL_PLANES * USUAL_PAGE * bits_per_cell / program
 
 
-def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float) -> Build:
+def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float,
+              dies: int | None = None) -> Build:  # fmt: skip
     """What a drive of that capacity may be made of, when no part is known: dies of 512 Gb (TLC) or 1 Tb (QLC), or as
-    many as the speeds need at usual program times. Faster than any drive is what memory took in."""
+    many as the speeds need at usual program times, unless it is known how many. Faster than any drive is what memory
+    took in."""
     page, planes = USUAL_PAGE, USUAL_PLANES
     slc_rate, native_rate = min(slc_rate, PARAMETERS["slc_rate"].high), min(native_rate, PARAMETERS["native_rate"].high)
     channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
     native = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
     by_speed = max(slc_rate * USUAL_SLC_S, native_rate * native / bits_per_cell) / (planes * page)
     wanted = max(_usual_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
-    dies = 1
-    while dies < wanted / 1.4:
-        dies *= 2
+    dies = dies or 2 ** max(math.ceil(math.log2(wanted / 1.4)), 0)
     channels = min(channels, dies)
     bus = max(1200, int(-(-1.3 * slc_rate // channels // 1e8)) * 100)
     pages = capacity_bytes / (SUPERBLOCKS * dies * planes * page)
