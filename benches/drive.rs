@@ -20,7 +20,7 @@ fn go(target: &mut SimTarget, text: &str) -> u64 {
     recording.stats.iter().flat_map(|stats| &stats.kinds).map(|latency| latency.count).sum()
 }
 
-const FILL: &str = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\nioengine=io_uring\niodepth=32\nsize=100%\n";
+const FILL: &str = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\nsize=100%\n";
 
 fn fills(c: &mut Criterion) {
     let mut group = c.benchmark_group("fill");
@@ -41,7 +41,9 @@ fn random(c: &mut Criterion) {
     let requests = 2_000_000;
     group.throughput(Throughput::Elements(requests));
     for kind in ["randread", "randwrite"] {
-        let text = format!("[a]\nrw={kind}\nbs=4k\nioengine=io_uring\nioengine=io_uring\niodepth=32\nnorandommap\nnumber_ios={requests}\n");
+        let text = format!(
+            "[a]\nrw={kind}\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\nnumber_ios={requests}\n"
+        );
         let mut target = full.clone();
         group.bench_function(kind, |b| b.iter(|| go(&mut target, &text)));
     }

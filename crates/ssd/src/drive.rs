@@ -270,7 +270,9 @@ impl Drive {
             to_drive: self.link.to_drive_busy,
             programming: self.nand.programming,
         };
-        let hint = [self.silent_since.saturating_sub(now).0, self.buffer.room() as u64];
+        let die = self.ftl.host_die();
+        let busy = self.nand.register_free_at(die).saturating_sub(now);
+        let hint = [self.silent_since.saturating_sub(now).0, self.buffer.room() as u64, die as u64, busy.0];
         rounds.watch(now, len, totals, hint, |state| {
             state.push(self.waking.relative(now));
             self.cores.relative(now, state);

@@ -68,11 +68,17 @@ pub struct Behind {
 /// A round is at least as long as the shortest and at most as long as the longest wait for its end.
 const SHORTEST: usize = 16;
 const LONGEST: usize = 1024;
+/// Writes that follow each other undisturbed before a state is tried after something else came between.
+const CALM: usize = 8;
+
+/// A few numbers of a state that tell most others apart: how long until the last write is done, room in the buffer, the
+/// die whose turn it is, and how long until it is free.
+pub type Hint = [u64; 4];
 
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
-    /// The state that a round begins with, relative to the time; first a few numbers of it that tell most others apart.
-    hint: [u64; 2],
+    /// The state that a round begins with, relative to the time.
+    hint: Hint,
     begins: Vec<u64>,
     /// When it was met, with what totals; the writes since, as long as there is nothing else between them.
     met: Nanos,
@@ -82,6 +88,8 @@ pub struct Rounds {
     /// Writes since, and after how many another state is tried.
     watched: usize,
     patience: usize,
+    /// Writes since something else came between.
+    calm: usize,
     /// Length of a round, and what it adds; zero until it is known.
     span: Nanos,
     gain: Totals,
@@ -164,6 +172,7 @@ impl Rounds {
             self.watched = 0;
         }
         self.unbroken = false;
+        self.calm = 0;
     }
 
     /// A write is going to be worked out, and the round is not being repeated. Whether that is not needed, as the round
@@ -173,7 +182,7 @@ impl Rounds {
         now: Nanos,
         len: u32,
         totals: Totals,
-        hint: [u64; 2],
+        hint: Hint,
         relative: impl Fn(&mut Vec<u64>),
     ) -> bool {
         let known = self.span > Nanos::ZERO;
@@ -191,8 +200,11 @@ impl Rounds {
                 return true;
             }
         }
-        if self.watched >= self.patience || (!known && !self.unbroken) {
-            self.patience = if self.unbroken || known { (2 * self.patience).min(LONGEST) } else { SHORTEST };
+        let broken = !known && !self.unbroken;
+        self.calm += 1;
+        let tries = if broken { self.calm > CALM } else { self.watched >= self.patience };
+        if tries {
+            self.patience = if broken { SHORTEST } else { (2 * self.patience).min(LONGEST) };
             self.begins.clear();
             relative(&mut self.begins);
             (self.hint, self.met, self.totals) = (hint, now, totals);

@@ -119,6 +119,12 @@ impl Ftl {
         }
     }
 
+    /// The die that programs the next unit of host data.
+    #[inline]
+    pub fn host_die(&self) -> u32 {
+        self.host.as_ref().map_or(0, |pointer| pointer.die)
+    }
+
     /// So many units more of host data have been programmed, and what has arrived of the next is later by `span`.
     pub fn shift(&mut self, span: Nanos, units: u64) {
         let pointer = self.host.as_mut().expect("units of it were programmed");

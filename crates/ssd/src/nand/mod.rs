@@ -163,6 +163,12 @@ impl Nand {
         }
     }
 
+    /// From when data can be loaded for another program of a die.
+    #[inline]
+    pub fn register_free_at(&self, die: u32) -> Nanos {
+        self.dies[die as usize].register_free_at()
+    }
+
     /// All that has to do with programs and is not past, relative to `now`.
     pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
         self.dies.iter().for_each(|die| die.relative(now, into));
