@@ -35,8 +35,8 @@ LEAST_BATCH: Final = 0.01
 LEAST_SLC_PAGES: Final = 8
 """Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
 LEAST_DIES: Final = 4
-LEAST_BYTES: Final = 8 << 30
-"""Of a scaled drive: smaller ones feel the size of a request, and take nearly as long."""
+LEAST_BYTES: Final = 5 << 30
+"""Of a scaled drive: smaller ones feel the size of a request."""
 
 Values = Mapping[str, float]
 
