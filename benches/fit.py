@@ -168,11 +168,10 @@ def one(seed: int) -> Result:
             noisy(pslc.run(suite, on=f"sim:{path}", scope=pslc.Scope(quick=suite == "recovery")), seed)
             for suite in GIVEN[third(seed)]
         ]
-    parts = [part for run in runs for part in data.split(run)]
-    # Where there is no cache `recovery` ends at once.
-    parts = [part for part in parts if part.suite != "recovery" or part.findings.get("cache_bytes")]
     begun, cpu = time.monotonic(), time.process_time()
-    trials = [data.of_recording(part) for part in parts]
+    trials = [trial for run in runs for trial in data.trials_of(run)]
+    # Where there is no cache `recovery` ends at once.
+    trials = [trial for trial in trials if trial.suite != "recovery" or trial.recording.findings.get("cache_bytes")]
     bits = model.firmware.bits_per_cell
     facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
     if third(seed) == 1:

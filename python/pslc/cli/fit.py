@@ -54,7 +54,7 @@ def command(
         raise refusal("pslc fit needs scipy", "pip install 'pslc[fit]'")
     from pslc.twin import answer, fit, known
     from pslc.twin import published as review
-    from pslc.twin.data import of_curve, of_recording, split
+    from pslc.twin.data import of_curve, trials_of
 
     size = units.size(capacity, "--capacity") if capacity else None
     if (published is None) == (not data):
@@ -65,7 +65,7 @@ def command(
     size = size or known.capacity_of(recordings)
     if size is None:
         raise refusal("nothing tells the capacity of the drive", "--capacity 1TB")
-    trials: list[Trial] = [of_recording(part) for recording in recordings for part in split(recording)]
+    trials: list[Trial] = [trial for recording in recordings for trial in trials_of(recording)]
     host = 0
     notes: list[str] = []
     curve = _curve(published, logs, size, nand, notes)

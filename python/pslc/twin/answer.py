@@ -227,5 +227,10 @@ def _looks(fitted: Fitted) -> list[list[list[Look | None]]]:
         if trial.suite not in SCALES:
             model = replace(model, build=fitted.build, scale=1.0)
         made = replace(best.problem, model=model, trials=[trial]).looks(best.values)
-        found.append(made[0] if made else [[None for _ in step] for step in trial.looks])
+        # Of jobs that were not measured, as what makes the drive a used one, nothing is compared.
+        found.append([
+            [two if one else None for one, two in zip(seen, step, strict=True)]
+            for seen, step in zip(trial.looks, made[0] if made else [[None] * len(step) for step in trial.looks],
+                                  strict=True)
+        ])  # fmt: skip
     return found

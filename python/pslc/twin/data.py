@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -83,7 +83,6 @@ class Trial:
     curve: Curve | None = None
     written_bytes: float = 0.0
     seconds: float = 0.0
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -315,10 +314,27 @@ def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | No
         yield looks(result["start_ns"], result["jobs"], time, size, bins)
 
 
-def split(recording: Recording) -> list[Recording]:
-    """The suites in a recording of `twin`; any other as it is."""
+def trials_of(recording: Recording) -> list[Trial]:
+    """What was measured, by suite. Those of `twin` behind its fill find a drive whose blocks have to be erased
+    before they are written."""
     if recording.suite != "twin":
-        return [recording]
+        return [of_recording(recording)]
     from pslc.suites.twin import parts_by_suite
 
-    return list(parts_by_suite(recording).values())
+    found: list[Trial] = []
+    for part in parts_by_suite(recording).values():
+        trial = of_recording(part)
+        if any(other.suite == "fill" for other in found):
+            steps = [_use(part.capacity_bytes // MIB * MIB), *trial.steps]
+            trial = replace(trial, steps=steps, looks=[[None] * 3, *trial.looks], depth=[[0, 0, 0], *trial.depth])
+        found.append(trial)
+    return found
+
+
+def _use(size: int) -> str:
+    """A step that writes all of a drive, lets it forget that, and rest."""
+    target = f"size={size}\ndirect=1\nioengine=io_uring\n"
+    return (
+        f"[use]\nrw=write\nbs=1m\niodepth=32\n{target}[forget]\nstonewall\nrw=trim\nbs=1m\n{target}"
+        f"[rest]\nstonewall\nrw=trim\nbs=4k\nnumber_ios=1\npause=60000000us\n{target}"
+    )

@@ -206,10 +206,14 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         going = [one for one in begun if one.loss <= GOES_ON * best]
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
         others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
-        if known.build is None and (dies := _dies(begun[0], single, build, speeds, pool)):
-            build = _of_dies(build, speeds, dies)
-            others = chance.others(build, chance.TOLD)
-            going = pool.map(_built, [(one, build) for one in going])
+        queued = [trial for trial in trials if trial.suite == "qd-sweep"]
+        if queued:
+            answers = pool.map(_answering, [(begun[0], queued, one) for one in (build, *_dies(build, known, speeds))])
+            answered = _by_reads(answers)
+            if answered.problem.model.build is not build:
+                build = answered.problem.model.build
+                others = chance.others(build, chance.TOLD)
+            going = pool.map(_built, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         if len(large) > 1:
@@ -524,60 +528,65 @@ def _hybrid(found: Solution, pool: _Pool) -> Solution | None:
     return search.refine(search.best_starts(problem, [problem.values])[0], 3, pool.map)
 
 
-def _dies(found: Solution, trials: list[Trial], assumed: Build, speeds: tuple[float, float], pool: _Pool) -> int | None:
-    """How many dies answer requests in a queue as measured: one request tells how long a die takes for it, many how
-    many of them are at it. None where no queue was measured, or all are as good."""
-    queued = [trial for trial in trials if trial.suite == "qd-sweep"]
-    if not queued:
-        return None
-    counts = [2**power for power in range(MOST_DIES.bit_length())]
-    counts = [count for count in counts if assumed.dies / DIES_APART <= count <= assumed.dies * DIES_APART]
-    tried = pool.map(_of_queue, [(found, queued, _of_dies(assumed, speeds, count)) for count in counts])
-    losses = {count: loss for count, loss in zip(counts, tried, strict=True) if loss is not None}
-    best = min(losses, key=lambda count: losses[count], default=assumed.dies)
-    spread = max(losses.values(), default=0.0) / max(losses.get(best, 0.0), LUCK)
-    return best if spread > TELLS_DIES else None
+def _dies(assumed: Build, known: Known, speeds: tuple[float, float]) -> list[Build]:
+    """The usual drives of fewer and more dies, where no part is known; `speeds` in cache and native mode."""
+    if known.build is not None:
+        return []
+    found = []
+    for power in range(MOST_DIES.bit_length()):
+        dies = 2**power
+        if dies != assumed.dies and assumed.dies / DIES_APART <= dies <= assumed.dies * DIES_APART:
+            build = build_for(assumed.capacity_bytes, assumed.link, assumed.bits_per_cell, *speeds, dies)
+            told = {"nand.dies": "fitted to qd-sweep: so many overlap in a queue"}
+            found.append(replace(build, sources=tuple((dict(build.sources) | told).items())))
+    return found
 
 
 MOST_DIES: Final = 512
 DIES_APART: Final = 8
 """Times more or less than assumed."""
 TELLS_DIES: Final = 1.5
-"""Ratio of the worst loss to the best from which on reads tell how many dies there are."""
+"""Times the best loss that the one of another number of dies is before reads are said to tell how many there are."""
 
 
-def _of_dies(assumed: Build, speeds: tuple[float, float], dies: int) -> Build:
-    """The usual drive of so many dies; `speeds` in its cache and in native mode."""
-    build = build_for(assumed.capacity_bytes, assumed.link, assumed.bits_per_cell, *speeds, dies)
-    sources = dict(build.sources) | {"nand.dies": "fitted to qd-sweep: so many overlap in a queue"}
-    return replace(build, sources=tuple(sources.items()))
-
-
-def _of_queue(task: tuple[Solution, list[Trial], Build]) -> float | None:
-    """The loss that is left when single requests are fitted on a drive of that build; None where there is none such."""
+def _answering(task: tuple[Solution, list[Trial], Build]) -> Solution:
+    """A drive of that build whose commands and reads take what single requests and those in a queue tell."""
     found, trials, build = task
-    model = replace(found.problem.model, build=build, scale=1.0)
+    old = found.problem
     values = found.values | {"buffer": max(found.values["buffer"], build.full_buffer)}
-    free = ["command", "native_read"] if model.firmware.mode == "pure-xlc" else ["command", "slc_read", "native_read"]
-    starts = search.best_starts(Problem(model, trials, free, values), [{}])
-    return search.refine(starts[0], 4).loss if model.open(values) else None
+    model = replace(old.model, build=build, scale=1.0)
+    problem = Problem(model, trials, _of_single(model.firmware, trials), values, old.prior)
+    return search.refine(search.best_starts(problem, [{}])[0], 4)
 
 
-def _built(task: tuple[Solution, Build]) -> Solution:
-    """The same values in a drive of another build."""
-    found, build = task
-    problem = replace(found.problem, model=found.problem.model.like(build))
-    return search.best_starts(problem, [found.values])[0]
+def _by_reads(answers: list[Solution]) -> Solution:
+    """The one whose dies answer requests in a queue as measured, and otherwise the first, of as many as assumed: one
+    request tells how long a die takes for it, many how many dies are at it."""
+    best = min(answers, key=lambda one: one.loss)
+    return best if answers[0].loss > TELLS_DIES * max(best.loss, LUCK) else answers[0]
+
+
+def _built(task: tuple[Solution, Build, Solution]) -> Solution:
+    """The same values in a drive of a build whose commands and reads take what another tells."""
+    found, build, other = task
+    told = {name: other.values[name] for name in other.problem.free}
+    model = found.problem.model.like(build)
+    problem = replace(found.problem, model=model, values=found.problem.values | told)
+    return search.best_starts(problem, [{name: found.values[name] for name in problem.free}])[0]
+
+
+def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:
+    """Values that single requests tell."""
+    free = [name for name in _free(firmware, trials) if name in SINGLE]
+    # Of what is read a part may be in native cells, or all of it.
+    return [*free, "native_read"] if "slc_read" in free and "native_read" not in free else free
 
 
 def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:
     """What single requests tell, on the whole drive; the rest stays."""
     old = found.problem
     model = replace(old.model, build=whole, scale=1.0)
-    free = [name for name in _free(model.firmware, trials) if name in SINGLE]
-    if "slc_read" in free:
-        # Of what is read a part may be in native cells, or all of it.
-        free.append("native_read")
+    free = _of_single(model.firmware, trials)
     if not free:
         return found
     problem = Problem(model, trials, free, found.values, old.prior)
