@@ -5,6 +5,7 @@ import re
 import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -288,6 +289,44 @@ def test_output_format_fio_prints_it(command):
     document = json.loads(done.stdout)
     assert document["fio version"].startswith("pslc-")
     assert document["jobs"][0]["write"]["io_bytes"] == 1 << 30
+
+
+CACHED = [
+    "rw=read\nio_size=768k",
+    "rw=randread\nloops=3",
+    "rw=randread\nnorandommap\nloops=3",
+    "rw=read\ntime_based\nruntime=1\nthinktime=40ms",
+    "rw=randread\ntime_based\nruntime=1\nthinktime=40ms",
+    "rw=write\nverify=crc32c\nloops=2",
+    "rw=read\nloops=2\ninvalidate=0",
+]
+
+
+@needs_fio
+@pytest.mark.parametrize("options", CACHED)
+def test_the_page_cache_forgets_when_fio_makes_it_forget(options, tmp_path):
+    """Before each pass over the region, before what is verified, and where a timed job begins the region anew."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    (tmp_path / "data.bin").write_bytes(bytes(4 << 20))
+    (tmp_path / "j.fio").write_text(f"[j]\nbs=64k\nsize=256k\n{options}\n")
+    found = []
+    for command in (
+        [FIO, "j.fio", "--filename=data.bin"],
+        [sys.executable, "-m", "pslc", "run", "j.fio", *ON, "--json"],
+    ):
+        trace = ["strace", "-f", "-o", "calls", "-e", "trace=fadvise64,pread64,pwrite64", *command]
+        subprocess.run(trace, cwd=tmp_path, capture_output=True, check=True)
+        calls = re.findall(
+            r"(fadvise64)\(\d+, 0, 262144, POSIX_FADV_DONTNEED|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)",
+            (tmp_path / "calls").read_text(),
+        )
+        found.append([word for call in calls for word in call if word])
+    theirs, ours = found
+    assert "fadvise64" in theirs or "invalidate=0" in options
+    shared = min(map(len, found)) if "time_based" in options else max(map(len, found))
+    assert shared >= 8
+    assert theirs[:shared] == ours[:shared]
 
 
 def requests(iolog: Path) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -73,6 +74,44 @@ def test_the_command_that_a_plan_names_is_one_that_fio_takes(command, tmp_path):
     assert parsed.returncode == 0, parsed.stderr + parsed.stdout
 
 
+PLANNED = """[global]
+name=nobody
+ioengine=libaio ; of both
+iodepth=4
+bs=4k
+[small]
+rw=write
+filesize=64k # of 8 MB
+[whole]
+stonewall
+rw=randread
+size=50%
+name=half
+filename=/nowhere
+"""
+
+
+def test_the_command_that_a_plan_names_does_the_same(command, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
+    (tmp_path / "j.fio").write_text(PLANNED)
+    on = ("--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin")
+    plan = command("run", "j.fio", *on, "--dry-run", "--fsync=8").stdout
+    line = plan.split("as fio: ")[1].strip()
+    theirs = subprocess.run(
+        [*shlex.split(line), "--output-format=json"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    ours = command("run", "j.fio", *on, "--yes", "--output-format=fio", "--fsync=8")
+    jobs = [json.loads(done.stdout[done.stdout.index("{") :])["jobs"] for done in (theirs, ours)]
+    for their, our in zip(*jobs, strict=True):
+        assert their["jobname"] == our["jobname"]
+        for kind in ("read", "write", "sync"):
+            assert their[kind]["total_ios"] == our[kind]["total_ios"]
+        assert their["job options"]["ioengine"] == "libaio"
+    assert [(job["read"]["io_bytes"], job["write"]["io_bytes"]) for job in jobs[0]] == [(0, 65536), (4 << 20, 0)]
+
+
 ERRORS = {
     "no size": (["--on", "./scratch.bin"], "--size 20GB"),
     "no unit": (["--on", "./scratch.bin", "--size", "20"], "a number with a unit"),
@@ -82,7 +121,7 @@ ERRORS = {
     "no folder": (["--on", "./none/scratch.bin", "--size", "1GB"], "there is no folder"),
     "nothing to reuse": (["--on", "./scratch.bin", "--reuse"], "is not a file"),
     "a serial for a file": (["--on", "./scratch.bin", "--size", "1GB", "--destroy-data", "X"], "is no block device"),
-    "small requests": (["--on", "./scratch.bin", "--size", "64MB", "--bs=512"], "a multiple of 4096"),
+    "small requests": (["--on", "./scratch.bin", "--size", "64MB", "--offset=100"], "a multiple of "),
 }
 
 

@@ -13,7 +13,7 @@ use crate::folder;
 use crate::found::{self, Existing};
 use crate::handle;
 use crate::mark::{self, Mark};
-use crate::scratch::{failed, BLOCK};
+use crate::scratch::{direct_block, failed, BLOCK};
 use crate::signatures;
 use crate::target::{RealTarget, Trim};
 use crate::users;
@@ -70,7 +70,8 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
     let size = size.unwrap_or(u64::MAX).min(found.usable_bytes) / BLOCK as u64 * BLOCK as u64;
     let written = extents(&buffered, size).map_err(|error| failed("read its extents", path, error))?;
     let direct = handle::reopen(&buffered, true, libc::O_DIRECT).ok();
-    let target = RealTarget::new(direct, buffered, Trim::PunchHole, size, BLOCK, written);
+    let block = direct_block(&buffered);
+    let target = RealTarget::new(direct, buffered, Trim::PunchHole, size, block, written);
     Ok(target.marked(mark))
 }
 

@@ -16,8 +16,21 @@ use crate::written::Written;
 /// What is left free on the file system: this share of it, or this many bytes, whichever is more.
 const KEPT_PERCENT: u64 = 5;
 const KEPT_BYTES: u64 = 2_000_000_000;
-/// Offsets and lengths of direct I/O on files: what every drive takes.
+/// What the size of a file is a multiple of: what every drive takes.
 pub const BLOCK: u32 = 4096;
+
+/// What offsets and lengths of direct requests to a file are multiples of; `BLOCK` where the system does not tell.
+pub fn direct_block(#[cfg_attr(not(target_os = "linux"), expect(unused))] file: &File) -> u32 {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{statx, AtFlags, StatxFlags};
+        let told = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
+        let align = told.map(|told| told.stx_dio_offset_align).filter(|&bytes| bytes > 0);
+        align.unwrap_or(BLOCK)
+    }
+    #[cfg(not(target_os = "linux"))]
+    BLOCK
+}
 
 pub fn failed(what: &str, path: &Path, error: io::Error) -> OpenError {
     OpenError::new(
@@ -50,7 +63,8 @@ pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
         }
         Err(error) => return Err(failed("reserve its space", path, error)),
     }
-    Ok(RealTarget::new(direct, buffered, Trim::PunchHole, size, BLOCK, Written::none(size)))
+    let block = direct_block(&buffered);
+    Ok(RealTarget::new(direct, buffered, Trim::PunchHole, size, block, Written::none(size)))
 }
 
 /// The folder of the file, in which it may be made.

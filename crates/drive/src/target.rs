@@ -412,8 +412,15 @@ impl Target for RealTarget {
         }
     }
 
-    /// As far as the system follows the advice; what is dirty stays.
+    /// Of a device all of it, of a file what is not dirty, and that as far as the system follows the advice.
     fn invalidate(&mut self, offset: u64, len: u64) {
+        #[cfg(target_os = "linux")]
+        if self.trim == Trim::Discard {
+            const BLKFLSBUF: libc::c_ulong = 0x1261;
+            // SAFETY: the call takes no argument, and the descriptor is open.
+            unsafe { libc::ioctl(self.buffered.as_raw_fd(), BLKFLSBUF as _, 0) };
+            return;
+        }
         let len = std::num::NonZeroU64::new(len);
         let _ = rustix::fs::fadvise(&self.buffered, offset, len, rustix::fs::Advice::DontNeed);
     }

@@ -157,7 +157,7 @@ fn requests_that_are_not_whole_blocks_are_refused_before_anything_is_written() {
     let target = scratch("align", Kind::Uring);
     for text in ["[w]\nrw=write\nbs=512\ndirect=1\n", "[w]\nrw=write\nbs=4k\noffset=512\ndirect=1\n"] {
         let error = target.check(&jobs(text, &target)).err().unwrap().to_string();
-        assert!(error.contains("a multiple of 4096"), "{error}");
+        assert!(error.contains("a multiple of "), "{error}");
     }
     assert!(target.check(&jobs("[w]\nrw=write\nbs=512\ndirect=0\n", &target)).is_ok());
 }

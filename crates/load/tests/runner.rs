@@ -68,6 +68,26 @@ fn a_job_ends_by_time_by_bytes_and_by_count() {
 }
 
 #[test]
+fn the_page_cache_forgets_before_each_pass_over_the_region_and_before_what_is_verified() {
+    let by = |options: &str| {
+        let mut target = Even::new(MS);
+        run_on(&mut target, &format!("[a]\nbs=4k\nsize=16k\n{options}"));
+        target.forgotten
+    };
+    for rw in ["read", "randread", "randwrite"] {
+        assert_eq!(by(&format!("rw={rw}\nloops=3")), [0, 4, 8], "{rw}");
+        assert_eq!(by(&format!("rw={rw}\nio_size=32k")), [0, 4], "{rw}");
+        assert_eq!(by(&format!("rw={rw}\ntime_based\nruntime=13ms")), [0, 4, 8, 12], "{rw}");
+    }
+    assert_eq!(by("rw=read\nioengine=libaio\niodepth=8\nloops=2"), [0, 4]);
+    assert_eq!(by("rw=write\nverify=crc32c\nloops=2"), [0, 4, 8, 12]);
+    // Each direction comes to the end of the region by itself, before the fifth of its eight requests.
+    assert_eq!(by("rw=rw\nrate_iops=500\ntime_based\nruntime=16ms").len(), 1 + 2);
+    assert!(by("rw=read\nloops=3\ninvalidate=0").is_empty());
+    assert!(by("rw=read\nloops=3\ndirect=1").is_empty());
+}
+
+#[test]
 fn thinking_begins_when_the_blocks_before_it_are_done() {
     let mut target = Even::new(MS);
     let text = "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\nnumber_ios=24";

@@ -86,12 +86,12 @@ pub fn observed<'py>(
     work: impl FnOnce(&mut dyn Observer) -> Option<Recording> + Send,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
-    let begin = Instant::now();
+    let of = Of { jobs, names, begin: Instant::now() };
     let mut raised = None;
     let recording = std::thread::scope(|scope| -> std::io::Result<Option<Recording>> {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
-        let first = keep.as_ref().map(|_| (begin + KEEP_FIRST, KEEP_FIRST));
+        let first = keep.as_ref().map(|_| (of.begin + KEEP_FIRST, KEEP_FIRST));
         let mut watch = Watch { shared: &shared, keep: first, coarseness };
         std::thread::Builder::new().spawn_scoped(scope, move || {
             let recording = work(&mut watch);
@@ -106,7 +106,7 @@ pub fn observed<'py>(
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = look(py, &shared, begin, &mut speed, &progress, &keep, jobs, names) {
+            if let Err(error) = look(py, &shared, &of, &mut speed, &progress, &keep) {
                 shared.stop.store(true, Ordering::Relaxed);
                 // An interrupt ends the run and is no error; so does a second one.
                 if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
@@ -119,20 +119,23 @@ pub fn observed<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
-    recording.map(|recording| result(py, &recording, begin, jobs, names)).transpose()
+    recording.map(|recording| of.result(py, &recording)).transpose()
 }
 
-/// A recording, and how long it took by the wall's clock.
-fn result<'py>(
-    py: Python<'py>,
-    recording: &Recording,
+/// What is recorded.
+struct Of<'a> {
+    jobs: &'a [Job],
+    names: &'a [&'a str],
     begin: Instant,
-    jobs: &[Job],
-    names: &[&str],
-) -> PyResult<Bound<'py, PyDict>> {
-    let out = recording::dict(py, recording, jobs, names)?;
-    out.set_item("wall_s", begin.elapsed().as_secs_f64())?;
-    Ok(out)
+}
+
+impl Of<'_> {
+    /// A recording, and how long it took by the wall's clock.
+    fn result<'py>(&self, py: Python<'py>, recording: &Recording) -> PyResult<Bound<'py, PyDict>> {
+        let out = recording::dict(py, recording, self.jobs, self.names)?;
+        out.set_item("wall_s", self.begin.elapsed().as_secs_f64())?;
+        Ok(out)
+    }
 }
 
 /// Speed between two looks, on the target's clock.
@@ -142,16 +145,13 @@ struct Speed {
     elapsed: Nanos,
 }
 
-#[allow(clippy::too_many_arguments)]
 fn look(
     py: Python<'_>,
     shared: &Shared,
-    begin: Instant,
+    of: &Of,
     speed: &mut Speed,
     progress: &Option<Py<PyAny>>,
     keep: &Option<Py<PyAny>>,
-    jobs: &[Job],
-    names: &[&str],
 ) -> PyResult<()> {
     py.check_signals()?;
     if shared.stop.load(Ordering::Relaxed) {
@@ -159,7 +159,7 @@ fn look(
     }
     let kept = shared.kept.lock().expect("nobody panics with it").take();
     if let (Some(keep), Some(so_far)) = (keep, kept) {
-        keep.call1(py, (result(py, &so_far, begin, jobs, names)?,))?;
+        keep.call1(py, (of.result(py, &so_far)?,))?;
     }
     let so_far = *shared.progress.lock().expect("nobody panics with it");
     let (Some(progress), Some(so_far)) = (progress, so_far) else { return Ok(()) };

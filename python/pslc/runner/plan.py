@@ -1,5 +1,6 @@
 """What a run is going to do to a real drive, said before it does anything."""
 
+import re
 import shlex
 import subprocess
 import time
@@ -139,34 +140,42 @@ def _where(target: Target) -> str:
     return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"
 
 
-PLACES = ("filename", "directory", "filename_format", "filesize", "opendir")
+PLACES = ("filename", "directory", "filename_format", "opendir")
 """fio's options that say what is written to: in the plan's command that is the target, and nothing else."""
 MOST_JOBS = 12
 """Jobs that one line may show."""
 
 
 def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
-    """Each section becomes a job of the command line: to a job file fio would not apply what stands before it, and
-    would write where that file says."""
-    lines = [line.strip() for line in job_file.splitlines()]
-    lines = [line for line in lines if line and line[0] not in "#;"]
-    jobs = [line for line in lines if line.startswith("[") and line != "[global]"]
+    """Each section becomes a job of the command line, with what stands in [global]: to a job file fio would not apply
+    what stands before it, and would write where that file says."""
+    common: list[tuple[str, str]] = []
+    jobs: list[tuple[str, list[tuple[str, str]]]] = []
+    said = common
+    for line in job_file.splitlines():
+        plain = re.split("[;#]", line, maxsplit=1)[0].strip()
+        name, _, value = (part.strip() for part in plain.partition("="))
+        if plain.startswith("[global"):
+            said = common
+        elif plain.startswith("["):
+            said = [*common]
+            jobs.append((plain.strip("[]"), said))
+        # A name in [global] names nothing.
+        elif plain and not (said is common and name == "name"):
+            said.append((name, value))
     if len(jobs) > MOST_JOBS:
         return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
-    over = [f"--{name}={value}" if value else f"--{name}" for name, value in options if name not in PLACES]
-    # A colon would begin another file.
-    where = [f"--filename={target.spec.replace(':', chr(92) + ':')}"]
-    if target.kind == "file":
-        where.append(f"--filesize={target.capacity_bytes}")
-    said = ["fio"]
-    mine: list[str] = []
-    for line in lines:
-        if line.startswith("["):
-            said, mine = said + mine, []
-            said.append(f"--name={line.strip('[]')}")
-            if line != "[global]":
-                said += [*where, "--ioengine=io_uring"]
-                mine = over
-        elif line.partition("=")[0].strip() not in PLACES:
-            said.append("--" + "=".join(part.strip() for part in line.split("=", 1)))
-    return shlex.join(said + mine)
+    words = ["fio"]
+    for section, said in jobs:
+        given = [option for option in said + options if option[0] not in PLACES]
+        # A colon would begin another file.
+        where = [("filename", target.spec.replace(":", r"\:"))]
+        if target.kind == "file" and "filesize" not in dict(given):
+            where.append(("filesize", str(target.capacity_bytes)))
+        named = [
+            ("name", dict(given).get("name", section)),
+            *where,
+            *(option for option in given if option[0] != "name"),
+        ]
+        words += [f"--{name}={value}" if value else f"--{name}" for name, value in named]
+    return shlex.join(words)

@@ -222,13 +222,10 @@ impl Draft {
             job.sizes = block_range(text, kb_base).map_err(|what| ("bsrange", what))?;
         }
         if let Some(text) = &self.bssplit {
-            let split = block_split(text, job.sizes.clone(), kb_base).map_err(|what| ("bssplit", what))?;
-            let ranges: Vec<String>;
-            (job.sizes, ranges) = split;
-            if let Some(first) = ranges.first() {
-                let size = first.split('-').next().unwrap_or(first);
-                job.notes.push(format!("bssplit has no ranges: {first} is {size}, as fio reads it"));
-            }
+            let (sizes, note) =
+                block_split(text, job.sizes.clone(), kb_base).map_err(|what| ("bssplit", what))?;
+            job.sizes = sizes;
+            job.notes.extend(note);
         }
         job.bs = job.sizes.each(Sizes::most);
         // A trim moves no data.

@@ -91,61 +91,63 @@ pub fn block(text: &str, kb_base: u64) -> Result<u32, Wrong> {
 
 /// `4k/60:64k/40`: sizes and shares in percent, also one list each for reads, writes and trims; an empty one keeps what
 /// there was. Sizes without a share divide evenly what the others leave. As in fio, the largest share takes what is
-/// missing to 100, and of `4k-8k` the 4k counts; such sizes come back, too.
+/// missing to 100, and of `4k-8k` the 4k counts, which is said in a note.
 pub fn block_split(
     text: &str,
     before: ByKind<Sizes>,
     kb_base: u64,
-) -> Result<(ByKind<Sizes>, Vec<String>), Wrong> {
-    let mut ranges = Vec::new();
+) -> Result<(ByKind<Sizes>, Option<String>), Wrong> {
+    let mut note = None;
     let list = |text: &str| {
         let mut found: Vec<(u32, Option<u32>)> = Vec::new();
         // fio's list ends with its first empty part.
         for part in text.split(':').take_while(|part| !part.is_empty()) {
             let (bs, share) = part.split_once('/').unwrap_or((part, ""));
             let share = if share.is_empty() { 0 } else { count(share.trim_end_matches('.'), 0, 100)? };
-            let one = bs.split('-').next().unwrap_or(bs);
-            if one != bs {
-                ranges.push(bs.to_string());
+            let first = bs.split_once('-').map(|(first, _)| first);
+            if let Some(first) = first {
+                note.get_or_insert_with(|| {
+                    format!("bssplit has no ranges: {bs} is {first}, as fio reads it")
+                });
             }
-            found.push((block(one.trim(), kb_base)?, (share > 0).then_some(share as u32)));
+            found.push((block(first.unwrap_or(bs).trim(), kb_base)?, (share > 0).then_some(share as u32)));
         }
-        let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
-        let mut split = match found.iter().all(|(_, share)| share.is_some()) {
-            true => found.into_iter().map(|(size, share)| (size, share.unwrap_or(0))).collect(),
-            false if said > 100 => return Err(more_than_all(text, said)),
-            false => shares(text, found)?,
-        };
+        let mut split = filled(&found).ok_or_else(|| not_all(text, &found))?;
         split.sort_by_key(|&(_, share)| share);
         Ok(match split[..] {
             [(size, _)] => Sizes::One(size),
             _ => Sizes::Split(split),
         })
     };
-    Ok((lists(text, Some(before), list)?, ranges))
+    let sizes = lists(text, Some(before), list)?;
+    Ok((sizes, note))
 }
 
-fn more_than_all(text: &str, said: u32) -> Wrong {
-    Wrong::hinted(format!("\"{text}\" has shares of {said} percent"), "100 in sum")
+/// Shares that were said, in percent.
+fn said<T>(found: &[(T, Option<u32>)]) -> u32 {
+    found.iter().filter_map(|(_, share)| *share).sum()
 }
 
-/// Fill in the shares that were left out; 100 in sum.
-fn shares<T>(text: &str, found: Vec<(T, Option<u32>)>) -> Result<Vec<(T, u32)>, Wrong> {
-    let said: u32 = found.iter().filter_map(|(_, share)| *share).sum();
-    let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
-    if said > 100 || (open == 0 && said < 100) {
-        return Err(more_than_all(text, said));
-    }
-    let (mut rest, mut left) = (100 - said, open);
-    let filled = found.into_iter().map(|(what, share)| {
-        let share = share.unwrap_or_else(|| {
-            let part = rest / left;
-            (rest, left) = (rest - part, left - 1);
-            part
-        });
-        (what, share)
-    });
-    Ok(filled.collect())
+fn not_all<T>(text: &str, found: &[(T, Option<u32>)]) -> Wrong {
+    Wrong::hinted(format!("\"{text}\" has shares of {} percent", said(found)), "100 in sum")
+}
+
+/// Shares that were left out divide evenly what the others leave of 100; `None` where that is less than nothing.
+fn filled<T: Copy>(found: &[(T, Option<u32>)]) -> Option<Vec<(T, u32)>> {
+    let mut open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    let mut rest = 100u32.checked_sub(said(found));
+    let fill = |&(what, share): &(T, Option<u32>)| {
+        let share = match share {
+            Some(share) => share,
+            None => {
+                let part = rest? / open;
+                (rest, open) = (rest.map(|rest| rest - part), open - 1);
+                part
+            }
+        };
+        Some((what, share))
+    };
+    found.iter().map(fill).collect()
 }
 
 /// `4k-64k`: from the one to the other in steps of the smaller; also one range each for reads, writes and trims.
@@ -364,7 +366,9 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
         sized.push(((), percent));
         shared.push((bytes, share));
     }
-    let shared = shares(text, shared)?;
+    let shared = filled(&shared)
+        .filter(|filled| filled.iter().map(|(_, share)| share).sum::<u32>() == 100)
+        .ok_or_else(|| not_all(text, &shared))?;
     let sizes: Vec<u64> = match absolute {
         true => shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect(),
         false => {

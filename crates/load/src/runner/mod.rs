@@ -242,9 +242,7 @@ impl Runner {
         if let Some(log) = worker.log {
             self.recorder.logs[log].begin = begin;
         }
-        if let Some((offset, len)) = worker.invalidate {
-            target.invalidate(offset, len);
-        }
+        worker.drop_cached(target);
         self.recorder.stats[worker.stats].begin(worker.counts_from);
         // A null engine has nothing to do but to wait.
         let first = match (worker.null, worker.runtime) {

@@ -35,6 +35,8 @@ pub struct Worker {
     pub group: u32,
     /// Of the target: what the job works on, when it goes through the page cache that is to hold nothing of it.
     pub invalidate: Option<(u64, u64)>,
+    /// How many of those ahead come before one that begins anew, so that the page cache is to hold nothing again.
+    anew: Option<usize>,
     /// From the beginning of the run.
     pub delay: Nanos,
     pub stonewall: bool,
@@ -113,6 +115,7 @@ impl Worker {
             stats,
             group: job.group,
             invalidate: (job.invalidate && !job.direct && !job.null).then_some((extent.start, extent.region)),
+            anew: None,
             delay,
             // Clones of a job begin together.
             stonewall: job.stonewall && index == 0,
@@ -186,22 +189,45 @@ impl Worker {
     }
 
     #[inline]
-    pub fn next<T: Target>(&mut self, target: &T, now: Nanos) -> Option<Request> {
+    pub fn next<T: Target>(&mut self, target: &mut T, now: Nanos) -> Option<Request> {
         if self.paced && self.choices == [true, true] {
             // The direction depends on the time, so nothing is made ahead.
             let due = [self.due_of(0), self.due_of(1)];
-            return self.stream.next_by(|op| match op {
+            let request = self.stream.next_by(|op| match op {
                 Op::Read if due[0] > now && due[1] < due[0] => Op::Write,
                 Op::Write if due[1] > now && due[0] < due[1] => Op::Read,
                 _ => op,
             });
+            if self.stream.began_anew() {
+                self.drop_cached(target);
+            }
+            return request;
         }
-        while self.ahead.len() < AHEAD {
+        while self.ahead.len() < AHEAD && self.anew.is_none() {
             let Some(request) = self.stream.next() else { break };
             target.prepare(&request);
+            if self.invalidate.is_some() && self.stream.began_anew() {
+                self.anew = Some(self.ahead.len());
+            }
             self.ahead.push_back(request);
         }
+        match &mut self.anew {
+            None => {}
+            Some(0) => {
+                self.anew = None;
+                self.drop_cached(target);
+            }
+            Some(before) => *before -= 1,
+        }
         self.ahead.pop_front()
+    }
+
+    /// The page cache is to hold nothing of what the job works on, where it asks for that.
+    #[cold]
+    pub fn drop_cached<T: Target>(&mut self, target: &mut T) {
+        if let Some((offset, len)) = self.invalidate {
+            target.invalidate(offset, len);
+        }
     }
 
     /// When the next request of a kind may be handed over, so that the kind keeps its rates on the average since the

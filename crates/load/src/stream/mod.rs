@@ -172,9 +172,19 @@ impl Stream {
     /// pass.
     pub fn resume(&mut self) -> bool {
         match &mut self.checks {
-            Some(checks) if !checks.is_writing() => checks.read() || self.begin_pass(),
+            Some(checks) if !checks.is_writing() => {
+                self.offsets.begins_anew();
+                checks.read() || self.begin_pass()
+            }
             _ => false,
         }
+    }
+
+    /// Whether the request that was made last is the first of a further pass, of what is verified, or after the end of
+    /// the region; then fio drops what the page cache holds.
+    #[inline]
+    pub fn began_anew(&mut self) -> bool {
+        self.offsets.take_again()
     }
 
     /// Bytes that are to come, as far as they are known before; 0 where only time ends the stream.
@@ -241,6 +251,7 @@ impl Stream {
                 Some(as_before) => (self.offsets, self.draws) = (**as_before).clone(),
                 None => self.offsets.rewind(),
             }
+            self.offsets.begins_anew();
         }
         (self.in_pass, self.spent, self.pass) = (true, false, Tally::default());
         (self.until, self.last_was_sync) = (0, false);

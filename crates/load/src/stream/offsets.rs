@@ -65,6 +65,8 @@ pub struct Offsets {
     in_zone: u64,
     draws: Pcg64Mcg,
     chances: Pcg64Mcg,
+    /// It began anew, since that was asked last.
+    again: bool,
 }
 
 impl Offsets {
@@ -122,7 +124,19 @@ impl Offsets {
             in_zone: 0,
             draws,
             chances: generator(3),
+            again: false,
         }
+    }
+
+    /// The next request is of a new pass, or comes after the end of the region was reached.
+    pub fn begins_anew(&mut self) {
+        self.again = true;
+    }
+
+    /// Whether it began anew since the last call.
+    #[inline]
+    pub fn take_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
     }
 
     pub fn start(&self) -> u64 {
@@ -230,6 +244,7 @@ impl Offsets {
         let (region, end) = (self.region as i64, (self.start + self.end) as i64);
         if self.position[kind] >= self.region && time_based {
             self.position[kind] = self.zone;
+            self.again = true;
         }
         if self.position[kind] >= self.end {
             return None;
@@ -255,6 +270,7 @@ impl Offsets {
             Some(block) => block,
             None if time_based => {
                 self.rewind_zone();
+                self.again = true;
                 self.draw(kind)?
             }
             None => return None,

@@ -13,6 +13,8 @@ pub struct Even {
     pub takes: Nanos,
     pub now: Nanos,
     pub log: Vec<(Nanos, Request)>,
+    /// How many requests there were when the page cache was to forget something.
+    pub forgotten: Vec<usize>,
     pub under_way: usize,
     pub most: usize,
     pub fails_at: Option<usize>,
@@ -25,6 +27,7 @@ impl Even {
             takes,
             now: Nanos::ZERO,
             log: Vec::new(),
+            forgotten: Vec::new(),
             under_way: 0,
             most: 0,
             fails_at: None,
@@ -68,6 +71,9 @@ impl Target for Even {
                 Ok(None)
             }
         }
+    }
+    fn invalidate(&mut self, _: u64, _: u64) {
+        self.forgotten.push(self.log.len());
     }
     fn columns(&self) -> &'static [&'static str] {
         &["taken_total"]
