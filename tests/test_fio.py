@@ -98,7 +98,7 @@ def test_the_page_of_options_is_made_from_the_table():
 def test_job_files_come_from_stdin_from_several_files_and_from_includes(command, tmp_path):
     (tmp_path / "sizes.inc").write_text("bs=64k\nsize=8m # of both\n")
     (tmp_path / "a.fio").write_text("[global]\ninclude sizes.inc\n[one]\nrw=write\n[two]\nrw=write\n")
-    (tmp_path / "b.fio").write_text("[three]\nrw=write\nbs=1m\n")
+    (tmp_path / "b.fio").write_text("[three]\nrw=write\nbs=1m\nsize=8m\n")
     run = ["run", "a.fio", "b.fio", "--on", "sim:pm871b-128gb", "--output-format=fio"]
     jobs = json.loads(command(*run).stdout)["jobs"]
     assert [(job["jobname"], job["write"]["total_ios"]) for job in jobs] == [("one", 128), ("two", 128), ("three", 8)]
@@ -113,6 +113,38 @@ def test_job_files_come_from_stdin_from_several_files_and_from_includes(command,
     piped = forked.run(["run", "-", "--on", "sim:pm871b-128gb", "--json"], tmp_path, text=text)
     assert json.loads(piped.stdout)["written_bytes"] == 8 << 20
     assert "note: filename is ignored: " in piped.stderr
+
+
+@needs_fio
+def test_each_job_file_has_a_global_of_its_own_and_runs_behind_the_one_before(command, tmp_path):
+    (tmp_path / "data.bin").write_bytes(bytes(4 << 20))
+    (tmp_path / "a.fio").write_text("[global]\nsize=256k\nbs=64k\nrw=read\n[one]\n[two]\n")
+    (tmp_path / "b.fio").write_text("[three]\nsize=128k\nrw=read\n[global]\nbs=8k\n[four]\nsize=128k\nrw=read\n")
+
+    def jobs(output: str) -> list[tuple[str, int, int]]:
+        return [(job["jobname"], job["groupid"], job["read"]["total_ios"]) for job in json.loads(output)["jobs"]]
+
+    files = ["a.fio", "b.fio"]
+    theirs = [FIO, *files, "--filename=data.bin", "--output-format=json"]
+    done = subprocess.run(theirs, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ours = ["run", *files, *ON, "--output-format=fio"]
+    assert jobs(done.stdout) == jobs(command(*ours).stdout)
+    assert [group for _, group, _ in jobs(done.stdout)] == [0, 0, 1, 1]
+    # fio looks for sections in its first file alone.
+    assert jobs(command(*ours, "--section=two", "--section=four").stdout) == [("two", 0, 4), ("four", 1, 16)]
+    (tmp_path / "c.fio").write_text("[c]\n\nbs=x\n")
+    assert 'c.fio:3: bs: "x" is no size' in command("run", "a.fio", "c.fio", *ON).stderr
+
+
+@pytest.mark.parametrize("form", ["normal", "json", "fio", "json+", "terse"])
+def test_notes_go_to_stderr_in_every_format(form, command, tmp_path):
+    (tmp_path / "n.fio").write_text("[n]\nrw=write\nsize=1m\nfilename=/nowhere\nthread\niodepth=4\n")
+    done = command("run", "n.fio", "--on", "sim:pm871b-128gb", f"--output-format={form}", "--no-report")
+    assert done.returncode == 0
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+    assert [note.split()[1] for note in notes] == ["filename", "thread", "iodepth=4"]
+    if form in ("json", "fio", "json+"):
+        json.loads(done.stdout)
 
 
 def test_what_is_read_is_laid_out_first_or_doubted(command, tmp_path):

@@ -140,6 +140,13 @@ def cases(draw: st.DrawFn) -> Case:
         mapped = False
     if kind != "read" and draw(st.integers(0, 3)) == 0:
         options[draw(st.sampled_from(["fsync", "fdatasync"]))] = draw(st.sampled_from(["1", "3", "8"]))
+    if (
+        kind == "write"
+        and (not random or (mapped and one_size))
+        and sizes != "unequal"
+        and draw(st.integers(0, 2)) == 0
+    ):
+        options["verify"] = draw(st.sampled_from(["crc32c", "md5", "meta"]))
     if kind == "rw":
         options["rwmixread"] = draw(st.sampled_from(["0", "30", "50", "90", "100"]))
     options["ioengine"] = draw(st.sampled_from(["psync", "libaio", "libaio"]))
@@ -192,6 +199,11 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
         assert theirs == ours
         return
     theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
+    if "verify" in case.options:
+        if case.one_size:
+            assert [r[0] for r in theirs] == [r[0] for r in ours]
+        assert [verified(case, of) for of in (theirs, ours)] == [sum(passes_of(of)) for of in (theirs, ours)]
+        theirs, ours = ([r for r in of if r[0] == "write"] for of in (theirs, ours))
     if case.counted and not (case.drawn_directions and not case.random and ran_out(theirs, ours)):
         if case.one_size:
             assert len(theirs) == len(ours)
@@ -225,6 +237,11 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     assert apart <= 8 / max(min(map(len, directions)), 1) ** 0.5, "directions"
 
 
+def passes_of(requests: list[Request]) -> list[bool]:
+    """Where what was written begins to be read again."""
+    return [a[0] == "write" and b[0] == "read" for a, b in pairwise(requests)]
+
+
 def ran_out(theirs: list[Request], ours: list[Request]) -> bool:
     """The one that made fewer requests of a mix in sequence came to the end of the region in one direction."""
     fewer = min(theirs, ours, key=len)
@@ -236,16 +253,20 @@ def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None
     """Of the requests of either program, one by one; so many flushes may be left out."""
     kind = case.options["rw"].split(":")[0].removeprefix("rand")
     moved = [r for r in requests if r[0] in ("read", "write")]
-    assert {r[0] for r in moved} <= ({"read", "write"} if kind == "rw" else {kind})
+    assert {r[0] for r in moved} <= ({"read", "write"} if kind == "rw" or "verify" in case.options else {kind})
     if case.options.get("rwmixread") in ("0", "100") and kind == "rw":
         assert {r[0] for r in moved} <= {"write" if case.options["rwmixread"] == "0" else "read"}
     every = int(case.options.get("fsync", case.options.get("fdatasync", "0")))
     writes, synced = 0, False
+    verifies = "verify" in case.options
     for what, _, _ in requests:
+        if verifies and what == "read":
+            # What is due then is made before the next write.
+            continue
         due = every > 0 and writes > 0 and writes % every == 0 and not synced
         if what in ("sync", "datasync"):
             # A new pass does not remember that the one before ended with one.
-            assert due or (synced and case.passes), "a flush that is not due"
+            assert due or (synced and (case.passes or verifies)), "a flush that is not due"
         else:
             left_out -= due
             assert left_out >= 0, "no flush where one is due"
@@ -253,7 +274,7 @@ def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None
         synced = what in ("sync", "datasync")
     if case.once and not case.passes:
         # No block has two turns.
-        taken = sorted((at, n) for _, at, n in moved)
+        taken = sorted((at, n) for what, at, n in moved if what == kind or kind == "rw")
         assert all(at + n <= after for (at, n), (after, _) in pairwise(taken)), "a block had two turns"
 
 
@@ -376,6 +397,61 @@ def test_fio_and_pslc_make_the_same_requests_of_300_jobs(case: Case, folder: Pat
     check(case, folder)
 
 
+@st.composite
+def clones(draw: st.DrawFn) -> dict[str, str]:
+    """Jobs in sequence of several clones, of which nothing is left to chance."""
+    options = {"rw": draw(st.sampled_from(["read", "write", "read:12k", "write:-8k"])), "numjobs": "3"}
+    chosen = {
+        "bs": ["4k", "64k", "512"],
+        "size": ["256k", "10%", "33%", "100k", "1m"],
+        "offset": ["64k", "10%", "1m", "4k"],
+        "offset_increment": ["256k", "10%", "64k", "20k"],
+        "offset_align": ["4k", "64k"],
+        "io_size": ["100k", "512k", "50%"],
+        "loops": ["2", "3"],
+        "number_ios": ["5", "33"],
+        "filesize": ["2m", "4m"],
+        "zonesize": ["16k", "64k"],
+        "rate_iops": ["5000"],
+    }
+    for name, values in chosen.items():
+        if draw(st.integers(0, 2)) == 0:
+            options[name] = draw(st.sampled_from(values))
+    if "zonesize" in options:
+        options |= {"zonemode": "strided", "zoneskip": draw(st.sampled_from(["0", "16k", "64k"]))}
+    return options
+
+
+@settings(SETTINGS, max_examples=20)
+@given(options=clones())
+def test_each_clone_works_where_fios_does(options: dict[str, str], folder: Path):
+    path = folder / "data.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(FILE))
+    case = Case(options, False, False, True, False)
+    (folder / "clones.fio").write_text(f"{case.text}filename={path}\nwrite_lat_log=clones\nlog_offset=1\n")
+    done = subprocess.run([str(FIO), "clones.fio"], cwd=folder, capture_output=True, text=True, check=False)
+    theirs = []
+    for log in folder.glob("clones_lat.*.log"):
+        rows = [[int(word) for word in line.split(",")] for line in log.read_text().splitlines()]
+        theirs.append([(("read", "write")[row[2]], row[4], row[3]) for row in rows])
+        log.unlink()
+    if path.stat().st_size > FILE:
+        # fio made the file longer, which a drive cannot become.
+        return
+    drive = RealDrive.existing(str(path), agreed=inspect_file(str(path))["identity"])
+    try:
+        logs = drive.run(f"{case.text}write_iolog=x\n", "clones.fio", [], 1)["logs"]
+    except PslcError:
+        assert done.returncode or not any(theirs), case.text
+        return
+    ours = []
+    for log in logs:
+        op, offset, length = (np.frombuffer(log[name], dtype="<u8").tolist() for name in ("op", "offset", "bytes"))
+        ours.append([(("read", "write")[o], at, n) for o, at, n in zip(op, offset, length, strict=True)])
+    # fio's second clone is the last one here.
+    assert sorted(theirs) == sorted(ours), case.text
+
+
 VERIFYING = [
     "rw=write",
     "rw=write\nloops=2",
@@ -385,6 +461,16 @@ VERIFYING = [
     "rw=rw",
     "rw=randrw\nioengine=libaio\niodepth=4",
     "rw=write\ndo_verify=0",
+    "rw=write:4k",
+    "rw=write:28k",
+    "rw=write:12k\nio_size=2m",
+    "rw=randwrite\nbs=4k,8k\noffset=4k\nsize=100%",
+    "rw=write\nio_size=3m",
+    "rw=randwrite\nio_size=2m",
+    "rw=randwrite\nrandom_generator=lfsr",
+    "rw=write\nnumber_ios=100\nloops=2",
+    "rw=write\nzonemode=strided\nzonesize=16k\nzonerange=32k\nzoneskip=16k",
+    "rw=randwrite\nzonemode=strided\nzonesize=16k\nzoneskip=16k",
 ]
 
 
@@ -394,10 +480,16 @@ def test_what_was_written_is_verified_as_fio_does(options: str, folder: Path):
     path.write_bytes(np.random.default_rng(0).bytes(FILE))
     words = [line.partition("=")[::2] for line in options.splitlines()]
     case = Case({"bs": "4k", "size": "1m", "verify": "crc32c"} | dict(words), False, False, False, False)
-    for requests in (by_fio(case, path), by_pslc(case, path)):
-        assert requests
-        found = verified(case, requests)
-        assert found == (0 if "do_verify" in options else int(case.options.get("loops", "1")))
+    did = [by_fio(case, path), by_pslc(case, path)]
+    assert all(did)
+    passes = [verified(case, requests) for requests in did]
+    assert passes[0] == passes[1]
+    assert (passes[0] == 0) == ("do_verify" in options)
+    if "loops" in options and "number_ios" not in options:
+        assert passes[1] == 2
+    if not case.options["rw"].endswith("rw") and not {"norandommap", "offset"} & case.options.keys():
+        # Nothing is left to chance but the places.
+        assert [what for what, _, _ in did[0]] == [what for what, _, _ in did[1]]
 
 
 def verified(case: Case, requests: list[Request]) -> int:
@@ -410,7 +502,8 @@ def verified(case: Case, requests: list[Request]) -> int:
         at += 1
         if what == "write":
             written = [r for r in written if r[0] + r[1] <= offset or offset + length <= r[0]] + [(offset, length)]
-        expected = written if "norandommap" not in case.options and "rand" in case.options["rw"] else sorted(written)
+        mapped = "rand" in case.options["rw"] and not {"norandommap", "random_generator"} & case.options.keys()
+        expected = written if mapped else sorted(written)
         reads = [r[1:] for r in requests[at : at + len(expected)] if r[0] == "read"]
         last = at + len(expected) == len(requests) if mixed else at < len(requests) and requests[at][0] == "read"
         if written and last:

@@ -1,5 +1,6 @@
 """Job files as they are given: several, from stdin, with others included, some sections of them. One text comes of them
-that stands for itself, so that a recording holds all of it. `#line N FILE` in it says where lines come from."""
+that stands for itself, so that a recording holds all of it. `#line N FILE` in it says where lines come from, and
+`#line 0 FILE` that a further file begins."""
 
 import re
 import sys
@@ -16,6 +17,8 @@ from pslc.job_options import of_options
 from pslc.traces import Replay
 
 STDIN = "-"
+FURTHER = "#line 0 "
+"""Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
 DEEPEST = 8
 """Of files that include files."""
 
@@ -26,8 +29,9 @@ def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
     Raises:
         PslcError: a file cannot be read, or there is no such section.
     """
-    parts = [_separated(_included(str(file), "", 0), number > 0) for number, file in enumerate(names)]
-    text = "".join(parts)
+    texts = [_included(str(file), "", 0) for file in names]
+    parts = [f"{FURTHER}{file}\n{text}" for file, text in zip(names, texts, strict=True)]
+    text = "".join([*texts[:1], *parts[1:]])
     return _sections(text, sections) if sections else text
 
 
@@ -97,6 +101,8 @@ def _jobs(text: str) -> tuple[list[dict[str, str]], str]:
             lines.append(line)
         if plain.startswith("[global"):
             options = common
+        elif line.startswith(FURTHER):
+            common = options = {}
         elif plain.startswith("["):
             options = dict(common)
             jobs.append(options)
@@ -139,18 +145,6 @@ def _included(name: str, including: str, depth: int) -> str:
             )
         found += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
     return "\n".join(found) + "\n"
-
-
-def _separated(text: str, behind: bool) -> str:
-    """The text, its first job behind those of the file before, as fio separates files."""
-    if not behind:
-        return text
-    lines = text.splitlines()
-    for at, line in enumerate(lines):
-        if line.strip().startswith("[") and not line.strip().startswith("[global"):
-            lines.insert(at + 1, "stonewall")
-            break
-    return "\n".join(lines) + "\n"
 
 
 def _sections(text: str, wanted: Sequence[str]) -> str:

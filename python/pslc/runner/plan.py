@@ -13,6 +13,7 @@ from pslc.errors import JobError
 from pslc.facts import Device, FileSystem, InspectedFile
 from pslc.findings import doubts
 from pslc.formats.nvme_smart_log import health
+from pslc.runner.job_file import FURTHER
 from pslc.targets import probe
 from pslc.targets.cost import FAST, SLOW, Cost, cost
 from pslc.targets.target import Target
@@ -155,7 +156,9 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
     for line in job_file.splitlines():
         plain = re.split("[;#]", line, maxsplit=1)[0].strip()
         name, _, value = (part.strip() for part in plain.partition("="))
-        if plain.startswith("[global"):
+        if line.startswith(FURTHER):
+            common = []
+        elif plain.startswith("[global"):
             said = common
         elif plain.startswith("["):
             said = [*common]

@@ -41,7 +41,6 @@ pub struct Draft {
     pub flow: u32,
     pub flow_id: u32,
     pub do_verify: bool,
-    pub lfsr: bool,
     pub engine: Engine,
     pub engine_name: String,
 }
@@ -101,6 +100,7 @@ impl Draft {
             pace: Pace::Linear,
             flow: None,
             norandommap: false,
+            lfsr: false,
             randseed: None,
             randrepeat: true,
             distribution: Distribution::Uniform,
@@ -149,7 +149,6 @@ impl Draft {
             flow: 0,
             flow_id: 0,
             do_verify: true,
-            lfsr: false,
             engine: Engine::OneAtATime,
             engine_name: "psync".into(),
         }
@@ -171,7 +170,7 @@ impl Draft {
         }
         job.verify &= self.do_verify;
         // As fio has it: a random map is for the uniform distribution and blocks that are aligned to their size.
-        job.norandommap &= !self.lfsr || job.distribution != Distribution::Uniform;
+        job.norandommap &= !job.lfsr || job.distribution != Distribution::Uniform;
         job.norandommap |= job.distribution != Distribution::Uniform;
         job.norandommap |= job.align != job.sizes.each(Sizes::least);
         if job.wait_for.as_ref() == Some(&job.name) {

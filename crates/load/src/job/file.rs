@@ -20,7 +20,8 @@ pub const MOST_SLOTS: u64 = 1_000_000;
 pub const MOST_OPTIONS: usize = 300_000;
 
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors, until a line `#line N FILE` says
-/// that the next one is line N of another; `overrides` are `option`, `value` pairs that win over every section; `env`
+/// that the next one is line N of another; `#line 0 FILE` begins a job file with a [global] of its own, whose jobs run
+/// behind those before, as in fio. `overrides` are `option`, `value` pairs that win over every section; `env`
 /// looks up `${NAME}`.
 pub fn parse(
     source: &str,
@@ -39,7 +40,7 @@ pub fn parse(
     }
     let mut jobs: Vec<Job> = Vec::new();
     let mut group = 0;
-    for Section { name, place, mut lines } in sections(source, text)? {
+    for Section { name, place, mut lines, behind } in sections(source, text)? {
         lines.extend(overrides.iter().map(|(option, value)| Line {
             place: format!("--{option}={value}"),
             option: option.clone(),
@@ -54,11 +55,12 @@ pub fn parse(
                 .find(|line| names.contains(&line.option.as_str()))
                 .is_some_and(|line| line.value != "0")
         };
-        if !jobs.is_empty() && (given("new_group") || given("stonewall")) {
+        if !jobs.is_empty() && (behind || given("new_group") || given("stonewall")) {
             group += 1;
         }
         let mut job = section(&name, &place, &lines, ground, capacity_bytes, env)?;
         job.group = group;
+        job.stonewall |= behind;
         if let Some(waited) =
             job.wait_for.as_ref().filter(|waited| jobs.iter().all(|job| job.name != **waited))
         {
@@ -108,6 +110,8 @@ struct Section {
     name: String,
     place: String,
     lines: Vec<Line>,
+    /// It is the first one of a further file.
+    behind: bool,
 }
 
 fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
@@ -116,13 +120,17 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
     let (mut source, mut number) = (source, 0);
     // Whether lines are [global]'s; before any section they are nobody's.
     let mut in_global = None;
-    let mut options = 0;
+    let (mut options, mut behind) = (0, false);
     for raw in text.lines() {
         number += 1;
         let marker = raw.strip_prefix("#line ").and_then(|rest| rest.split_once(' '));
         if let Some((line, name)) = marker.and_then(|(line, name)| Some((line.parse::<usize>().ok()?, name)))
         {
             (source, number) = (name, line.saturating_sub(1));
+            if line == 0 {
+                global.clear();
+                (in_global, behind) = (None, true);
+            }
             continue;
         }
         let place = format!("{source}:{number}");
@@ -150,7 +158,8 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
                     let hint = "give fewer sections, or fewer options in [global]".to_string();
                     return Err(JobError { place: source.to_string(), message, hint });
                 }
-                found.push(Section { name: name.to_string(), place, lines: global.clone() });
+                let behind = std::mem::take(&mut behind);
+                found.push(Section { name: name.to_string(), place, lines: global.clone(), behind });
             }
             continue;
         }

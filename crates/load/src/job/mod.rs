@@ -167,6 +167,8 @@ pub struct Job {
     /// Jobs of one flow keep pace by their weights: number of the flow, weight.
     pub flow: Option<(u32, u32)>,
     pub norandommap: bool,
+    /// Every block once, and no map needed for that (`random_generator=lfsr`).
+    pub lfsr: bool,
     /// Takes the place of the run's seed.
     pub randseed: Option<u64>,
     /// A pass over the region is in the order of the one before.

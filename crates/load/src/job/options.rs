@@ -201,8 +201,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["randrepeat", "allrandrepeat"], Obey(|d, v| Ok(d.job.randrepeat = flag(v)?),
         "of the passes of one run; runs repeat exactly, and --seed gives others")),
     row(&["random_generator"], Obey(|d, v| match v {
-        "lfsr" => Ok(d.lfsr = true),
-        "tausworthe" | "tausworthe64" => Ok(d.lfsr = false),
+        "lfsr" => Ok(d.job.lfsr = true),
+        "tausworthe" | "tausworthe64" => Ok(d.job.lfsr = false),
         _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "tausworthe, lfsr or tausworthe64")),
     }, "every block once under lfsr, also with `norandommap`")),
     row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),

@@ -1,5 +1,6 @@
 //! What a verifying job reads again behind each pass: every write of it, as fio does. Under a random map they are read in
-//! the order of the writes; without one blocks may have been written twice, and are read by address, the newest alone.
+//! the order of the writes; without one (fio's LFSR needs none) blocks may have been written twice, and are read by
+//! address, the newest alone.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ enum Phase {
     /// The pass is over, and what it wrote may still be under way.
     Due,
     Reading(Reads),
+    /// All of it was read.
+    Read,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +42,7 @@ enum Reads {
 
 impl Checks {
     pub fn of(job: &Job) -> Option<Checks> {
-        let mapped = job.rw.random && !job.norandommap;
+        let mapped = job.rw.random && !job.norandommap && !job.lfsr;
         let in_order = !job.rw.random && job.rw.hole == 0 && job.strided.is_none();
         let written = match job.rw.mix {
             Mix::Write if mapped || in_order => Written::Again(None),
@@ -96,15 +99,18 @@ impl Checks {
     /// What is read next.
     pub fn next(&mut self) -> Option<Request> {
         let Phase::Reading(reads) = &mut self.phase else { return None };
-        match reads {
-            Reads::Again(stream) => {
-                let written = if stream.goes_on() { stream.request(|op| op) } else { None }?;
-                Some(Request { op: Op::Read, fua: false, ..written })
+        let written = match reads {
+            Reads::Again(stream) if stream.goes_on() => {
+                stream.request(|op| op).map(|written| (written.offset, written.len))
             }
-            Reads::Listed(list) => {
-                list.next().map(|(offset, len)| Request { op: Op::Read, offset, len, fua: false })
-            }
+            Reads::Again(_) => None,
+            Reads::Listed(list) => list.next(),
+        };
+        if written.is_none() {
+            // The stream of a pass that ended early would go on when asked again.
+            self.phase = Phase::Read;
         }
+        written.map(|(offset, len)| Request { op: Op::Read, offset, len, fua: false })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which blocks a pass has had: fio's random map, for requests of several sizes. Words of 64 bits, and above each level
-//! one that tells which of its words are full.
+//! one that tells which of its words are full. As in fio the last word has bits for blocks past the end, which no request
+//! begins with, but which one may reach.
 
 #[derive(Clone, Debug)]
 pub struct Map {
@@ -16,8 +17,8 @@ impl Map {
         loop {
             let words = bits.div_ceil(64);
             let mut level = vec![0u64; words as usize];
-            // What is past the end is never free.
-            if bits % 64 != 0 {
+            // Above, what is past the end is no word.
+            if !levels.is_empty() && bits % 64 != 0 {
                 level[words as usize - 1] = u64::MAX << (bits % 64);
             }
             levels.push(level);
@@ -30,7 +31,7 @@ impl Map {
     }
 
     pub fn is_free(&self, block: u64) -> bool {
-        block < self.len && self.levels[0][(block / 64) as usize] >> (block % 64) & 1 == 0
+        self.levels[0].get((block / 64) as usize).is_some_and(|word| word >> (block % 64) & 1 == 0)
     }
 
     /// The first free block from `from` on, then from the beginning.
@@ -92,13 +93,14 @@ mod tests {
     proptest! {
         #[test]
         fn the_map_is_a_set(len in 1u64..10_000, takes in prop::collection::vec((any::<u64>(), 1u64..600), 0..300)) {
-            let (mut map, mut free) = (Map::new(len), vec![true; len as usize]);
+            let end = len.next_multiple_of(64);
+            let (mut map, mut free) = (Map::new(len), vec![true; end as usize]);
             for (at, count) in takes {
                 let at = at % len;
                 let first = (at..len).chain(0..at).find(|&block| free[block as usize]);
                 prop_assert_eq!(map.next_free(at), first);
                 let taken = map.take(at, count);
-                let expected = (at..len.min(at + count)).take_while(|&block| free[block as usize]).count() as u64;
+                let expected = (at..end.min(at + count)).take_while(|&block| free[block as usize]).count() as u64;
                 prop_assert_eq!(taken, expected);
                 free[at as usize..(at + taken) as usize].fill(false);
             }

@@ -49,6 +49,8 @@ pub struct Stream {
     spent: bool,
     pass: Tally,
     total: Tally,
+    /// What was read again; fio counts it where it asks whether there is to be another pass.
+    verified: Tally,
 
     fsync: u32,
     last_was_sync: bool,
@@ -81,6 +83,11 @@ impl Tally {
 
     fn all_count(&self) -> u64 {
         self.count.iter().sum()
+    }
+
+    fn add(&mut self, op: Op, len: u64) {
+        self.bytes[op as usize] += len;
+        self.count[op as usize] += 1;
     }
 }
 
@@ -154,6 +161,7 @@ impl Stream {
             spent: false,
             pass: Tally::default(),
             total: Tally::default(),
+            verified: Tally::default(),
             fsync: if job.writes() { job.fsync } else { 0 },
             last_was_sync: false,
             direction: Op::Read,
@@ -217,7 +225,7 @@ impl Stream {
     }
 
     fn has_all_requests(&self) -> bool {
-        self.limits.requests.is_some_and(|most| self.total.all_count() >= most)
+        self.limits.requests.is_some_and(|most| self.total.all_count() + self.verified.all_count() >= most)
     }
 
     #[inline]
@@ -236,12 +244,13 @@ impl Stream {
             return false;
         }
         if !self.time_based {
-            let left = self.limits.one.saturating_sub(self.total.all_bytes());
+            let left = self.limits.one.saturating_sub(self.total.all_bytes() + self.verified.all_bytes());
             if self.passes_left > 0 {
                 self.passes_left -= 1;
             } else if self.has_all_requests()
                 || left < self.limits.largest
-                || (self.spent && !self.limits.more)
+                // To fio a file that was verified is not done.
+                || (self.spent && !self.limits.more && self.checks.is_none())
             {
                 return false;
             }
@@ -356,11 +365,8 @@ impl Stream {
             return None;
         }
         let len = self.offsets.done(op, drawn, len);
-        let kind = op as usize;
-        for tally in [&mut self.pass, &mut self.total] {
-            tally.bytes[kind] += len;
-            tally.count[kind] += 1;
-        }
+        self.pass.add(op, len);
+        self.total.add(op, len);
         self.last_was_sync = false;
         let fua = self.sync && op == Op::Write;
         let request = Request { op, offset, len: len as u32, fua };
@@ -378,7 +384,11 @@ impl Stream {
             return Some(request);
         }
         if let Some(checks) = self.checks.as_mut().filter(|checks| !checks.is_writing()) {
-            return checks.next();
+            let read = checks.next();
+            if let Some(Request { op, len, .. }) = read {
+                self.verified.add(op, len as u64);
+            }
+            return read;
         }
         loop {
             if !self.in_pass && !self.begin_pass() {

@@ -251,7 +251,7 @@ impl Offsets {
         }
         if self.position[kind] == self.zone && self.start + self.zone > 0 && self.hole < 0 {
             // fio counts this one from the beginning of the target.
-            self.position[kind] = self.region.min(self.start + self.end).saturating_sub(self.start);
+            self.position[kind] = self.region.min(self.start + self.end).wrapping_sub(self.start);
         }
         let mut at = self.position[kind] as i64 - self.zone as i64;
         if at != 0 && self.hole != 0 {
