@@ -24,8 +24,8 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
 
 - Several files run one after the other, as behind a `stonewall`, each with a [global] of its own; `-` is stdin;
   `--section` picks jobs, of all files (in fio: of the first); `include` works; `--output FILE` prints to a file.
-- Of several clones (`numjobs`) the second is, in logs and reports, the one with one `offset_increment`; in fio it is the
-  last.
+- Of several clones (`numjobs`) the second is, in logs and reports, the one with one `offset_increment`; in fio it is
+  the last.
 - Offsets, sizes, counts and their order are fio's, request by request, where they are not left to chance; random ones
   come from another generator, so the same `randseed` gives other places. `tests/test_fio_property.py` runs random job
   files with both and compares what each did: request by request where nothing is drawn; else the blocks of a random

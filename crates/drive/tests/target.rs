@@ -154,10 +154,15 @@ fn a_file_system_that_refuses_direct_io_is_an_error_and_no_silent_fall_back() {
 
 #[test]
 fn requests_that_are_not_whole_blocks_are_refused_before_anything_is_written() {
-    let target = scratch("align", Kind::Uring);
-    for text in ["[w]\nrw=write\nbs=512\ndirect=1\n", "[w]\nrw=write\nbs=4k\noffset=512\ndirect=1\n"] {
-        let error = target.check(&jobs(text, &target)).err().unwrap().to_string();
-        assert!(error.contains("a multiple of "), "{error}");
+    let mut target = scratch("align", Kind::Uring);
+    let text = "[w]\nrw=write\nbs=4k\noffset=100\nsize=8k\ndirect=1\n";
+    let error = target.check(&jobs(text, &target)).err().unwrap().to_string();
+    assert!(error.contains(&format!("a multiple of {}", target.block_bytes())), "{error}");
+    // What the system tells is what it takes.
+    let text = format!("[w]\nrw=write\nbs={}\nsize=16k\ndirect=1\n", target.block_bytes());
+    let list = jobs(&text, &target);
+    if target.check(&list).is_ok() {
+        assert!(run(&mut target, &list, 1, &mut |_: &_| true).error.is_none());
     }
     assert!(target.check(&jobs("[w]\nrw=write\nbs=512\ndirect=0\n", &target)).is_ok());
 }
