@@ -14,6 +14,7 @@ from pslc.report import page, terminal
 from pslc.suites import burst, recovery
 from pslc.targets.region import Budget, Scope
 from pslc.targets.target import RealOptions
+from tests import scaled
 
 
 @pytest.fixture
@@ -190,6 +191,13 @@ def test_burst_finds_the_write_buffer(small, size):
     found = small("burst", controller__write_buffer=size)
     assert found["buffer_bytes"] == pytest.approx(int(size[:-3]) << 20, rel=0.10)
     assert found["flushed_s"] > 5 * found["ack_s"]
+
+
+@pytest.mark.parametrize("name", ["atom-50-1tb", "aldrin-pro-2tb", "600p-512gb", "wd-green-120gb"])
+def test_burst_finds_it_where_the_cells_give_room_in_lumps_or_take_long_to_empty_it(name):
+    done = pslc.run("burst", on=scaled.spec(name), scope=QUICK)
+    assert done.findings["buffer_bytes"] == pytest.approx(done.facts["write_buffer_bytes"], rel=0.10)
+    assert not done.findings["doubts"]
 
 
 def test_burst_calls_the_range_of_its_bursts_that_and_doubts_a_wide_one(small):

@@ -1,20 +1,22 @@
 """How large is the write buffer, and how soon is a write acknowledged?
 
 First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full and the cells are
-slow, short bursts of 128 KiB writes after pauses too short for the drive to begin anything: what goes in at the speed
-of the link, before the cells hold it up, is the buffer.
+slow, short bursts of 128 KiB writes into an empty buffer, after pauses too short for the drive to begin anything: what
+goes in at the speed of the link, before the cells hold it up for the first time, is the buffer.
 """
 
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
-from pslc.findings.measure import jobs, latency, seconds
+from pslc.findings.measure import jobs, latency
 from pslc.jobs import Job
 from pslc.recording import Recording
 from pslc.suites import Steps
@@ -25,8 +27,13 @@ BURSTS, QUICK_BURSTS = 8, 3
 SINGLE = 4000
 BURST = 64 * MIB
 """Bytes of a burst; no buffer is larger."""
+REQUEST = 128 << 10
+QUICKEST = 1
+"""Percent of a burst's requests, at least, that a buffer of 1 MB or more takes at once."""
+SEVERAL = 4
+"""Requests that are slow one after the other wait for the cells; one alone may be anything."""
 PAUSE_S = 0.1
-"""Long enough for a buffer to be programmed, too short for a drive to call it idle."""
+"""Long enough for what a flush began to end, too short for a drive to call it idle."""
 HELD_UP = 0.7
 """A drive whose cells take this share of the link's speed never fills its buffer."""
 DIFFER = 1.5
@@ -53,11 +60,13 @@ def steps(region: Region) -> Steps:
         "offset": region.share(0.95),
         "size": min(region.share(0.05), MIB),
     }
-    text = region.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
     for number in range(QUICK_BURSTS if region.quick else BURSTS):
         at = region.share(0.6) + number * burst % max(region.share(0.3) // burst * burst, burst)
-        text += region.job(f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S)
-    yield text
+        # The flushes empty the buffer of what the burst before it left.
+        yield (
+            region.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
+            + region.job(f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S)
+        )
 
 
 class Findings(TypedDict):
@@ -100,13 +109,12 @@ def findings(recording: Recording) -> Findings:
             found |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
         if name == "flushed":
             found["flushed_s"] = latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
-    last = recording.parts[-1]
-    bursts = [job for name, job in jobs(last) if name.startswith("burst-")]
+    bursts = [_Burst.of(part, job) for part in recording.parts for name, job in jobs(part) if name.startswith("burst-")]
     if not bursts:
         return found
     # One request after the other: the quickest are taken by the buffer, and the last of a burst wait for the cells.
-    link = max(131072 / max(latency(job, "write", 5), 1e-9) for job in bursts)
-    cells = float(np.median([_late(last, job) for job in bursts]))
+    link = max(burst.link_bytes_per_s for burst in bursts)
+    cells = float(np.median([burst.late() for burst in bursts]))
     found |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
     if cells > HELD_UP * link:
         found["doubts"] = [
@@ -116,11 +124,11 @@ def findings(recording: Recording) -> Findings:
             )
         ]
         return found
-    program = next((_flush(job) for name, job in jobs(last) if name == "cells"), 0.0)
-    for job in bursts:
-        total, took = job["write"]["io_bytes"], seconds(job)
+    program = float(np.median([_flush(job) for name, job in jobs(recording) if name == "cells"] or [0.0]))
+    for burst in bursts:
+        taken, after = burst.first_wait(float(np.sqrt(link * cells)))
         # All that was taken is in the buffer or in the cells, which give room back from their first program's end on.
-        held = round(total - cells * (took - program))
+        held = round(taken - cells * max(after - program, 0.0))
         # The cells may have had something else to do meanwhile, which tells nothing of the buffer.
         if held > 0:
             found["bursts"].append(held)
@@ -149,19 +157,40 @@ def _flush(job: Job) -> float:
     return float(job["sync"]["lat_ns"]["percentile"].get("50.000000", 0)) / 1e9
 
 
-def _late(recording: Recording, job: Job) -> float:
-    """Bytes a second over the last half of a burst."""
-    series = recording.bytes
-    ends = series["end_ns"].astype(np.float64)
-    written = np.cumsum(series["write_bytes"], dtype=np.float64)
-    end = float(job["start_ns"] + job["elapsed_ns"])
-    total = job["write"]["io_bytes"]
-    inside = (ends > job["start_ns"]) & (ends <= end + 1)
-    if inside.sum() < 4:
-        return float(total / seconds(job))
-    at, done = ends[inside], written[inside]
-    middle = float(np.interp(done[-1] - total / 2, done, at))
-    return float((done[-1] - np.interp(middle, at, done)) / (at[-1] - middle) * 1e9)
+@dataclass(frozen=True)
+class _Burst:
+    """What was written by when: bytes, and seconds since it began."""
+
+    link_bytes_per_s: float
+    bytes: NDArray[np.float64]
+    at_s: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, part: Recording, job: Job) -> "_Burst":
+        begin, end = job["start_ns"], job["start_ns"] + job["elapsed_ns"]
+        ends = part.bytes["end_ns"].astype(np.float64)
+        inside = (ends > begin) & (ends <= end + 1)
+        return cls(
+            REQUEST / max(latency(job, "write", QUICKEST), 1e-9),
+            np.append(0.0, np.cumsum(part.bytes["write_bytes"][inside], dtype=np.float64)),
+            np.append(0.0, (ends[inside] - begin) / 1e9),
+        )
+
+    def late(self) -> float:
+        """Bytes a second over its last half."""
+        half = float(np.interp(self.bytes[-1] / 2, self.bytes, self.at_s))
+        return float(self.bytes[-1]) / 2 / max(float(self.at_s[-1]) - half, 1e-9)
+
+    def first_wait(self, bytes_per_s: float) -> tuple[float, float]:
+        """Bytes and seconds after which it is slower than that for the first time, and stays so for some requests.
+
+        From there on the cells give room in lumps: what they must fold for it comes before or after.
+        """
+        speeds = np.diff(self.bytes) / np.maximum(np.diff(self.at_s), 1e-9)
+        ahead = np.interp(self.bytes[:-1] + SEVERAL * REQUEST, self.bytes, self.at_s) - self.at_s[:-1]
+        slow = (speeds < bytes_per_s) & (bytes_per_s * ahead > SEVERAL * REQUEST)
+        first = int(np.argmax(slow)) if slow.any() else len(self.bytes) - 1
+        return float(self.bytes[first]), float(self.at_s[first])
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -189,13 +218,9 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Speed within the bursts."""
     lines = []
-    part = recording.parts[-1]
-    series = part.bytes
-    ends = series["end_ns"].astype(np.float64)
-    for name, job in jobs(part):
-        inside = (ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"] + 1)
-        if name.startswith("burst-") and inside.sum() > 2:
-            size = np.cumsum(series["write_bytes"][inside], dtype=np.float64)
-            speeds = np.diff(size) / np.diff(ends[inside]) * 1e3
-            lines.append(Line(name, size[1:] / 1e6, speeds))
+    for part in recording.parts:
+        for name, job in jobs(part):
+            if name.startswith("burst-") and len((burst := _Burst.of(part, job)).bytes) > 3:
+                speeds = np.diff(burst.bytes[1:]) / np.diff(burst.at_s[1:]) / 1e6
+                lines.append(Line(name, burst.bytes[2:] / 1e6, speeds))
     return [Picture("bursts", "Bursts of writes", "MB written", "MB/s", lines[:3]), *curves.of_any(recording)]
