@@ -123,6 +123,8 @@ def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     hot = findings | {"throttled_s": 12.0, "phases": [phase | {"cause": "thermal"} for phase in findings["phases"]]}
     assert "Thermal throttling: 12.0 s." in " ".join(words.sentences(hot))
     assert "throttling" not in " ".join(words.sentences(findings | {"throttled_s": None}))
+    memory = findings["phases"][0] | {"cause": "dram", "bytes_per_s": 9e9}
+    assert "9000" not in " ".join(words.sentences(findings | {"phases": [memory, *2 * findings["phases"]]}))
     many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
     assert f"Slowest: {speeds[1]} (folding), " in many
 

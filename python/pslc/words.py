@@ -18,8 +18,8 @@ CAUSE = {
     "link": "limited by the link",
     "host": "limited by the host",
     "cpu": "limited by the processor",
-    "page-cache": "memory of the host",
-    "dram": "memory of the drive",
+    "page-cache": "the host's memory",
+    "dram": "the drive's buffer",
     "flush": "waiting for flushes",
     "thermal": "thermal throttling",
     "power": "waking up",
@@ -30,6 +30,8 @@ CAUSE = {
 
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
+MEMORY = ("dram", "page-cache")
+"""Causes of a phase that tells nothing of the drive's cells."""
 FALLEN = 0.8
 """A phase of this share of the speed of one before it, or less, is a fall."""
 SURE = 0.9
@@ -130,7 +132,8 @@ def sentences(findings: Writes) -> list[str]:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
-        slowest, fastest = (pick(phases, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
+        cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
+        slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
         said.append(f"Fastest: {speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]

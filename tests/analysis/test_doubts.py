@@ -75,7 +75,10 @@ def test_an_unsteady_phase_is_doubted() -> None:
 
 
 def test_a_last_phase_that_drifts_is_doubted() -> None:
-    assert has(doubts_of(replace(FALL, drift=-0.3)), Doubts.DRIFTING)
+    found = doubts_of(replace(FALL, drift=-0.3))
+    assert has(found, Doubts.DRIFTING)
+    assert "write on" in " ".join(found)
+    assert "write on" not in " ".join(doubts_of(replace(FALL, drift=-0.3), capacity=1000 * GB))
 
 
 def test_a_badly_known_cache_is_doubted() -> None:

@@ -39,6 +39,25 @@ def test_a_half_full_drive_that_folds_at_once_says_nothing_of_its_cache() -> Non
     assert found.cache is None
 
 
+def test_a_cache_that_still_holds_data_is_doubted_to_be_all_there_is() -> None:
+    found = fill("sim:sn850-1tb,scale=1/32", Scope(fill_first=10))
+    assert found.cache is not None
+    assert found.cache.bytes == pytest.approx(TRUTH / 32 - 100 * GB / 32, rel=0.01)
+    assert any(doubt.startswith("the cache still held 3.1") for doubt in found.doubts)
+    assert not any("still held" in doubt for doubt in fill("sim:sn850-1tb,scale=1/32").doubts)
+
+
+@pytest.mark.parametrize("seed", [50008, 52138])
+def test_bytes_that_went_past_a_cache_which_was_not_free_are_not_its_size(seed: int) -> None:
+    assert truth.one(seed).said is None
+
+
+def test_a_short_cache_right_behind_what_the_page_cache_took_in_is_seen() -> None:
+    told = truth.one(50196)
+    assert told.said is not None
+    assert told.right
+
+
 @pytest.mark.parametrize("seed", [9523, 9531, 9571, 9606])
 def test_caches_of_a_few_bins_and_none_at_all_are_told_as_the_counters_have_them(seed):
     assert truth.one(seed).right

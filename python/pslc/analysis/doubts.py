@@ -39,9 +39,10 @@ class Doubts(Kinds):
     GAPS = "{count} bins are over {gap:g} times as long as usual, so samples are missing: record without other load"
     STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
-    DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: write on until it settles"
+    DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
     WIDE = "the end of the cache is only known to lie in {width}: repeat the run and record finer bins"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
+    HELD = "the cache still held {size} when the write began, so not all of it is seen: leave the drive alone, --idle"
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
     PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
@@ -75,7 +76,7 @@ def doubts(
         *_untold(phases, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
-        *_unsteady(curve, phases),
+        *_unsteady(curve, phases, capacity_bytes),
     ]
 
 
@@ -176,7 +177,7 @@ def _stalls(curve: Curve) -> Floats:
     return stalled
 
 
-def _unsteady(curve: Curve, phases: Sequence[Phase]) -> list[Doubt]:
+def _unsteady(curve: Curve, phases: Sequence[Phase], capacity_bytes: float | None) -> list[Doubt]:
     found = []
     if len(phases) >= MAX_PHASES:
         found.append(Doubts.PATTERN.of(phases=MAX_PHASES - 1))
@@ -185,7 +186,9 @@ def _unsteady(curve: Curve, phases: Sequence[Phase]) -> list[Doubt]:
         if spread > UNSTEADY:
             found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * spread))
     if phases and abs(phases[-1].drift) > DRIFTING:
-        found.append(Doubts.DRIFTING.of(drift=100 * phases[-1].drift))
+        whole = capacity_bytes is not None and curve.total_bytes >= WHOLE * capacity_bytes
+        on = "read the plot instead" if whole else "write on until it settles"
+        found.append(Doubts.DRIFTING.of(drift=100 * phases[-1].drift, next=on))
     return found
 
 

@@ -75,8 +75,13 @@ def change_bytes(curve: Curve) -> list[float]:
     if ends:
         borders = [ends, *(b for b in borders if b > max(1.5 * ends, ends + BURST * cells))]
     borders = [start, *borders] if start else _without_slow_start(calm, borders)
-    head = _short_head(level[: borders[0]]) if borders and borders[0] <= max(FLEETING * cells, FEW_CELLS) else 0
-    borders = [head, *borders] if head else borders
+    if borders and borders[0] <= max(FLEETING * cells, FEW_CELLS):
+        first = borders[0]
+        further = 0 if start else _short_behind(level, first)
+        if further and not any(first < b <= max(1.5 * further, further + BURST * cells) for b in borders):
+            borders = [first, further, *borders[1:]]
+        if head := _short_head(level[:first]):
+            borders = [head, *borders]
     return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
 
 
@@ -202,6 +207,14 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
             if gap > best and (count > begin + 1 or gap > ALONE * (high - usual)):
                 best, found = gap, (begin, count)
     return found
+
+
+def _short_behind(level: Floats, first: int) -> int:
+    """Where a second short phase ends that follows the first at once, as a short cache does memory; 0 where there is
+    none."""
+    start, count = _short_first_phase(level[first:], level.size - first)
+    # The cell across which it begins is of a speed in between.
+    return first + count if count and start <= 1 else 0
 
 
 def _short_head(level: Floats) -> int:

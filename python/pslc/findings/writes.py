@@ -44,6 +44,8 @@ AT_ITS_START, AT_ITS_END = 0.25, 0.6
 """Shares of a phase that are left out at the most for what is counted in it and belongs elsewhere."""
 EARLY = 0.9
 """A cache that was full by the counters before this share of where the speed fell was full without being seen."""
+NOT_FREE = 0.1
+"""A cache that holds this share of its data when a write begins, or lets this share past it at first, was not free."""
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
@@ -90,23 +92,29 @@ def _to_be_written(recording: Recording) -> int:
 
 
 def _by_the_counters(recording: Recording, found: Writes) -> None:
-    """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, and it may
-    have been full without the speed showing it."""
-    least = found["cache_bytes_low"]
+    """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, it may have
+    been full without the speed showing it, and it may not have been free when the write began."""
+    least, end = found["cache_bytes_low"], found["cache_bytes"]
     if least is None:
         return
     left = left_the_cache(recording)
-    sooner = least if found["cache_bytes"] is None else EARLY * least - _handed_out(recording)
+    sooner = least if end is None else EARLY * least - _handed_out(recording)
     if left is not None and left < sooner:
         found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
-    elif found["cache_bytes"] is not None:
-        held = held_in_memory(recording, found["cache_bytes"])
+    elif end is not None:
+        in_memory, before = held_in_memory(recording, end), recording.before["slc_valid_bytes"]
+        taken = end - in_memory
         found |= {
-            "cache_bytes": round(found["cache_bytes"] - held),
-            "cache_bytes_low": round(least - held),
-            "cache_bytes_high": round((found["cache_bytes_high"] or least) - held),
+            "cache_bytes": round(taken),
+            "cache_bytes_low": round(least - in_memory),
+            "cache_bytes_high": round((found["cache_bytes_high"] or least) - in_memory),
         }
+        past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
+        if elsewhere := past > NOT_FREE * taken:
+            found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+        if elsewhere or before > NOT_FREE * (before + taken):
+            found["doubts"] = [Doubts.HELD.of(size=words.size(before)), *found["doubts"]]
 
 
 def of_curve(
