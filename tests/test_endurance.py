@@ -1,9 +1,12 @@
 """The suite `endurance` against closed forms, on a small drive."""
 
+import re
+
 import pytest
 from benches.small import PROFILE
 
 import pslc
+from pslc.suites import endurance
 
 WEAR = "\n[wear]\nslc_cycles = 30000\nnative_cycles = 3000\n"
 
@@ -33,6 +36,13 @@ def test_through_a_dynamic_cache_each_byte_is_programmed_twice(tmp_path):
     raw = 4 * 2 * 780 * 96 * 16384
     per_byte = found["slc_per_host"] * 3 / raw / 30000 + (found["waf"] - found["slc_per_host"]) / raw / 3000
     assert found["life_bytes"] == pytest.approx(1 / per_byte, rel=0.01)
+
+
+@pytest.mark.parametrize("mode", ["pure-xlc", "dynamic-slc", "static-slc"])
+def test_write_amplification_is_told_in_parts_that_add_up_to_it(tmp_path, mode):
+    said = endurance.sentences(life(tmp_path, mode))[1]
+    whole, *parts = (float(number) for number in re.findall(r"\d+\.\d+", said))
+    assert sum(parts) == pytest.approx(whole, abs=0.03), said
 
 
 def test_a_small_static_cache_wears_out_first(tmp_path):

@@ -142,6 +142,7 @@ def test_fill_levels_of_a_static_cache_are_equal(small):
     assert len(known) >= 9
     assert max(known) < 1.05 * min(known)
     assert found["half_gone"] is None
+    assert not found["doubts"]
     assert suites.load("fill-levels").sentences(found)[-1].startswith("Run it as full as you like")
 
 
@@ -157,6 +158,7 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     by = {row["full"]: row["cache_bytes"] for row in found["levels"]}
     assert by[0.0] == pytest.approx(800e6, rel=0.03)
     assert by[0.5] == by[0.9] == 0
+    assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
     assert said[-2] == "At 50 % full, nothing is left of it."
     assert said[-1] == "Keep it as empty as you can: at 50 % full less than half of it is left."

@@ -12,6 +12,7 @@ class Wear(TypedDict):
     """Of what a simulated drive did; see `of_wear`."""
 
     slc_per_host: float | None
+    direct_per_host: float | None
     folded_per_host: float | None
     collected_per_host: float | None
     waf: float | None
@@ -29,16 +30,17 @@ class Load(TypedDict):
 
 
 UNKNOWN: Wear = {
-    "slc_per_host": None, "folded_per_host": None, "collected_per_host": None, "waf": None, "wear_main": None,
-    "wear_static": None, "life_bytes": None,
+    "slc_per_host": None, "direct_per_host": None, "folded_per_host": None, "collected_per_host": None, "waf": None,
+    "wear_main": None, "wear_static": None, "life_bytes": None,
 }  # fmt: skip
 
 
 def of_wear(part: Recording) -> Wear:
     """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
 
-    - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
-      collection, for each byte of the host; `waf`: all that was programmed, for each byte
+    - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
+      native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
+      programmed, for each byte
     - `wear_main`, `wear_static`: share of their life that the blocks of each zone have lost, evenly spread
     - `life_bytes`: what the host can write until the first zone has none left
     """
@@ -60,6 +62,7 @@ def of_wear(part: Recording) -> Wear:
     worst = max(wear_main, wear_static)
     return {
         "slc_per_host": slc / host,
+        "direct_per_host": change["host_to_native_bytes_total"] / host,
         "folded_per_host": change["folded_bytes_total"] / host,
         "collected_per_host": change["gc_bytes_total"] / host,
         "waf": (slc + native) / host,

@@ -55,8 +55,9 @@ class Findings(Wear):
 def findings(recording: Recording) -> Findings:
     """Of the bursts; all null where the drive does not count or its profile does not say what its cells stand.
 
-    - `slc_per_host`, `folded_per_host`, `collected_per_host`: bytes programmed as pSLC, folded, and moved by garbage
-      collection, for each byte of the host; `waf`: all that was programmed, for each byte
+    - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
+      native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
+      programmed, for each byte
     - `wear_main`, `wear_static`: share of their life that the blocks of each zone have lost, evenly spread
     - `life_bytes`: what the host can write until the first zone has none left; `life_years` at 50 GB a day;
       `life_fills`: over the capacity
@@ -89,6 +90,7 @@ def sentences(findings: Findings) -> list[str]:
     lasts = f"{12 * years:.0f} months" if years < 2 else f"{years:.0f} years"
     shares = {
         "as pSLC": findings["slc_per_host"],
+        "direct to native cells": findings["direct_per_host"],
         "folded": findings["folded_per_host"],
         "by garbage collection": findings["collected_per_host"],
     }
@@ -107,6 +109,7 @@ def tables(findings: Findings) -> list[Table]:
     rows = [
         ["programmed", f"{findings['waf']:.3f}"],
         ["as pSLC", f"{findings['slc_per_host']:.3f}"],
+        ["direct to native cells", f"{findings['direct_per_host']:.3f}"],
         ["folded", f"{findings['folded_per_host']:.3f}"],
         ["collected", f"{findings['collected_per_host']:.3f}"],
         ["wear of the main area", f"{findings['wear_main']:.3%}"],

@@ -100,14 +100,21 @@ def findings(recording: Recording) -> Findings:
                 rows.append(_row(level, of, found, first))
     known = [(row["full"], row["cache_bytes"]) for row in rows if row["cache_bytes"] is not None]
     half_full, half_gone = _half(known)
-    never = Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
+    doubts = []
+    if not known:
+        doubts.append(
+            Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
+        )
+    elif not all(cache for _, cache in known):
+        why = "where nothing is left, the cache may be full of old data that rest does not move: pslc run recovery"
+        doubts.append(Doubt("not-emptied", why))
     return {
         "levels": rows,
         "cache_bytes_empty": known[0][1] if known else None,
         "cache_bytes_fullest": known[-1][1] if known else None,
         "half_full": half_full,
         "half_gone": half_gone,
-        "doubts": [] if known else [never],
+        "doubts": doubts,
     }
 
 
