@@ -23,7 +23,7 @@ from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.causes import WAITING
 from pslc.analysis.levels import WHOLE
 from pslc.analysis.outside import LINK_FULL
-from pslc.findings.evidence import began, changes_within
+from pslc.findings.evidence import began
 from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
@@ -127,7 +127,7 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
         for true, answer in zip(inside, outside, strict=True):
             again = true["from_bytes"] >= WHOLE * (recording.drive_bytes or np.inf)
             both = {
-                "link": _usually_busy(recording, true, "link_busy_ns_total") >= LINK_FULL,
+                "link": _busy(recording, true, "link_busy_ns_total") >= LINK_FULL,
                 "host": true["cause"] == "dram" and _busy(recording, true, "buffer_wait_ns_total") < WAITING,
                 "native": (true["cause"] == "direct" and again)
                 or (true["cause"] == "pslc" and recording.profile_keys["cache"]["mode"] == "pure-slc"),
@@ -137,13 +137,7 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
 
 
 def _busy(recording: Recording, phase: dict[str, Any], counter: str) -> float:
-    """Share of a phase's time that a counter counts."""
-    busy = changes_within(recording, phase["from_bytes"], phase["to_bytes"])[counter]
-    return busy / 1e9 * phase["bytes_per_s"] / (phase["to_bytes"] - phase["from_bytes"])
-
-
-def _usually_busy(recording: Recording, phase: dict[str, Any], counter: str) -> float:
-    """The same for most of its bins: the median of their shares."""
+    """Share of the time that a counter counts, for most of a phase: the median of its bins."""
     series = recording.bytes
     ends = np.cumsum(series["write_bytes"], dtype=np.float64)
     whole = (ends - series["write_bytes"] >= phase["from_bytes"]) & (ends <= phase["to_bytes"])

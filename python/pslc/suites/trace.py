@@ -172,7 +172,7 @@ def findings(recording: Recording) -> Findings:
 
 def _replayed(recording: Recording) -> Replayed:
     """What became of the replay; of one that is under way, nothing yet."""
-    return {**UNDER_WAY, **(recording.facts["trace"]["replay"] or UNDER_WAY)}
+    return recording.facts["trace"]["replay"] or UNDER_WAY
 
 
 def _inside(recording: Recording, replayed: Replayed | None) -> Inside:
