@@ -222,7 +222,8 @@ def test_qd_sweep_fills_its_queues_and_finds_a_knee(small):
     rows = [row for row in found["qd_sweep"] if row["kind"] == "randread"]
     assert [row["iops"] for row in rows] == sorted(row["iops"] for row in rows)
     assert 4 <= found["randread_knee_depth"] <= 256
-    assert found["doubts"] == []
+    # More is written than the cache holds.
+    assert [doubt.code for doubt in found["doubts"]] == ["cache-full"]
 
 
 def test_mixed_reads_wait_longer_while_a_drive_cannot_suspend(small):
@@ -230,6 +231,12 @@ def test_mixed_reads_wait_longer_while_a_drive_cannot_suspend(small):
     waits = small("mixed", QUICK, profile=re.sub(r"\[nand.suspend\].*?\n\n", "", PROFILE, flags=re.S))
     assert [row["state"] for row in patient["mixed"]] == ["idle", "writing", "folding", "after"]
     assert waits["slower_folding"] > 1.5 * patient["slower_folding"] > 1
+
+
+def test_qd_sweep_doubts_depths_at_which_the_cache_was_full(small):
+    assert not any("as when a cache is full" in doubt for doubt in small("qd-sweep", QUICK)["doubts"])
+    full = small("qd-sweep", QUICK, cache__dynamic="100MB", cache__when_full="fold", cache__idle__threshold="1ms")
+    assert any("as when a cache is full" in doubt for doubt in full["doubts"])
 
 
 @pytest.mark.long
@@ -260,7 +267,7 @@ def test_random_steady_says_how_much_is_missing_of_what_makes_a_level_steady(sma
     plateaus = [{"from_s": 0.0, "to_s": 0.005, "iops": 9e4}, {"from_s": 0.005, "to_s": 12.0, "iops": 8e4}]
     row = {"case": "fresh", "verdict": "plateau", "iops": 8e4, "raw_times": 0.11, "plateaus": plateaus}
     said = suites.load("random-steady").sentences({"random_steady": [row | {"span_bytes": 8 << 30}]})
-    level = "80 000 IOPS at the end, level so far: 0.11 times the raw capacity written, 2 are needed"
+    level = "80 000 IOPS at the end, level so far (0.11 times the raw capacity written, where steady needs 2)"
     assert said == [f"Empty drive, all of it: {level}."]
 
 

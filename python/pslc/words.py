@@ -54,6 +54,11 @@ def speed(bytes_per_s: float) -> str:
     return f"{_three(bytes_per_s / 1e6)} MB/s"
 
 
+def joules(joules: float) -> str:
+    """`1.91 J`."""
+    return f"{_three(joules)} J"
+
+
 def span(seconds: float) -> str:
     """`12.5 days`, `24 min 54 s`, `5 min`, `1.25 s`, `310 us`."""
     if seconds >= 100 * 3600:

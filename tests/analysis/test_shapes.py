@@ -38,7 +38,8 @@ def test_an_answer_of_another_kind_is_judged_wrong() -> None:
 def said(
     stretches: list[tuple[float, float]], capacity: float, *, samples: int = 0, period: float = 0.0, **known: object
 ) -> Found:
-    """What is said of (end in GB, MB/s), in so many equal samples, or one every `period` seconds, with 2 % of noise."""
+    """What is said of (end in GB, MB/s), in so many equal samples, or one every `period` seconds, with 2 % of noise; a capacity of
+    0 is not told."""
     ends = np.array([0.0, *(end * GB for end, _ in stretches)])
     at = np.concatenate([[0.0], np.cumsum(np.diff(ends) / np.array([speed * MB for _, speed in stretches]))])
     rng = np.random.default_rng(1)
@@ -50,7 +51,7 @@ def said(
         written = np.interp(seconds, at, ends)
     speed = np.diff(written) / np.diff(seconds) * np.exp(rng.normal(0, 0.02, written.size - 1))
     x, by = (written[1:], "bytes") if samples else (seconds[1:], "time")
-    return pslc.analyze(x, speed, by=by, capacity_bytes=capacity * GB, **known)  # type: ignore[arg-type]
+    return pslc.analyze(x, speed, by=by, capacity_bytes=capacity * GB or None, **known)  # type: ignore[arg-type]
 
 
 def ends_at(found: Found) -> float:
@@ -169,6 +170,19 @@ def test_a_fall_of_random_writes_is_no_cache() -> None:
 
 def test_more_than_fits_at_one_bit_a_cell_is_no_cache() -> None:
     assert said([(900, 3000), (1000, 1500)], 1000, samples=1000).cache is None
+
+
+def test_two_falls_of_a_drive_of_unknown_size_are_doubted() -> None:
+    stretches = [(100.0, 5000.0), (300.0, 1500.0), (1000.0, 600.0)]
+    told, untold = said(stretches, 1000, samples=1000), said(stretches, 0, samples=1000)
+    assert ends_at(told) == pytest.approx(300, rel=0.01)
+    assert "no-size" not in [doubt.code for doubt in told.doubts]
+    assert "no-size" in [doubt.code for doubt in untold.doubts]
+
+
+def test_a_random_write_to_a_full_drive_is_doubted_once() -> None:
+    found = said([(20, 3000), (400, 800)], 400, samples=1000, prefilled=True, workload="random")
+    assert [doubt.code for doubt in found.doubts] == ["random"]
 
 
 def test_a_prefilled_drive_is_not_held_against_the_room_of_an_empty_one() -> None:

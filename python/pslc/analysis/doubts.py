@@ -1,6 +1,7 @@
 """What may be wrong with an analysis: a closed set of doubts, each with what to do next."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -45,6 +46,7 @@ class Doubts(Kinds):
     HELD = "the cache still held {size} when the write began, so not all of it is seen: leave the drive alone, --idle"
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
+    NO_SIZE = "nobody says how large the drive is, so memory or heat may be taken for its cache: give --capacity"
     PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
     GUESSED = "phase {phase} is only guessed to be {cause}, as no cache ends so soon: give {what}"
     TOO_EARLY = "phase {phase} ended at {end}, but native cells have room until {room}: look for heat or a second tier"
@@ -73,7 +75,7 @@ def doubts(
     """
     return [
         *(_unfinished(curve, phases, capacity_bytes, interrupted, causes) if not (seen and seen.random) else []),
-        *_untold(phases, seen),
+        *_untold(phases, capacity_bytes, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
         *_unsteady(curve, phases, capacity_bytes),
@@ -99,15 +101,18 @@ def _unfinished(
     return found
 
 
-def _untold(phases: Sequence[Phase], seen: Seen | None) -> list[Doubt]:
+def _untold(phases: Sequence[Phase], capacity: float | None, seen: Seen | None) -> list[Doubt]:
     """What nobody says, or what was said and forbids an answer."""
     if seen is None:
         return []
-    found = []
     if seen.random:
-        found.append(Doubts.RANDOM.of())
-    elif seen.random is None and len(phases) > 1:
+        return [Doubts.RANDOM.of()]
+    found = []
+    if seen.random is None and len(phases) > 1:
         found.append(Doubts.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
+    falls = [after.bytes_per_s < FALLS * phase.bytes_per_s for phase, after in pairwise(phases)]
+    if capacity is None and sum(falls) > 1:
+        found.append(Doubts.NO_SIZE.of())
     if seen.prefilled:
         found.append(Doubts.PREFILLED.of())
     return found

@@ -120,7 +120,7 @@ def findings(recording: Recording) -> Findings:
 def _doubts(recording: Recording) -> list[Doubt]:
     if not recording.is_simulated or "page_cache" in recording.profile_keys.get("host", {}):
         return []
-    said = "the simulated host has no page cache, so asynchronous is the same as series"
+    said = "the simulated host has no page cache, so asynchronous does what series does, later"
     return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
 
 

@@ -130,7 +130,7 @@ def sentences(findings: Findings) -> list[str]:
         joules, per_watt = row["joules_per_byte"], row["bytes_per_s_per_watt"]
         if row["state"] in ("write-cache", "write-past") and joules is not None and per_watt is not None:
             doing, per = names[row["state"]].capitalize(), words.speed(per_watt)
-            said.append(f"{doing} costs {joules * 1e9:.2f} J per GB: {per} per watt.")
+            said.append(f"{doing} costs {words.joules(joules * 1e9)} per GB: {per} per watt.")
     return said
 
 

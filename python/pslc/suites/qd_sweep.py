@@ -3,6 +3,7 @@
 Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before.
 """
 
+from itertools import accumulate
 from typing import TypedDict
 
 from pslc import words
@@ -94,12 +95,12 @@ def findings(recording: Recording) -> Findings:
     worst = max((row["little"] for row in rows), key=lambda little: abs(little - 1), default=None)
     doubts = []
     if worst is not None and abs(worst - 1) > 0.1:
-        doubts = [
-            Doubt(
-                "shallow-queue",
-                f"mean queue depths are {words.share(abs(worst - 1))} off what was asked: measure for longer",
-            )
-        ]
+        off = f"{words.share(abs(worst - 1))} {'shorter' if worst < 1 else 'longer'}"
+        doubts.append(Doubt("shallow-queue", f"a queue was {off} on average than was asked for: measure for longer"))
+    slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
+    if any(slower):
+        why = f"writes were slower at queue depth {max(slower)} than at less, as when a cache is full"
+        doubts.append(Doubt("cache-full", f"{why}, so the depth they need is uncertain: repeat it on an empty drive"))
     return {
         "qd_sweep": rows,
         "randread_most_iops": random_read,
@@ -113,6 +114,15 @@ def findings(recording: Recording) -> Findings:
         "little_worst": worst,
         "doubts": doubts,
     }
+
+
+def _slower(rows: list[Depth], kind: str) -> int:
+    """The depth at which these requests were served the most slowly, against a lower depth; 0 where nowhere much."""
+    of_kind = [row for row in rows if row["kind"] == kind]
+    most = accumulate((row["iops"] for row in of_kind), max)
+    shares = [(row["iops"] / best, row["depth"]) for row, best in zip(of_kind, most, strict=True) if best]
+    share, depth = min(shares, default=(1.0, 0))
+    return depth if share < KNEE**2 else 0
 
 
 def _knee(rows: list[Depth], kind: str) -> tuple[float | None, int | None]:

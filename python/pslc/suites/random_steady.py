@@ -168,7 +168,8 @@ def _end(row: Case) -> str:
         return f"{words.count(row['iops'])} IOPS at the end, steady"
     if row["iops"] is not None and row["verdict"] == "plateau":
         written = f"{words.count(row['raw_times'])} times the raw capacity"
-        return f"{words.count(row['iops'])} IOPS at the end, level so far: {written} written, {RAW_TIMES:g} are needed"
+        needed = f"{written} written, where steady needs {RAW_TIMES:g}"
+        return f"{words.count(row['iops'])} IOPS at the end, level so far ({needed})"
     if row["last_iops"] is None:
         return "too short for a round"
     last = row["rounds"][-5:]
