@@ -235,7 +235,7 @@ def test_mixed_reads_wait_longer_while_a_drive_cannot_suspend(small):
 
 def test_qd_sweep_doubts_depths_at_which_the_cache_was_full(small):
     assert not any("as when a cache is full" in doubt for doubt in small("qd-sweep", QUICK)["doubts"])
-    full = small("qd-sweep", QUICK, cache__dynamic="100MB", cache__when_full="fold", cache__idle__threshold="1ms")
+    full = pslc.run("qd-sweep", on=scaled.spec("660p-1tb"), scope=QUICK).findings
     assert any("as when a cache is full" in doubt for doubt in full["doubts"])
 
 

@@ -38,8 +38,8 @@ def test_an_answer_of_another_kind_is_judged_wrong() -> None:
 def said(
     stretches: list[tuple[float, float]], capacity: float, *, samples: int = 0, period: float = 0.0, **known: object
 ) -> Found:
-    """What is said of (end in GB, MB/s), in so many equal samples, or one every `period` seconds, with 2 % of noise; a capacity of
-    0 is not told."""
+    """What is said of (end in GB, MB/s), in so many equal samples, or one every `period` seconds, with 2 % of noise.
+    A capacity of 0 is not told."""
     ends = np.array([0.0, *(end * GB for end, _ in stretches)])
     at = np.concatenate([[0.0], np.cumsum(np.diff(ends) / np.array([speed * MB for _, speed in stretches]))])
     rng = np.random.default_rng(1)
