@@ -302,7 +302,8 @@ def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Eviden
         because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
         return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
     raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
-    where = f"{_pc(s.native / total)} of the data went to native cells while the cache held {gb(s.held)}: {rate}{raw}"
+    held = f"while the cache held {gb(s.held)}" if s.held else "and the cache was empty"
+    where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
     sure = 2 * s.native / total - 1
     if s.held >= enough:

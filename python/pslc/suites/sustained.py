@@ -60,7 +60,8 @@ def sentences(findings: Findings) -> list[str]:
     steady, spread = findings["steady_bytes_per_s"], findings["steady_spread"]
     if steady is None or spread is None:
         return words.sentences(findings)
-    said = f"Sustained: {words.speed(steady)} (varies by {100 * spread:.0f} %)."
+    varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
+    said = f"Sustained: {words.speed(steady)} (varies {varies})."
     return [said, *words.sentences(findings)]
 
 
