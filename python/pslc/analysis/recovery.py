@@ -145,8 +145,11 @@ def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovere
     rises = len(slope) > 2 and float((seconds - seconds.mean()) @ given) > 0
     if not rises or np.ptp(given) < 0.1 * found.most_bytes:
         rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
-        low, edge = max(lost - least / rate, 0.0), 0.5 * (1 - CONFIDENCE)
-        interval = Interval(0.5 * (low + gained), low + edge * (gained - low), gained - edge * (gained - low))
+        low = max(lost - least / rate, 0.0)
+        # Where nothing tells it from none, most drives have next to none: nothing is left out at that end.
+        wide, out = gained - low, 1 - CONFIDENCE
+        under = 0.5 * out if low else 0.0
+        interval = Interval(low + 0.5 * wide, low + under * wide, gained - (out - under) * wide)
         return replace(found, threshold_s=interval, rate_least=rate, rate_bytes_per_s=None)
     nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= lost and p.fast_bytes - base < least]) - base
     return _line(found, seconds, given, nothing, grain)

@@ -311,7 +311,10 @@ def sentences(findings: Findings) -> list[str]:
     if threshold is None:
         return [f"Does not free its cache within {words.span(least)} idle."]
     most = findings["idle_threshold_s_high"] or threshold
-    first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
+    if not least and rate is None:
+        first = f"Frees its cache after {words.span(most)} idle or sooner"
+    else:
+        first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
     said = [f"{first}."]
     least_left = findings["residue_bytes_low"]
     stays = least_left is not None and least_left >= LEFT * cache
