@@ -239,3 +239,12 @@ def test_a_label_stands_for_the_drive(command, tmp_path):
     html = (tmp_path / "a" / "report.html").read_text()
     assert "<h1>fill on WD SN850, 25 C</h1>" in html
     assert '"drive": "WD SN850, 25 C"' in html
+
+
+def test_a_speed_of_next_to_nothing_is_not_0():
+    assert [words.speed(speed) for speed in (0.0, 4096.0, 123456.0, 6632e6)] == [
+        "0.00 MB/s",
+        "4.10 kB/s",
+        "0.12 MB/s",
+        "6632 MB/s",
+    ]

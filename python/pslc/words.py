@@ -50,7 +50,9 @@ def size(count: float) -> str:
 
 
 def speed(bytes_per_s: float) -> str:
-    """`6632 MB/s`."""
+    """`6632 MB/s`; `4.10 kB/s` below 0.1 MB/s."""
+    if 0 < bytes_per_s < 1e5:
+        return f"{_three(bytes_per_s / 1e3)} kB/s"
     return f"{_three(bytes_per_s / 1e6)} MB/s"
 
 
