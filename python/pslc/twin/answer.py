@@ -221,16 +221,14 @@ def _looks(fitted: Fitted) -> list[list[list[Look | None]]]:
     from dataclasses import replace
 
     found: list[list[list[Look | None]]] = []
+    best = fitted.best
     for trial in fitted.trials:
-        best = fitted.best
         model = best.problem.model
         if trial.suite not in SCALES:
             model = replace(model, build=fitted.build, scale=1.0)
         made = replace(best.problem, model=model, trials=[trial]).looks(best.values)
-        # Of jobs that were not measured, as what makes the drive a used one, nothing is compared.
-        found.append([
-            [two if one else None for one, two in zip(seen, step, strict=True)]
-            for seen, step in zip(trial.looks, made[0] if made else [[None] * len(step) for step in trial.looks],
-                                  strict=True)
-        ])  # fmt: skip
+        ran: Sequence[Sequence[Look | None]] = made[0] if made else [[None] * len(step) for step in trial.looks]
+        # Nothing is compared of jobs that were not measured, such as what makes the drive a used one.
+        pairs = [zip(seen, step, strict=True) for seen, step in zip(trial.looks, ran, strict=True)]
+        found.append([[two if one else None for one, two in step] for step in pairs])
     return found
