@@ -13,6 +13,7 @@ import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.processes import end_with_parent
+from pslc.recording import Recording
 from pslc.twin import chance, laws, search, told
 from pslc.twin.data import Floats, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
@@ -374,10 +375,11 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     free = [name for name in [*_free(old.model.firmware, trials), *more] if name not in settled]
     start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}])[0]
     for trial in trials:
-        if trial.suite == "recovery" and trial.recording is not None:
+        if trial.recording is not None:
             # One after the other: all of them with all others would be many.
-            for name, some in _of_recovery(trial, found.values, known).items():
-                start = search.best_starts(start.problem, [start.values | {name: value} for value in some])[0]
+            for name, some in _suggested(trial.recording, found.values, known).items():
+                tried = [start.values, *(start.values | {name: value} for value in some)]
+                start = search.best_starts(start.problem, tried)[0]
     return start
 
 
@@ -484,11 +486,15 @@ def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution
     return search.with_intervals(found, slopes, builds, each=pool.map)
 
 
-def _of_recovery(trial: Trial, values: dict[str, float], known: Known) -> dict[str, list[float]]:
-    """What the suite found: rate, how the cache shrinks to the half-full drive, residue, threshold; each a few values
-    that it may be."""
-    assert trial.recording is not None
-    found = trial.recording.findings
+def _suggested(recording: Recording, values: dict[str, float], known: Known) -> dict[str, list[float]]:
+    """What the findings of a suite say of values, each a few that it may be: rate, residue and threshold of `recovery`,
+    how the cache shrinks to the half-full drive there, and to the full one of `second-pass`."""
+    found = recording.findings
+    if recording.suite == "second-pass":
+        share = found.get("cache_share")
+        return {"least": [min(share, 0.97)]} if share else {}
+    if recording.suite != "recovery":
+        return {}
     size = (values.get("dynamic", 0.0)) * known.capacity_bytes
     starts: dict[str, list[float]] = {}
     if found.get("migration_bytes_per_s"):
