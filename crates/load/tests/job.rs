@@ -209,3 +209,24 @@ proptest! {
         let _ = read(&text);
     }
 }
+
+/// As fuzz/fuzz_targets/job.rs does; here overflows panic.
+#[test]
+fn the_corpus_of_the_fuzzer_is_read_or_refused() {
+    const CAPACITY: u64 = 1 << 40;
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/job");
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read(entry.unwrap().path()).unwrap();
+        for ground in [Ground::Simulated, Ground::Real] {
+            let text = String::from_utf8_lossy(&text);
+            let found = parse("fuzz.fio", &text, &[], ground, CAPACITY, &|_| Some("1".into()));
+            for job in found.iter().flatten() {
+                assert!(job.offset.checked_add(job.size).is_some_and(|end| end <= CAPACITY));
+            }
+            read += found.is_ok() as usize;
+            pslc_load::plan(&found.unwrap_or_default());
+        }
+    }
+    assert!(read > 0);
+}

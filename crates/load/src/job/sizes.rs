@@ -164,14 +164,14 @@ impl Job {
         let bytes = self.asked.size.and_then(|(size, percent)| (!percent && size > 0).then_some(size));
         let mut region = match self.asked.filesize {
             Some((low, high)) if self.capacity < low || self.capacity > high => {
-                ((low + high) / 2).saturating_sub(start)
+                low.midpoint(high).saturating_sub(start)
             }
             Some(_) => rest,
             None => bytes.unwrap_or(rest),
         };
         if let Some((percent, true)) = self.asked.size {
             if percent != 100 {
-                let file = (region + start) as u128;
+                let file = region as u128 + start as u128;
                 region = ((file * percent as u128 / 100) as u64).min(region);
                 region -= region % least;
             }

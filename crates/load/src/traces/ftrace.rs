@@ -47,7 +47,7 @@ impl Lines for Ftrace {
         }
         if let Some(at) = memchr::memmem::find(line, b"[LOST ") {
             let count = words(&line[at + 6..]).next().and_then(super::number::whole);
-            self.lost += count.ok_or("a count of lost events")?;
+            self.lost = self.lost.saturating_add(count.ok_or("a count of lost events")?);
             return Ok(());
         }
         let Some(event) = memchr::memmem::find(line, b": block_") else {
