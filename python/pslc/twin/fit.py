@@ -15,7 +15,7 @@ from pslc.analysis import Curve, cache_end, find_phases
 from pslc.processes import end_with_parent
 from pslc.recording import Recording
 from pslc.twin import chance, laws, search, told
-from pslc.twin.data import Floats, Trial, first_curve, part_of
+from pslc.twin.data import Floats, Look, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
 from pslc.twin.model import KEEPS, LEAST_BYTES, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
 from pslc.twin.search import Problem, Solution
@@ -209,11 +209,15 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
         queued = [trial for trial in trials if trial.suite == "qd-sweep"]
         if queued:
-            answers = pool.map(_answering, [(begun[0], queued, one) for one in (build, *_dies(build, known, speeds))])
+            at_random = [_at_random(trial) for trial in queued]
+            answers = pool.map(
+                _answering, [(begun[0], at_random, one) for one in (build, *_dies(build, known, speeds))]
+            )
             answered = _by_reads(answers)
-            if answered.problem.model.build is not build:
-                build = answered.problem.model.build
-                others = chance.others(build, chance.TOLD)
+            if known.build is None:
+                if answered.problem.model.build is not build:
+                    others = chance.others(answered.problem.model.build, chance.TOLD)
+                build = _with_bus(answered, queued[0])
             going = pool.map(_built, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
@@ -563,6 +567,41 @@ def _answering(task: tuple[Solution, list[Trial], Build]) -> Solution:
     model = replace(old.model, build=build, scale=1.0)
     problem = Problem(model, trials, _of_single(model.firmware, trials), values, old.prior)
     return search.refine(search.best_starts(problem, [{}])[0], 4)
+
+
+def _at_random(trial: Trial) -> Trial:
+    """Only its random requests: how fast others are depends on the bus, too."""
+    looks = [[look if look and look.alike[1].startswith("rand") else None for look in step] for step in trial.looks]
+    return replace(trial, looks=looks)
+
+
+def _with_bus(found: Solution, trial: Trial) -> Build:
+    """The build with the bus that lets through what was read in sequence, where that is not the link."""
+    build, values = found.problem.model.build, found.values
+    least = 1.05 * values.get("slc_rate", 0.0) / build.channels / 1e6
+    for _ in range(BUS_STEPS):
+        looks = Problem(replace(found.problem.model, build=build), [trial], [], values).looks(values)
+        speeds = [_fastest_read(one) for one in (trial.looks, looks[0] if looks else [])]
+        if speeds[0] is None or speeds[1] is None or abs(speeds[0] - speeds[1]) < BUS_NEAR:
+            break
+        bus = float(np.clip(build.bus_mts * np.exp(speeds[0] - speeds[1]), max(least, LEAST_BUS), MOST_BUS))
+        told = dict(build.sources) | {"nand.bus": "fitted to qd-sweep: what it reads in sequence"}
+        build = replace(build, bus_mts=round(bus), sources=tuple(told.items()))
+    return build
+
+
+BUS_STEPS: Final = 3
+BUS_NEAR: Final = 0.03
+LEAST_BUS: Final = 40.0
+MOST_BUS: Final = 4800.0
+"""Megatransfers a second."""
+
+
+def _fastest_read(looks: Sequence[Sequence[Look | None]]) -> float | None:
+    """Logarithm of bytes a second."""
+    speeds = [float(look.curves[1][0]) for step in looks for look in step
+              if look and look.alike[1] == "read" and look.curves]  # fmt: skip
+    return max(speeds, default=None)
 
 
 def _by_reads(answers: list[Solution]) -> Solution:
