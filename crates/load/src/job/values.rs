@@ -119,7 +119,9 @@ pub fn block_split(
             _ => Sizes::Split(split),
         })
     };
-    let sizes = lists(text, Some(before), list)?;
+    // So one that begins with such a part is empty.
+    let given = text.split(',').map(|one| if one.trim_start().starts_with(':') { "" } else { one });
+    let sizes = lists(&given.collect::<Vec<_>>().join(","), Some(before), list)?;
     Ok((sizes, note))
 }
 

@@ -75,7 +75,7 @@ impl OverTime {
         }
         let bins = (since.0 / self.width.0) as usize + 1;
         self.bytes.resize(bins, [0; 2]);
-        self.end = Nanos(bins as u64 * self.width.0);
+        self.end = Nanos((bins as u64).saturating_mul(self.width.0));
     }
 }
 
