@@ -190,7 +190,11 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     build = known.build or build_for(known.capacity_bytes, known.link, bits, *speeds)
     large = [trial for trial in trials if trial.suite in SCALES]
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
-    single = [trial for trial in trials if trial.suite in WHOLE]
+    queued = [trial for trial in trials if trial.suite == "qd-sweep"]
+    if known.build is None:
+        # How fast what several dies answer comes depends on channels that nobody told.
+        queued = [_at_random(trial) for trial in queued]
+    single = [*queued, *(trial for trial in trials if trial.suite in WHOLE - {"qd-sweep"})]
     look = first[0].looks[0][0]
     finest = max(look.curves, default=1) if look else 1
     seen = replace(seen, turns=bool(look and finest >= search.TURNS_BINS and search.has_turns(look.curves[finest])))
@@ -207,17 +211,13 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         going = [one for one in begun if one.loss <= GOES_ON * best]
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
         others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
-        queued = [trial for trial in trials if trial.suite == "qd-sweep"]
         if queued:
-            at_random = [_at_random(trial) for trial in queued]
-            answers = pool.map(
-                _answering, [(begun[0], at_random, one) for one in (build, *_dies(build, known, speeds))]
-            )
+            answers = pool.map(_answering, [(begun[0], queued, one) for one in (build, *_dies(build, known, speeds))])
             answered = _by_reads(answers)
             if known.build is None:
                 if answered.problem.model.build is not build:
                     others = chance.others(answered.problem.model.build, chance.TOLD)
-                build = _with_bus(answered, queued[0])
+                build = _with_bus(answered, next(trial for trial in trials if trial.suite == "qd-sweep"))
             going = pool.map(_built, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
