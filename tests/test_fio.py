@@ -295,7 +295,9 @@ def test_fios_own_script_makes_tables_of_our_json_plus(both, tmp_path):
     script = shutil.which("fio_jsonplus_clat2csv")
     assert script is not None, "it comes with fio"
     (tmp_path / "ours.json").write_text(both["json+"][1])
-    subprocess.run([script, "ours.json", "ours.csv"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    subprocess.run(
+        [sys.executable, script, "ours.json", "ours.csv"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     document = json.loads(both["json+"][1])
     for number, job in enumerate(document["jobs"][:2]):
         head, *rows = (line.split(", ") for line in (tmp_path / f"ours_job{number}.csv").read_text().splitlines())

@@ -50,7 +50,7 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
     whole = model.Model(build, model.Firmware("dynamic-slc", policy, reuse))
     size = 250_000_000_000
     step = f"[fill]\nstonewall\nrw=write\noffset=0\nsize={size}\ndirect=1\nbs=1m\nioengine=io_uring\niodepth=32\n"
-    trial = data.Trial("fill", [step], 0, [], [[16]])
+    trial = data.Trial("fill", [step], 0, [[None]], [[16]])
     found = []
     for one in (whole, whole.scaled()):
         drive = one.open(values)
@@ -235,7 +235,7 @@ def test_two_values_of_which_only_the_sum_is_told_are_both_unknown() -> None:
         "slc_rate": 4.4e9, "native_rate": 6.1e8, "dynamic": 0.08, "spare": 0.11, "least": 1.0, "overhead": 1.8,
     }  # fmt: skip
     step = "[fill]\nstonewall\nrw=write\noffset=0\nsize=100%\ndirect=1\nbs=1m\nioengine=io_uring\niodepth=32\n"
-    trial = data.Trial("fill", [step], 0, [], [[64]])
+    trial = data.Trial("fill", [step], 0, [[None]], [[64]])
     opened = drive.open(values)
     assert opened is not None
     trial = replace(trial, looks=list(data.play(opened, trial, 1.0)))

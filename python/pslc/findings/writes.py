@@ -105,14 +105,15 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
     elif end is not None:
         in_memory, before = held_in_memory(recording, end), recording.before["slc_valid_bytes"]
         taken = end - in_memory
-        found |= {
-            "cache_bytes": round(taken),
-            "cache_bytes_low": round(least - in_memory),
-            "cache_bytes_high": round((found["cache_bytes_high"] or least) - in_memory),
-        }
         past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
         if elsewhere := past > NOT_FREE * taken:
             found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+        else:
+            found |= {
+                "cache_bytes": round(taken),
+                "cache_bytes_low": round(least - in_memory),
+                "cache_bytes_high": round((found["cache_bytes_high"] or least) - in_memory),
+            }
         if elsewhere or before > NOT_FREE * (before + taken):
             found["doubts"] = [Doubts.HELD.of(size=words.size(before)), *found["doubts"]]
 

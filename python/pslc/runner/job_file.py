@@ -43,16 +43,15 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     Raises:
         JobError: it is not the only job, or asks for what is not done.
     """
-    jobs, rest = _jobs(text)
-    for job in jobs:
-        job |= dict(overrides)
+    jobs = [{name: value or "1" for name, value in options} | dict(overrides) for _, options in jobs_in(text)]
     if not any("read_iolog" in job for job in jobs):
         return None
     job = jobs[0]
     if len(jobs) != 1 or job.get("numjobs", "1") != "1":
         raise JobError("read_iolog beside other jobs", "a trace is replayed alone; --section=NAME picks one job")
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
-    plan_jobs(rest, "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
+    rest = [line for line in text.splitlines() if not line.strip().startswith(REPLAYS)]
+    plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
     speed = _count(job, "replay_time_scale", 100, "a percentage: 200 is twice as fast")
     asap = job.get("replay_no_stall", "0") not in ("0", "false")
     part = replace(how.part, **_changed(job))
@@ -89,26 +88,25 @@ def _count(job: dict[str, str], name: str, usual: int, hint: str) -> int:
     return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] or usual
 
 
-def _jobs(text: str) -> tuple[list[dict[str, str]], str]:
-    """The options of each job with those of [global], and the text without those of traces."""
-    common: dict[str, str] = {}
-    jobs: list[dict[str, str]] = []
-    lines, options = [], common
+def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The name of each job, and its options with their values behind those of its [global], whose `name` names nothing;
+    a flag has an empty value."""
+    common: list[tuple[str, str]] = []
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    options = common
     for line in text.splitlines():
         plain = line.split(";")[0].split("#")[0].strip()
         name, _, value = (word.strip() for word in plain.partition("="))
-        if not name.startswith(REPLAYS):
-            lines.append(line)
-        if plain.startswith("[global"):
+        if line.startswith(FURTHER):
+            common = options = []
+        elif plain.startswith("[global"):
             options = common
-        elif line.startswith(FURTHER):
-            common = options = {}
         elif plain.startswith("["):
-            options = dict(common)
-            jobs.append(options)
+            options = [pair for pair in common if pair[0] != "name"]
+            found.append((plain.strip("[]"), options))
         elif name:
-            options[name] = value or "1"
-    return jobs, "\n".join(lines) + "\n"
+            options.append((name, value))
+    return found
 
 
 def _text(name: str) -> str:

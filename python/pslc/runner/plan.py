@@ -1,6 +1,5 @@
 """What a run is going to do to a real drive, said before it does anything."""
 
-import re
 import shlex
 import subprocess
 import time
@@ -13,7 +12,7 @@ from pslc.errors import JobError
 from pslc.facts import Device, FileSystem, InspectedFile
 from pslc.findings import doubts
 from pslc.formats.nvme_smart_log import health
-from pslc.runner.job_file import FURTHER
+from pslc.runner.job_file import jobs_in
 from pslc.targets import probe
 from pslc.targets.cost import FAST, SLOW, Cost, cost
 from pslc.targets.target import Target
@@ -150,22 +149,7 @@ MOST_JOBS = 12
 def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
     """Each section becomes a job of the command line, with what stands in [global]: to a job file fio would not apply
     what stands before it, and would write where that file says."""
-    common: list[tuple[str, str]] = []
-    jobs: list[tuple[str, list[tuple[str, str]]]] = []
-    said = common
-    for line in job_file.splitlines():
-        plain = re.split("[;#]", line, maxsplit=1)[0].strip()
-        name, _, value = (part.strip() for part in plain.partition("="))
-        if line.startswith(FURTHER):
-            common = []
-        elif plain.startswith("[global"):
-            said = common
-        elif plain.startswith("["):
-            said = [*common]
-            jobs.append((plain.strip("[]"), said))
-        # A name in [global] names nothing.
-        elif plain and not (said is common and name == "name"):
-            said.append((name, value))
+    jobs = jobs_in(job_file)
     if len(jobs) > MOST_JOBS:
         return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
     words = ["fio"]

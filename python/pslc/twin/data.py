@@ -303,8 +303,7 @@ def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | No
     Raises:
         PslcError: a step cannot be run on it.
     """
-    for number, (text, bins) in enumerate(zip(trial.steps, trial.depth, strict=True)):
-        seen = trial.looks[number] if number < len(trial.looks) else ()
+    for number, (text, seen, bins) in enumerate(zip(trial.steps, trial.looks, trial.depth, strict=True)):
         coarseness = 1 if any(look is not None and look.head is not None for look in seen) else COARSENESS
         result = drive.run(
             scaled_step(text, scale), "twin.fio", list(trial.options), trial.seed + number, None, None, coarseness
@@ -335,6 +334,6 @@ def _use(size: int) -> str:
     """A step that writes all of a drive, lets it forget that, and rest."""
     target = f"size={size}\ndirect=1\nioengine=io_uring\n"
     return (
-        f"[use]\nrw=write\nbs=1m\niodepth=32\n{target}[forget]\nstonewall\nrw=trim\nbs=1m\n{target}"
+        f"[use]\nrw=write\nbs=1m\niodepth=32\n{target}[forget]\nstonewall\nrw=trim\nbs={trim_bytes(size)}\n{target}"
         f"[rest]\nstonewall\nrw=trim\nbs=4k\nnumber_ios=1\npause=60000000us\n{target}"
     )

@@ -190,10 +190,9 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     build = known.build or build_for(known.capacity_bytes, known.link, bits, *speeds)
     large = [trial for trial in trials if trial.suite in SCALES]
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
-    queued = [trial for trial in trials if trial.suite == "qd-sweep"]
-    if known.build is None:
-        # How fast what several dies answer comes depends on channels that nobody told.
-        queued = [_at_random(trial) for trial in queued]
+    sweeps = [trial for trial in trials if trial.suite == "qd-sweep"]
+    # How fast what several dies answer comes depends on channels, where nobody told them.
+    queued = sweeps if known.build else [_at_random(trial) for trial in sweeps]
     single = [*queued, *(trial for trial in trials if trial.suite in WHOLE - {"qd-sweep"})]
     look = first[0].looks[0][0]
     finest = max(look.curves, default=1) if look else 1
@@ -212,12 +211,13 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
         others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
         if queued:
-            answers = pool.map(_answering, [(begun[0], queued, one) for one in (build, *_dies(build, known, speeds))])
+            builds = [build] if known.build else [build, *_dies(build, speeds)]
+            answers = pool.map(_answering, [(begun[0], queued, one) for one in builds])
             answered = _by_reads(answers)
+            if answered is not answers[0]:
+                others = chance.others(answered.problem.model.build, chance.TOLD)
             if known.build is None:
-                if answered.problem.model.build is not build:
-                    others = chance.others(answered.problem.model.build, chance.TOLD)
-                build = _with_bus(answered, next(trial for trial in trials if trial.suite == "qd-sweep"))
+                build = _with_bus(answered, sweeps[0])
             going = pool.map(_built, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
@@ -538,23 +538,20 @@ def _hybrid(found: Solution, pool: _Pool) -> Solution | None:
     return search.refine(search.best_starts(problem, [problem.values])[0], 3, pool.map)
 
 
-def _dies(assumed: Build, known: Known, speeds: tuple[float, float]) -> list[Build]:
-    """The usual drives of fewer and more dies, where no part is known; `speeds` in cache and native mode."""
-    if known.build is not None:
-        return []
+def _dies(assumed: Build, speeds: tuple[float, float]) -> list[Build]:
+    """The usual drives of fewer and of more dies; `speeds` in cache and native mode."""
     found = []
-    for power in range(MOST_DIES.bit_length()):
-        dies = 2**power
-        if dies != assumed.dies and assumed.dies / DIES_APART <= dies <= assumed.dies * DIES_APART:
+    for times in DIES_APART:
+        dies = round(assumed.dies * times)
+        if 1 <= dies <= MOST_DIES:
             build = build_for(assumed.capacity_bytes, assumed.link, assumed.bits_per_cell, *speeds, dies)
-            told = {"nand.dies": "fitted to qd-sweep: so many overlap in a queue"}
-            found.append(replace(build, sources=tuple((dict(build.sources) | told).items())))
+            found.append(build.told("nand.dies", "fitted to qd-sweep: so many overlap in a queue"))
     return found
 
 
 MOST_DIES: Final = 512
-DIES_APART: Final = 8
-"""Times more or less than assumed."""
+DIES_APART: Final = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
+"""Times as many as assumed."""
 TELLS_DIES: Final = 1.5
 """Times the best loss that the one of another number of dies is before reads are said to tell how many there are."""
 
@@ -585,8 +582,7 @@ def _with_bus(found: Solution, trial: Trial) -> Build:
         if speeds[0] is None or speeds[1] is None or abs(speeds[0] - speeds[1]) < BUS_NEAR:
             break
         bus = float(np.clip(build.bus_mts * np.exp(speeds[0] - speeds[1]), max(least, LEAST_BUS), MOST_BUS))
-        told = dict(build.sources) | {"nand.bus": "fitted to qd-sweep: what it reads in sequence"}
-        build = replace(build, bus_mts=round(bus), sources=tuple(told.items()))
+        build = replace(build, bus_mts=round(bus)).told("nand.bus", "fitted to qd-sweep: what it reads in sequence")
     return build
 
 

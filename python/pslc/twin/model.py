@@ -63,6 +63,10 @@ class Build:
     """Further keys of the profile, as TOML."""
     sources: tuple[tuple[str, str], ...] = ()
 
+    def told(self, key: str, source: str) -> Build:
+        """The same where a key comes from elsewhere."""
+        return replace(self, sources=tuple((dict(self.sources) | {key: source}).items()))
+
     @property
     def superblock_bytes(self) -> int:
         """In native mode."""

@@ -100,7 +100,7 @@ pub fn block_split(
     let mut note = None;
     let list = |text: &str| {
         let mut found: Vec<(u32, Option<u32>)> = Vec::new();
-        // fio's list ends with its first empty part.
+        // fio's list ends with its first empty part; one that begins with it does not come here.
         for part in text.split(':').take_while(|part| !part.is_empty()) {
             let (bs, share) = part.split_once('/').unwrap_or((part, ""));
             let share = if share.is_empty() { 0 } else { count(share.trim_end_matches('.'), 0, 100)? };
@@ -119,9 +119,7 @@ pub fn block_split(
             _ => Sizes::Split(split),
         })
     };
-    // So one that begins with such a part is empty.
-    let given = text.split(',').map(|one| if one.trim_start().starts_with(':') { "" } else { one });
-    let sizes = lists(&given.collect::<Vec<_>>().join(","), Some(before), list)?;
+    let sizes = lists(text, Some(before), list)?;
     Ok((sizes, note))
 }
 
@@ -166,8 +164,8 @@ pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
     })
 }
 
-/// One list each for reads, writes and trims; the last stands for those that are left out. An empty one keeps what was
-/// `before`, where there may be one.
+/// One list each for reads, writes and trims; the last stands for those that are left out. An empty one, and one whose
+/// first part is empty, keeps what was `before`, where there may be one.
 fn lists<T: Clone>(
     text: &str,
     before: Option<ByKind<T>>,
@@ -178,7 +176,7 @@ fn lists<T: Clone>(
         return Err(format!("\"{text}\" has more than three lists: reads, writes, trims").into());
     }
     let mut at = |kind: usize, before: Option<T>| match (texts[kind.min(texts.len() - 1)], before) {
-        ("", Some(before)) => Ok(before),
+        (text, Some(before)) if text.is_empty() || text.starts_with(':') => Ok(before),
         (text, _) => list(text),
     };
     let [read, write, trim] = match before {

@@ -34,7 +34,7 @@ pub struct Worker {
     pub stats: usize,
     pub group: u32,
     /// Of the target: what the job works on, when it goes through the page cache that is to hold nothing of it.
-    pub invalidate: Option<(u64, u64)>,
+    invalidate: Option<(u64, u64)>,
     /// How many of those ahead come before one that begins anew, so that the page cache is to hold nothing again.
     anew: Option<usize>,
     /// From the beginning of the run.
