@@ -45,7 +45,6 @@ class Problem:
     """Centre and standard deviation on the parameter's scale, where they differ from `PARAMETERS`."""
     chance: Floats | None = None
     """Variance of each logarithm of the data by what nobody can know; see `compare`."""
-    runs: int = 0
 
     def unpack(self, x: Floats) -> dict[str, float]:
         """Values of a point of the search."""
@@ -77,7 +76,6 @@ class Problem:
                 found.append(list(play(drive, trial, self.model.scale)))
             except PslcError:
                 return None
-            self.runs += 1
         return found
 
     def residuals(self, x: Floats) -> Floats:
@@ -559,18 +557,30 @@ def with_intervals(
     valley = _Valley(found, slopes, least_left)
     data, left = valley.here[: len(slopes)], valley.left
     covariance = _widened(valley, each)
-    low, high = problem.bounds
     most = np.array([problem.expected(name)[1] for name in problem.free])
     others = []
     for build, residuals in builds:
-        step = -covariance @ (slopes.T @ (residuals - data)) / left
-        others.append((build, np.clip(found.x + np.clip(step, -most, most), low, high)))
+        step = np.clip(-valley.covariance @ (slopes.T @ (residuals - data)) / left, -most, most)
+        others.append((build, _as_far_as_better(replace(problem, model=problem.model.like(build)), found.x, step)))
     if others:
         steps = np.array([x - found.x for _, x in others])
         covariance = covariance + steps.T @ steps / len(steps)
     own = np.array([PARAMETERS[name].own for name in problem.free])
     covariance = WIDER**2 * covariance + np.diag(own**2)
     return replace(found, covariance=covariance, others=others)
+
+
+def _as_far_as_better(problem: Problem, x: Floats, step: Floats) -> Floats:
+    """The point that derivatives of another drive point to, or half or a quarter of the way, the first that explains
+    the data better; `x` where none does."""
+    low, high = problem.bounds
+    here = problem.residuals(x)
+    for part in (1.0, 0.5, 0.25):
+        moved: Floats = np.clip(x + part * step, low, high)
+        there = problem.residuals(moved)
+        if there @ there < here @ here:
+            return moved
+    return x
 
 
 WIDER: Final = 1.5
