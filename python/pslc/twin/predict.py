@@ -14,7 +14,7 @@ from pslc.jobs import MOVED
 from pslc.targets.cost import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target
-from pslc.twin.data import scaled_step
+from pslc.twin.data import Floats, scaled_step
 from pslc.twin.fit import Fitted, cache_share
 from pslc.twin.model import MIB, PARAMETERS, Build, Model
 
@@ -108,31 +108,38 @@ def samples(fitted: Fitted, count: int = SAMPLES, seed: int = 0) -> list[tuple[M
     problem = best.problem
     own = replace(problem.model, host_request_ns=0)
     found = [(replace(one.problem.model, host_request_ns=0), fitted.build, one.values) for one in fitted.named]
-    rng = np.random.default_rng(seed)
-    for build, x in best.others:
-        found.append((own.like(build), build, _unknown(fitted, problem.unpack(x), rng)))
+    free = {*problem.free, *(best.single.problem.free if best.single else ())}
+    unknown = [name for name in UNKNOWN if name not in free]
+    drawn = _drawn((len(best.others) + count, len(unknown)), seed)
+    middles = list(best.others)
     if best.covariance is not None:
         low, high = problem.bounds
         builds = list(best.others) or [(fitted.build, best.x)]
-        for at in range(count):
+        axes = np.linalg.cholesky(best.covariance + 1e-12 * np.eye(len(best.x)))
+        for at, way in enumerate(_drawn((count, len(best.x)), seed + 1)):
             build, middle = builds[at % len(builds)]
-            x = np.clip(rng.multivariate_normal(middle, best.covariance), low, high)
-            found.append((own.like(build), build, _unknown(fitted, problem.unpack(x), rng)))
+            middles.append((build, np.clip(middle + axes @ way, low, high)))
+    for (build, x), off in zip(middles, drawn, strict=False):
+        values = problem.unpack(x)
+        for name, away in zip(unknown, off, strict=True):
+            one, (centre, spread) = PARAMETERS[name], problem.expected(name)
+            values[name] = float(np.clip(np.exp(centre + spread * away), one.low, one.high))
+        if "buffer" in unknown:
+            values["buffer"] = max(values["buffer"], fitted.build.full_buffer)
+        found.append((own.like(build), build, values))
     return found
 
 
-def _unknown(fitted: Fitted, values: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """What was not free is as unknown as it was before."""
-    best = fitted.best
-    free = {*best.problem.free, *(best.single.problem.free if best.single else ())}
-    for name in ("spare", "command", "buffer", "slc_read", "native_read", "erase"):
-        if name not in free:
-            centre, spread = best.problem.expected(name)
-            one = PARAMETERS[name]
-            values[name] = float(np.clip(np.exp(rng.normal(centre, spread)), one.low, one.high))
-            if name == "buffer":
-                values[name] = max(values[name], fitted.build.full_buffer)
-    return values
+UNKNOWN: Final = ("spare", "command", "buffer", "slc_read", "native_read", "erase")
+"""Values that are as unknown as they were before where they were not free."""
+
+
+def _drawn(shape: tuple[int, int], seed: int) -> Floats:
+    """Standard normal, and scattered by just that in each column: of few draws some would be narrow by chance, and as
+    the draws are the same in each fit, in all of them."""
+    drawn: Floats = np.random.default_rng(seed).normal(size=shape)
+    drawn /= np.sqrt(np.mean(drawn**2, axis=0, keepdims=True)) if shape[0] else 1.0
+    return drawn
 
 
 def predictions(fitted: Fitted) -> list[Prediction]:
