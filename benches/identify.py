@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import pslc
-from pslc.twin import data, search, told
+from pslc.twin import data, intervals, search, told
 from pslc.twin.fit import SCALES, SINGLE, WHOLE
 from pslc.twin.model import PARAMETERS, Firmware, Model, build_for, of_firmware
 
@@ -59,7 +59,7 @@ def left(firmware: Firmware, suite: str, folder: Path) -> tuple[dict[str, float]
     made, values = problem(firmware, suite, folder)
     # The simulated drive is free of noise; real data, and what the model leaves out, are not.
     found = search.Solution(made, made.pack(values), 0.0)
-    found = search.with_intervals(found, search.told(found), least_left=1.0)
+    found = intervals.with_intervals(found, intervals.told(found), least_left=1.0)
     assert found.covariance is not None
     deviations = np.sqrt(np.diag(found.covariance))
     shares = {name: float(deviations[i]) / made.expected(name)[1] for i, name in enumerate(made.free)}
@@ -125,7 +125,7 @@ def bootstrap() -> str:
     for _ in range(REFITS):
         one = search.refine(search.Solution(drawn(), truth, 0.0), 4)
         found.append(one.x)
-        covariance = search.with_intervals(one, search.told(one)).covariance
+        covariance = intervals.with_intervals(one, intervals.told(one)).covariance
         assert covariance is not None
         spread.append(np.sqrt(np.diag(covariance)))
     told, real = np.median(spread, axis=0), np.std(found, axis=0, ddof=1)

@@ -17,7 +17,7 @@ from pslc.errors import PslcError
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
-from pslc.twin import answer, data, fit, known, laws, model, profile, published, search
+from pslc.twin import answer, data, fit, intervals, known, laws, model, profile, published, residuals, search
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 
@@ -69,8 +69,8 @@ def test_what_a_drive_did_is_explained_by_its_own_values_scaled_or_not(seed: int
     for name in ("overwrite", "second-pass", "random-steady"):
         trial = data.of_recording(pslc.run(name, on=f"sim:{path}", scope=Scope(quick=True)))
         for one, most in ((hidden, 0.05), (hidden.scaled(8 << 30), 0.14)):
-            residuals = search.Problem(one, [trial], [], values).residuals(np.zeros(0))
-            assert search.loss_of(residuals, [trial], 0) ** 0.5 < most, name
+            off = search.Problem(one, [trial], [], values).residuals(np.zeros(0))
+            assert residuals.loss_of(off, [trial], 0) ** 0.5 < most, name
 
 
 def test_a_scaled_trim_leaves_nothing_out() -> None:
@@ -185,7 +185,7 @@ def test_repeats_of_a_job_are_compared_by_their_mean() -> None:
     seen = [look(speed) for speed in (50.0, 200.0, 50.0, 200.0)]
     made = [look(speed) for speed in (200.0, 50.0, 200.0, 50.0)]
     trial = data.Trial("recovery", [""], 0, [seen], [[1] * 4])
-    assert search.compare([trial], [[made]]) == pytest.approx(0.0)
+    assert residuals.compare([trial], [[made]]) == pytest.approx(0.0)
 
 
 def test_what_chance_decides_weighs_less() -> None:
@@ -193,13 +193,13 @@ def test_what_chance_decides_weighs_less() -> None:
         return data.Look("fill", {4: np.log(np.array([100.0, 100.0, speed, 100.0]))}, {})
 
     trial = data.Trial("fill", [""], 0, [[look(100.0)]], [[4]])
-    plain = search.compare([trial], [[[look(50.0)]]])
+    plain = residuals.compare([trial], [[[look(50.0)]]])
     chance = np.array([0.0, 0.0, np.log(2.0) ** 2, 0.0])
-    less = search.compare([trial], [[[look(50.0)]]], chance)
+    less = residuals.compare([trial], [[[look(50.0)]]], chance)
     assert (less**2).sum() < 0.01 * (plain**2).sum()
     # The others count for more instead.
     other = [[[data.Look("fill", {4: np.log(np.array([90.0, 100.0, 100.0, 100.0]))}, {})]]]
-    assert (search.compare([trial], other, chance) ** 2).sum() > (search.compare([trial], other) ** 2).sum()
+    assert (residuals.compare([trial], other, chance) ** 2).sum() > (residuals.compare([trial], other) ** 2).sum()
 
 
 @pytest.mark.long
@@ -241,7 +241,7 @@ def test_two_values_of_which_only_the_sum_is_told_are_both_unknown() -> None:
     trial = replace(trial, looks=list(data.play(opened, trial, 1.0)))
     problem = search.Problem(drive, [trial], ["dynamic", "spare"], values)
     found = search.Solution(problem, problem.pack(values), 0.0)
-    covariance = search.with_intervals(found, search.told(found)).covariance
+    covariance = intervals.with_intervals(found, intervals.told(found)).covariance
     assert covariance is not None
     deviation = np.sqrt(np.diag(covariance))
     assert (deviation > 0.15).all()

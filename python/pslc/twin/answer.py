@@ -10,9 +10,9 @@ import numpy as np
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
-from pslc.twin import predict, profile
+from pslc.twin import predict, profile, singles
 from pslc.twin.data import Look, Trial
-from pslc.twin.fit import SCALES, WHOLE, Fitted
+from pslc.twin.fit import SCALES, Fitted
 from pslc.twin.predict import Prediction, Telling
 from pslc.twin.profile import Estimate
 from pslc.twin.search import Solution
@@ -209,7 +209,7 @@ def answer(fitted: Fitted, name: str, *, predicted: bool = True) -> Answer:
     """Everything that follows from a fit."""
     looks = _looks(fitted)
     notes = [f"{trial.suite} was not used: a fit does not know what it tells" for trial in fitted.trials
-             if trial.suite not in SCALES | WHOLE]  # fmt: skip
+             if trial.suite not in SCALES | singles.SUITES]  # fmt: skip
     return Answer(
         name, fitted, profile.text(fitted, name), profile.estimates(fitted),
         predict.predictions(fitted) if predicted else [], predict.telling(fitted) if predicted else [], looks,

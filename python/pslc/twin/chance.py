@@ -16,7 +16,8 @@ import numpy as np
 
 from pslc.twin.data import Floats
 from pslc.twin.model import Build
-from pslc.twin.search import Problem, compare, differences
+from pslc.twin.residuals import compare, differences
+from pslc.twin.search import Problem
 
 ASSUMED: Final = ((1.0, 0.6), (1.0, 1.6), (0.5, 1.2), (2.0, 0.85), (4.0, 1.4))
 """Times as many dies and superblocks that a drive may have whose parts nobody told."""

@@ -14,22 +14,17 @@ import numpy as np
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.processes import end_with_parent
 from pslc.recording import Recording
-from pslc.twin import chance, laws, search, told
-from pslc.twin.data import Floats, Look, Trial, first_curve, part_of
+from pslc.twin import chance, intervals, laws, search, singles, told
+from pslc.twin.data import Floats, Trial, first_curve, part_of
 from pslc.twin.laws import Steps
 from pslc.twin.model import KEEPS, LEAST_BYTES, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
+from pslc.twin.residuals import LUCK, TURNS_BINS, differences, has_turns
 from pslc.twin.search import Problem, Solution
 
 SCALES: Final = frozenset(
     {"fill", "recovery", "second-pass", "fill-levels", "overwrite", "sustained", "random-steady", "hdtune"}
 )
 """Suites of large writes, or of random ones for a time: a scaled drive does the same in them."""
-WHOLE: Final = frozenset({"burst", "qd-sweep", "range-sweep"})
-"""Suites of single requests, which only the whole drive answers."""
-CHOSEN: Final = frozenset({"ceiling", "watermark", "batch"})
-"""Free only where a first write asks for them, see `_more`."""
-SINGLE: Final = frozenset({"buffer", "command", "slc_read", "native_read"})
-"""Values that single requests tell, and large writes do not."""
 MOST_CACHE: Final = 1.3
 """Times the capacity over the bits a cell, that a cache cannot hold."""
 TWICE: Final = 2.0
@@ -37,8 +32,6 @@ TWICE: Final = 2.0
 VALLEY: Final = 2.5
 STARTS: Final = 3
 """From which a firmware is searched: the laws are wrong by a few per cent, and a fit can stay in a wrong valley."""
-LUCK: Final = 0.012**2
-"""A loss below which all fits are as good: errors of the scaled drive."""
 GOES_ON: Final = 12.0
 """Times the least loss on the first write, up to which a firmware is tried on all data."""
 FINAL: Final = 12.0
@@ -192,11 +185,11 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     first = sorted(large, key=lambda trial: trial.suite != "fill")[:1]
     sweeps = [trial for trial in trials if trial.suite == "qd-sweep"]
     # How fast what several dies answer comes depends on channels, where nobody told them.
-    queued = sweeps if known.build else [_at_random(trial) for trial in sweeps]
-    single = [*queued, *(trial for trial in trials if trial.suite in WHOLE - {"qd-sweep"})]
+    queued = sweeps if known.build else [singles.at_random(trial) for trial in sweeps]
+    single = [*queued, *(trial for trial in trials if trial.suite in singles.SUITES - {"qd-sweep"})]
     look = first[0].looks[0][0]
     finest = max(look.curves, default=1) if look else 1
-    seen = replace(seen, turns=bool(look and finest >= search.TURNS_BINS and search.has_turns(look.curves[finest])))
+    seen = replace(seen, turns=bool(look and finest >= TURNS_BINS and has_turns(look.curves[finest])))
     found = firmwares(seen, bits)
     groups: dict[tuple[str, str], list[Firmware]] = {}
     for firmware in found:
@@ -211,14 +204,14 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
         others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
         if queued:
-            builds = [build] if known.build else [build, *_dies(build, speeds)]
-            answers = pool.map(_answering, [(begun[0], queued, one) for one in builds])
-            answered = _by_reads(answers)
+            builds = [build] if known.build else [build, *singles.other_dies(build, speeds)]
+            answers = pool.map(singles.answering, [(begun[0], queued, one) for one in builds])
+            answered = singles.by_reads(answers)
             if answered is not answers[0]:
                 others = chance.others(answered.problem.model.build, chance.TOLD)
             if known.build is None:
-                build = _with_bus(answered, sweeps[0])
-            going = pool.map(_built, [(one, build, answered) for one in going])
+                build = singles.with_bus(answered, sweeps[0])
+            going = pool.map(singles.in_build, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         # Random writes on a full drive take as long to simulate as all else, and tell little that nothing else does.
@@ -242,8 +235,8 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         if single:
             if tell:
                 tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
-            chosen = _single(chosen, single, build)
-            going = [chosen, *(_with(one, chosen) for one in going[1:])]
+            chosen = singles.solve(chosen, single, build)
+            going = [chosen, *(singles.joined(one, chosen) for one in going[1:])]
         chosen = _interval(chosen, others, pool)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
 
@@ -284,17 +277,6 @@ def _priors(known: Known, seen: Steps, build: Build) -> dict[str, tuple[float, f
     return found
 
 
-def _free(firmware: Firmware, trials: Sequence[Trial]) -> list[str]:
-    wanted = set().union(*(told.free(trial.suite) for trial in trials)) - CHOSEN
-    free = [name for name in of_firmware(firmware) if name in wanted]
-    if firmware.mode == "static-slc":
-        free = [name for name in free if name not in ("dynamic", "least")]
-    if firmware.when_full == "fold":
-        # Only the overhead over the native rate is told by a fill.
-        free = [name for name in free if name != "overhead" or any(t.suite != "fill" for t in trials)]
-    return free
-
-
 def _defaults(known: Known, firmware: Firmware) -> dict[str, float]:
     # A cache that keeps its size while it is the only way in would show two speeds: such drives shrink it.
     least = 0.0 if firmware.when_full == "fold" else 1.0
@@ -312,7 +294,7 @@ def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> lis
         problem = Problem(
             model,
             first,
-            [*_free(firmware, first), *_more(firmware, seen, known)],
+            [*told.free_in(firmware, first), *_more(firmware, seen, known)],
             _defaults(known, firmware) | {name: float(np.exp(priors[name][0])) for name in ("erase", "buffer")},
             priors,
         )
@@ -376,9 +358,9 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     found, trials, known = task
     old = found.problem
     seen = {trial.suite for trial in old.trials}
-    settled = _settled(found) if len(seen) == 1 else set(_free(old.model.firmware, old.trials)) - set(old.free)
+    settled = _settled(found) if len(seen) == 1 else set(told.free_in(old.model.firmware, old.trials)) - set(old.free)
     more = [name for name in old.free if name in ("ceiling", "watermark", "batch")]
-    free = [name for name in [*_free(old.model.firmware, trials), *more] if name not in settled]
+    free = [name for name in [*told.free_in(old.model.firmware, trials), *more] if name not in settled]
     start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}])[0]
     for trial in trials:
         if trial.recording is not None and trial.suite not in seen:
@@ -391,7 +373,7 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
 
 def _settled(found: Solution) -> set[str]:
     """Values that the first write alone told, which are not searched for again."""
-    covariance = search.with_intervals(found, search.told(found)).covariance
+    covariance = intervals.with_intervals(found, intervals.told(found)).covariance
     assert covariance is not None
     deviation = np.sqrt(np.diag(covariance))
     return {name for name, off in zip(found.problem.free, deviation, strict=True) if off < SETTLED}
@@ -470,7 +452,7 @@ def _chance(found: Solution, others: Sequence[Build]) -> Floats:
     """Variance of the data by how the drive is built."""
     here = found.problem.looks(found.values)
     assert here is not None, "it was simulated before"
-    return chance.Builds(found.problem, found.x, others).variance(search.differences(found.problem.trials, here))
+    return chance.Builds(found.problem, found.x, others).variance(differences(found.problem.trials, here))
 
 
 def _seen_with(task: tuple[Solution, Floats]) -> Solution:
@@ -483,13 +465,13 @@ def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution
     """The best with its covariance, all values being free at once."""
     problem = found.problem
     free = [name for name in of_firmware(problem.model.firmware)
-            if name in {*problem.free, *_free(problem.model.firmware, problem.trials)}]  # fmt: skip
+            if name in {*problem.free, *told.free_in(problem.model.firmware, problem.trials)}]  # fmt: skip
     problem = replace(problem, free=free, values=found.values)
     found = replace(found, problem=problem, x=problem.pack(found.values))
-    slopes = search.told(found, pool.map)
-    found = search.drawn_back(found, slopes)
+    slopes = intervals.told(found, pool.map)
+    found = intervals.drawn_back(found, slopes)
     builds = chance.Builds(problem, found.x, others).residuals()
-    return search.with_intervals(found, slopes, builds, each=pool.map)
+    return intervals.with_intervals(found, slopes, builds, each=pool.map)
 
 
 def _suggested(recording: Recording, values: dict[str, float], known: Known) -> dict[str, list[float]]:
@@ -538,111 +520,6 @@ def _hybrid(found: Solution, pool: _Pool) -> Solution | None:
     free = [name for name in of_firmware(model.firmware) if name in {*old.free, "static"} and name != "least"]
     problem = replace(old, model=model, free=free, values=values | parts | {"least": 0.0})
     return search.refine(search.best_starts(problem, [problem.values])[0], 3, pool.map)
-
-
-def _dies(assumed: Build, speeds: tuple[float, float]) -> list[Build]:
-    """The usual drives of fewer and of more dies; `speeds` in cache and native mode."""
-    found = []
-    for times in DIES_APART:
-        dies = round(assumed.dies * times)
-        if 1 <= dies <= MOST_DIES:
-            build = build_for(assumed.capacity_bytes, assumed.link, assumed.bits_per_cell, *speeds, dies)
-            found.append(build.told("nand.dies", "fitted to qd-sweep: so many overlap in a queue"))
-    return found
-
-
-MOST_DIES: Final = 512
-DIES_APART: Final = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
-"""Times as many as assumed."""
-TELLS_DIES: Final = 1.5
-"""Times the best loss that the one of another number of dies is before reads are said to tell how many there are."""
-
-
-def _answering(task: tuple[Solution, list[Trial], Build]) -> Solution:
-    """A drive of that build whose commands and reads take what single requests and those in a queue tell."""
-    found, trials, build = task
-    old = found.problem
-    values = found.values | {"buffer": max(found.values["buffer"], build.full_buffer)}
-    model = replace(old.model, build=build, scale=1.0)
-    problem = Problem(model, trials, _of_single(model.firmware, trials), values, old.prior)
-    return search.refine(search.best_starts(problem, [{}])[0], 4)
-
-
-def _at_random(trial: Trial) -> Trial:
-    """Only its random requests: how fast others are depends on the bus, too."""
-    looks = [[look if look and look.alike[1].startswith("rand") else None for look in step] for step in trial.looks]
-    return replace(trial, looks=looks)
-
-
-def _with_bus(found: Solution, trial: Trial) -> Build:
-    """The build with the bus that lets through what was read in sequence, where that is not the link."""
-    build, values = found.problem.model.build, found.values
-    least = 1.05 * values.get("slc_rate", 0.0) / build.channels / 1e6
-    for _ in range(BUS_STEPS):
-        looks = Problem(replace(found.problem.model, build=build), [trial], [], values).looks(values)
-        speeds = [_fastest_read(one) for one in (trial.looks, looks[0] if looks else [])]
-        if speeds[0] is None or speeds[1] is None or abs(speeds[0] - speeds[1]) < BUS_NEAR:
-            break
-        bus = float(np.clip(build.bus_mts * np.exp(speeds[0] - speeds[1]), max(least, LEAST_BUS), MOST_BUS))
-        build = replace(build, bus_mts=round(bus)).told("nand.bus", "fitted to qd-sweep: what it reads in sequence")
-    return build
-
-
-BUS_STEPS: Final = 3
-BUS_NEAR: Final = 0.03
-LEAST_BUS: Final = 40.0
-MOST_BUS: Final = 4800.0
-"""Megatransfers a second."""
-
-
-def _fastest_read(looks: Sequence[Sequence[Look | None]]) -> float | None:
-    """Logarithm of bytes a second."""
-    speeds = [float(look.curves[1][0]) for step in looks for look in step
-              if look and look.alike[1] == "read" and look.curves]  # fmt: skip
-    return max(speeds, default=None)
-
-
-def _by_reads(answers: list[Solution]) -> Solution:
-    """The one whose dies answer requests in a queue as measured, and otherwise the first, of as many as assumed: one
-    request tells how long a die takes for it, many how many dies are at it."""
-    best = min(answers, key=lambda one: one.loss)
-    return best if answers[0].loss > TELLS_DIES * max(best.loss, LUCK) else answers[0]
-
-
-def _built(task: tuple[Solution, Build, Solution]) -> Solution:
-    """The same values in a drive of a build whose commands and reads take what another tells."""
-    found, build, other = task
-    told = {name: other.values[name] for name in other.problem.free}
-    model = found.problem.model.like(build)
-    problem = replace(found.problem, model=model, values=found.problem.values | told)
-    return search.best_starts(problem, [{name: found.values[name] for name in problem.free}])[0]
-
-
-def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:
-    """Values that single requests tell."""
-    free = [name for name in _free(firmware, trials) if name in SINGLE]
-    # Of what is read a part may be in native cells, or all of it.
-    return [*free, "native_read"] if "slc_read" in free and "native_read" not in free else free
-
-
-def _single(found: Solution, trials: list[Trial], whole: Build) -> Solution:
-    """What single requests tell, on the whole drive; the rest stays."""
-    old = found.problem
-    model = replace(old.model, build=whole, scale=1.0)
-    free = _of_single(model.firmware, trials)
-    if not free:
-        return found
-    problem = Problem(model, trials, free, found.values, old.prior)
-    best = search.refine(search.best_starts(problem, [found.values])[0], 4)
-    covariance = search.with_intervals(best, search.told(best)).covariance
-    return _with(found, search.Solution(problem, best.x, best.loss, covariance))
-
-
-def _with(found: Solution, single: Solution) -> Solution:
-    """The values of one with those of single requests of another."""
-    extra = {name: single.values[name] for name in single.problem.free if name in SINGLE}
-    problem = replace(found.problem, values=found.problem.values | extra)
-    return replace(found, problem=problem, single=single.single or single)
 
 
 def cache_share(found: Solution) -> float:

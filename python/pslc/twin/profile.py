@@ -9,9 +9,10 @@ import numpy as np
 
 from pslc import words
 from pslc.twin import told
-from pslc.twin.fit import SINGLE, Fitted, cache_share
+from pslc.twin.fit import Fitted, cache_share
 from pslc.twin.model import PARAMETERS, Model, Parameter, of_firmware
 from pslc.twin.search import Solution
+from pslc.twin.singles import SINGLE
 
 Z90: Final = 1.645
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Final
+
+from pslc.twin.data import Trial
+from pslc.twin.model import Firmware, of_firmware
 
 LEFT: Final[dict[str, dict[str, float]]] = tomllib.loads(
     files("pslc.twin").joinpath("told.toml").read_text(encoding="utf-8")
@@ -17,10 +21,25 @@ MORE: Final = 0.7
 FREE: Final = 0.95
 """Up to which a value is free where the suite is given: two suites may tell together what neither does alone."""
 
+CHOSEN: Final = frozenset({"ceiling", "watermark", "batch"})
+"""Free only where a first write asks for them, see `fit`."""
+
 
 def free(suite: str) -> set[str]:
     """Values that a fit to this suite looks for."""
     return {name for name, left in LEFT[suite].items() if left < FREE}
+
+
+def free_in(firmware: Firmware, trials: Sequence[Trial]) -> list[str]:
+    """Values of a firmware that a fit to these trials looks for."""
+    wanted = set[str]().union(*(free(trial.suite) for trial in trials)) - CHOSEN
+    found = [name for name in of_firmware(firmware) if name in wanted]
+    if firmware.mode == "static-slc":
+        found = [name for name in found if name not in ("dynamic", "least")]
+    if firmware.when_full == "fold" and all(trial.suite == "fill" for trial in trials):
+        # Only the overhead over the native rate is told by a fill.
+        found = [name for name in found if name != "overhead"]
+    return found
 
 
 def adds(suite: str, name: str) -> bool:
