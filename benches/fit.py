@@ -171,7 +171,7 @@ def one(seed: int) -> Result:
     begun, cpu = time.monotonic(), time.process_time()
     trials = [trial for run in runs for trial in data.trials_of(run)]
     # Where there is no cache `recovery` ends at once.
-    trials = [trial for trial in trials if trial.suite != "recovery" or trial.recording.findings.get("cache_bytes")]
+    trials = [trial for trial in trials if trial.suite != "recovery" or trial.findings.get("cache_bytes")]
     bits = model.firmware.bits_per_cell
     facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
     if third(seed) == 1:

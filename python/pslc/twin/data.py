@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -68,7 +68,7 @@ class Trial:
     Attributes:
         suite: whose steps they are; `fill` for a curve of other programs.
         steps: job files, one after the other on a drive that was empty.
-        curve: the write curve where there is no recording.
+        curve: time against bytes of its first large sequential write.
         look: at each job of each step, in order; None where it tells nothing.
         rate_s: seconds of a sample, where the curve was sampled by time.
     """
@@ -79,7 +79,7 @@ class Trial:
     looks: Sequence[Sequence[Look | None]]
     depth: Sequence[Sequence[int]]
     options: Sequence[tuple[str, str]] = ()
-    recording: Recording | None = None
+    findings: Mapping[str, Any] = field(default_factory=dict)
     curve: Curve | None = None
     written_bytes: float = 0.0
     seconds: float = 0.0
@@ -197,7 +197,8 @@ def of_recording(recording: Recording) -> Trial:
         recording.suite, [part.job_file for part in parts], recording.seed, found,
         [[max(look.curves, default=0) if look else 0 for look in step] for step in found],
         options=tuple((str(name), str(value)) for name, value in recording.overrides),
-        recording=recording, written_bytes=float(recording.written_bytes), seconds=seconds,
+        findings=recording.findings, curve=first_curve(recording), written_bytes=float(recording.written_bytes),
+        seconds=seconds,
     )  # fmt: skip
 
 
@@ -245,7 +246,7 @@ def part_of(trial: Trial, share: float) -> Trial:
         head=None,
         seconds=float(slow.sum() / (1 / np.exp(look.curves[finest])).sum()) * look.seconds,
     )
-    return replace(trial, steps=[text], looks=[[part]], depth=[[max(curves)]], recording=None, curve=None)
+    return replace(trial, steps=[text], looks=[[part]], depth=[[max(curves)]], findings={}, curve=None)
 
 
 def first_curve(recording: Recording) -> Curve | None:

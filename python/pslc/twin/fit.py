@@ -13,9 +13,8 @@ import numpy as np
 
 from pslc.analysis import Curve, cache_end, find_phases
 from pslc.processes import end_with_parent
-from pslc.recording import Recording
 from pslc.twin import chance, intervals, laws, search, singles, told
-from pslc.twin.data import Floats, Trial, first_curve, part_of
+from pslc.twin.data import Floats, Trial, part_of
 from pslc.twin.laws import Steps
 from pslc.twin.model import KEEPS, LEAST_BYTES, PARAMETERS, Build, Firmware, Model, build_for, of_firmware
 from pslc.twin.residuals import LUCK, TURNS_BINS, differences, has_turns
@@ -113,9 +112,8 @@ class Fitted:
 def first_write(trials: Sequence[Trial]) -> Curve | None:
     """Time against bytes of the first sequential write over the empty drive."""
     for trial in sorted(trials, key=lambda trial: (trial.suite != "fill", trial.suite not in SCALES)):
-        found = trial.curve or (first_curve(trial.recording) if trial.recording else None)
-        if found is not None:
-            return found
+        if trial.curve is not None:
+            return trial.curve
     return None
 
 
@@ -165,6 +163,8 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     curve = first_write(trials)
     if curve is None:
         raise ValueError("no write to begin with")
+    # It is long, and of no use to the processes that search.
+    trials = [replace(trial, curve=None) for trial in trials]
     phases = find_phases(curve)
     end = cache_end(curve, phases, capacity_bytes=known.capacity_bytes)
     through = 1 / (1 / known.link_bytes_per_s + known.host_request_ns * 1e-9 / 2**20)
@@ -363,9 +363,9 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     free = [name for name in [*told.free_in(old.model.firmware, trials), *more] if name not in settled]
     start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}])[0]
     for trial in trials:
-        if trial.recording is not None and trial.suite not in seen:
+        if trial.suite not in seen:
             # One after the other: all of them with all others would be many.
-            for name, some in _suggested(trial.recording, found.values, known).items():
+            for name, some in _suggested(trial, found.values, known).items():
                 tried = [start.values, *(start.values | {name: value} for value in some)]
                 start = search.best_starts(start.problem, tried)[0]
     return start
@@ -474,14 +474,14 @@ def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution
     return intervals.with_intervals(found, slopes, builds, each=pool.map)
 
 
-def _suggested(recording: Recording, values: dict[str, float], known: Known) -> dict[str, list[float]]:
+def _suggested(trial: Trial, values: dict[str, float], known: Known) -> dict[str, list[float]]:
     """What the findings of a suite say of values, each a few that it may be: rate, residue and threshold of `recovery`,
     how the cache shrinks to the half-full drive there, and to the full one of `second-pass`."""
-    found = recording.findings
-    if recording.suite == "second-pass":
+    found = trial.findings
+    if trial.suite == "second-pass":
         share = found.get("cache_share")
         return {"least": [min(share, 0.97)]} if share else {}
-    if recording.suite != "recovery":
+    if trial.suite != "recovery":
         return {}
     size = (values.get("dynamic", 0.0)) * known.capacity_bytes
     starts: dict[str, list[float]] = {}
