@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,62 @@ def test_job_files_come_from_stdin_from_several_files_and_from_includes(command,
     piped = forked.run(["run", "-", "--on", "sim:pm871b-128gb", "--json"], tmp_path, text=text)
     assert json.loads(piped.stdout)["written_bytes"] == 8 << 20
     assert "note: filename is ignored: " in piped.stderr
+
+
+@needs_fio
+@pytest.mark.parametrize("of", ["job", "global"])
+def test_a_section_in_an_included_file_is_refused_as_by_fio(command, tmp_path, of):
+    (tmp_path / "deep.inc").write_text(f"bs=8k\n[{of}]\nbs=16k\n")
+    (tmp_path / "in.inc").write_text("size=64k\ninclude deep.inc\n")
+    (tmp_path / "a.fio").write_text("[a]\nrw=read\ninclude in.inc\nnumjobs=2\n")
+    done = subprocess.run([FIO, "a.fio"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "No new sections in included files" in done.stderr
+    done = command("run", "a.fio", "--on", "sim:pm871b-128gb")
+    assert done.returncode == 2
+    assert f"deep.inc:2: [{of}] begins a section" in done.stderr
+    (tmp_path / "deep.inc").write_text("bs=8k\n")
+    done = command("run", "a.fio", "--on", "sim:pm871b-128gb", "--output-format=fio")
+    assert [job["read"]["total_ios"] for job in json.loads(done.stdout)["jobs"]] == [8, 8]
+
+
+SHAPES = {
+    "no [global]": "[a]\nrw=write\nsize=64k",
+    "other names": "[a]\nfilename=data.bin\nreadwrite=write\nblocksize=8k\nnr_files=1\nfill_fs=0\nsize=64k\nkb_base=1024",
+    "never began": "[global]\nexitall\nexit_what=all\nsize=64k\n[a]\nrw=write\n[b]\nstonewall\nrw=write\n[c]\nnumjobs=2",
+}
+
+
+def ordered(value: Any) -> Any:
+    """Keys in their order, and types."""
+    if isinstance(value, dict):
+        return [(key, ordered(part)) for key, part in value.items()]
+    return [ordered(part) for part in value] if isinstance(value, list) else type(value)
+
+
+@needs_fio
+@pytest.mark.parametrize("style", ["json", "json+"])
+@pytest.mark.parametrize("case", SHAPES)
+def test_json_has_fios_keys_in_fios_order(command, tmp_path, case, style):
+    (tmp_path / "a.fio").write_text(SHAPES[case] + "\n")
+    theirs = [FIO, "a.fio", f"--output-format={style}"]
+    if "filename=" not in SHAPES[case]:
+        theirs.insert(1, "--filename=data.bin")
+    done = subprocess.run(theirs, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ours = command("run", "a.fio", "--on", "sim:pm871b-128gb", f"--output-format={'fio' if style == 'json' else style}")
+    found = [json.loads(text[text.index("{\n") :]) for text in (done.stdout, ours.stdout)]
+    for document in found:
+        # A simulated drive has no disk underneath; fio was told the file by the command line.
+        document["disk_util"] = []
+        if "--filename=data.bin" in theirs:
+            document.get("global options", {}).pop("filename", None)
+        if not document.get("global options", True):
+            del document["global options"]
+        for of in (part for job in document["jobs"] for part in job.values() if isinstance(part, dict)):
+            for latency in (part for part in of.values() if isinstance(part, dict)):
+                latency.pop("bins", None)
+    assert ordered(found[0]) == ordered(found[1])
+    assert [job["jobname"] for job in found[0]["jobs"]] == [job["jobname"] for job in found[1]["jobs"]]
 
 
 @needs_fio

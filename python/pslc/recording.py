@@ -134,7 +134,8 @@ class Recording:
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns` and the
     percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as they were
     at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the end of the
-    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. A run of several
+    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. `unbegun` are jobs
+    that never began, each with its place among all. A run of several
     steps holds them one after the other; `parts` gives them back.
     """
 
@@ -163,6 +164,7 @@ class Recording:
     scope: ScopeDocument = field(default_factory=ScopeDocument)
     steps: list[Step] = field(default_factory=list)
     began_unix_ns: int = 0
+    unbegun: list[tuple[int, Job]] = field(default_factory=list)
 
     @property
     def is_simulated(self) -> bool:
@@ -276,6 +278,7 @@ class Recording:
             "doubts": doubt.documented(self.findings.get("doubts", [])),
             "notes": self.notes,
             "jobs": self.jobs,
+            "unbegun": self.unbegun,
             "before": self.before,
             "totals": self.totals,
             "facts": self.facts,

@@ -82,7 +82,7 @@ class Log(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed. `before` and `totals` are the target's columns at the start and at
+    """What was recorded. `error`: the target failed. `unbegun`: jobs that never began, with their places. `before` and `totals` are the target's columns at the start and at
     the end."""
 
     interrupted: bool
@@ -90,6 +90,7 @@ class Recorded(TypedDict):
     start_ns: int
     drive_time_ns: int
     jobs: list[Job]
+    unbegun: list[tuple[int, Job]]
     series: Series
     logs: list[Log]
     before: dict[str, int]

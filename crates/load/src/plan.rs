@@ -5,7 +5,7 @@ use pslc_ssd::Nanos;
 use crate::job::{ByKind, Job, Mix};
 use crate::record::{Entry, Latency};
 use crate::runner;
-use crate::stream::{remembers, Stream};
+use crate::stream::{remembered, Stream};
 
 /// Bytes by kind, at most; for a job that ends by time alone they are not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,8 +136,8 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
 
 /// Of a request in a log: its entry, in a list that may have doubled just now, and its columns, handed over and written.
 const LOGGED_BYTES: u64 = 2 * size_of::<Entry>() as u64 + 3 * 6 * 8;
-/// Of a write that is to be verified, in a list and in the tree that finds the newest.
-const REMEMBERED_BYTES: u64 = 2 * 16 + 3 * 12;
+/// Of a write that is to be verified, in a list or in the tree that finds the newest.
+const REMEMBERED_BYTES: u64 = 3 * 12;
 
 /// Bytes of memory that the load engine takes for jobs, on a real drive with the data that are under way; twice the
 /// statistics, as they are copied when they are kept or handed over. What is logged request by request is counted where
@@ -167,8 +167,9 @@ pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
         if job.logged && requests.is_finite() {
             add(&mut bytes, (requests * LOGGED_BYTES as f64) as u64);
         }
-        if remembers(job) && requests.is_finite() {
-            add(&mut bytes, (requests * REMEMBERED_BYTES as f64) as u64);
+        let remembered = remembered(job, requests);
+        if remembered.is_finite() {
+            add(&mut bytes, (remembered * REMEMBERED_BYTES as f64) as u64);
         }
         // On a real drive submission and completion are apart as well.
         let parts = if real && !job.one_at_a_time { 3 } else { 1 };

@@ -56,6 +56,37 @@ fn each_pass_is_read_again_behind_it() {
 }
 
 #[test]
+fn a_backlog_is_read_once_it_has_gathered_and_come_back() {
+    let job = jobs("[a]\nverify=md5\nrw=write\nbs=4k\nsize=64k\nverify_backlog=4\nverify_backlog_batch=2")
+        .remove(0);
+    let word = |op: Op| if op == Op::Read { 'r' } else { 'w' };
+    // Each request comes back before the next is made.
+    let mut stream = Stream::new(&job, 0, 0, 1).checked(&job);
+    let mut alone = Vec::new();
+    while let Some(request) = stream.next() {
+        stream.completed(&request);
+        alone.push(request);
+    }
+    let order: String = alone.iter().map(|request| word(request.op)).collect();
+    assert_eq!(order, "wwwwrrwwrrwwrrwwrrwwrrwwrrww");
+    let places = |op: Op| alone.iter().filter(move |of| of.op == op).map(|of| of.offset);
+    assert!(places(Op::Read).eq(places(Op::Write).take(12)));
+    // What a pass leaves is read behind it.
+    assert!(stream.resume());
+    assert!(stream.by_ref().map(|request| request.offset).eq(places(Op::Write).skip(12)));
+    // Nothing is read while it is under way, which the first write is to the end.
+    let mut stream = Stream::new(&job, 0, 0, 1).checked(&job);
+    let first = stream.next().expect("a write");
+    while let Some(request) = stream.next() {
+        assert_eq!(request.op, Op::Write);
+        stream.completed(&request);
+    }
+    stream.completed(&first);
+    assert!(stream.resume());
+    assert_eq!(stream.count(), 16);
+}
+
+#[test]
 fn a_job_of_files_takes_each_once_and_each_in_sequence() {
     let requests = all("rw=randwrite\nbs=64k\nsize=16m\nfiles=1m", 1);
     let offsets: Vec<u64> = requests.iter().map(|request| request.offset).collect();

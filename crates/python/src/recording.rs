@@ -16,15 +16,23 @@ pub fn dict<'py>(
     jobs: &[Job],
     names: &[&str],
 ) -> PyResult<Bound<'py, PyDict>> {
-    // Of a run that was cut off, jobs that never began say nothing: not even that they moved 0 bytes a second.
-    let begun = recording.stats.iter().filter(|stats| stats.start <= recording.end);
-    let each = begun.map(|stats| stats_dict(py, stats, jobs, recording.end));
+    // Jobs that never began, of a run that was cut off or ended by another job, say nothing: not even that they moved 0
+    // bytes a second. They are kept apart, with their places among all, as fio shows them.
+    let (mut each, mut unbegun) = (Vec::new(), Vec::new());
+    for (at, stats) in recording.stats.iter().enumerate() {
+        let job = stats_dict(py, stats, jobs, recording.end)?;
+        match stats.start <= recording.end {
+            true => each.push(job),
+            false => unbegun.push((at, job)),
+        }
+    }
     let out = dict! { py;
         "interrupted" => recording.interrupted,
         "error" => recording.error.as_ref().map(ToString::to_string),
         "start_ns" => recording.start.0,
         "drive_time_ns" => recording.end.saturating_sub(recording.start).0,
-        "jobs" => PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?,
+        "jobs" => PyList::new(py, each)?,
+        "unbegun" => PyList::new(py, unbegun)?,
         "series" => series_dict(py, recording, names)?,
     };
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
@@ -78,7 +86,7 @@ fn stats_dict<'py>(
     if let Some(steady) = &stats.steady {
         out.set_item("steadystate", steady_dict(py, steady)?)?;
     }
-    out.set_item("start_ns", stats.start.0)?;
+    out.set_item("start_ns", stats.start.min(end).0)?;
     out.set_item("elapsed_ns", elapsed)?;
     out.set_item("worked_ns", if stats.worked == Nanos::ZERO { elapsed } else { stats.worked.0 })?;
     for (number, (word, latency)) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds).enumerate() {

@@ -16,6 +16,34 @@ VERSION = "3.33"
 DEFAULT = [f"{percent:.6f}" for percent in (1, 5, *range(10, 91, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
 """The percentiles that fio shows."""
 
+ALIASES = {
+    "blockalign": "ba",
+    "blocksize": "bs",
+    "blocksize_range": "bsrange",
+    "blocksize_unaligned": "bs_unaligned",
+    "disable_bw": "disable_bw_measurement",
+    "fileoffset": "offset",
+    "fill_fs": "fill_device",
+    "io_limit": "io_size",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
+    "iodepth_batch_submit": "iodepth_batch",
+    "iomem": "mem",
+    "mem_align": "iomem_align",
+    "nr_files": "nrfiles",
+    "ratecycle": "rate_cycle",
+    "ratemin": "rate_min",
+    "readwrite": "rw",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
+    "timeout": "runtime",
+    "wait_for_previous": "stonewall",
+}
+"""Other names of options, and fio's own."""
+FIRST = ("cpus_allowed_policy", "kb_base", "lockfile", "unit_base")
+LAST = ("filename", "filename_format")
+"""fio reads these options of a section before, and behind, its others."""
+
 NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
 """Times of no request."""
 
@@ -23,21 +51,25 @@ NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percenti
 def document(recording: Recording, bins: bool = False) -> dict[str, Any]:
     """The JSON document of `fio --output-format=json`; with `bins`, of `json+`."""
     now = time.time()
-    common = recording.jobs[0]["global_options"] if recording.jobs else {}
+    jobs = list(recording.jobs)
+    for at, job in recording.unbegun:
+        jobs.insert(at, job)
+    common = _valued(jobs[0]["global_options"]) if jobs else {}
     return {
         "fio version": f"pslc-{recording.version}",
         "timestamp": int(now),
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        "global options": _valued(common),
-        "jobs": [_job(job, recording, bins) for job in recording.jobs],
+        **({"global options": common} if common else {}),
+        "jobs": [_job(job, recording, bins) for job in jobs if job["options"].get("stats") not in ("0", "false")],
         "disk_util": disk_util(recording),
     }
 
 
 def _valued(options: dict[str, str]) -> dict[str, str]:
-    """fio leaves out those that are given without a value."""
-    return {name: value for name, value in options.items() if value}
+    """Under fio's own names and in its order, without those that are given without a value."""
+    named = {ALIASES.get(name, name): value for name, value in options.items() if value}
+    return dict(sorted(named.items(), key=lambda option: (option[0] in LAST) - (option[0] in FIRST)))
 
 
 def disk_util(recording: Recording) -> list[dict[str, Any]]:
@@ -116,6 +148,9 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
 
 def _latency_target(job: Job) -> dict[str, Any]:
     """The depth that was found; of a job that looked for none, its own."""
+    if job.get("worked_ns") == 0:
+        # It never began.
+        return {}
     # Older recordings have none.
     found = job.get("latency_target", {})
     return {

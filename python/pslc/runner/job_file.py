@@ -128,6 +128,11 @@ def _included(name: str, including: str, depth: int) -> str:
     found = [f"#line 1 {source}"] if including else []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip().split(maxsplit=1)
+        if including and line.lstrip().startswith("["):
+            what = f"{source}:{number}: {line.strip()} begins a section in a file that {including} includes"
+            raise JobError(
+                what, "fio takes no sections from there, either; the options go on those of the section before"
+            )
         if len(words) != 2 or words[0] != "include":
             found.append(line)
             continue

@@ -350,6 +350,7 @@ def of_result(common: Common, result: Result) -> Recording:
         error=result["error"],
         start_ns=result["start_ns"],
         jobs=result["jobs"],
+        unbegun=result["unbegun"],
         before=result["before"],
         totals=result["totals"],
         time=_columns(result["series"]["time"]),

@@ -8,7 +8,7 @@ use super::until::{LatencyTarget, LeastRate, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
-use super::{ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes};
+use super::{ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, VerifyBacklog};
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub struct Draft {
     pub flow: u32,
     pub flow_id: u32,
     pub do_verify: bool,
+    pub verify_backlog: u64,
+    pub verify_batch: u64,
     pub engine: Engine,
     pub engine_name: String,
 }
@@ -114,6 +116,7 @@ impl Draft {
             invalidate: true,
             data: Data::Scrambled,
             verify: false,
+            verify_backlog: None,
             group_reporting: false,
             percentiles: Vec::new(),
             bwavgtime: Nanos::from_millis(500),
@@ -149,6 +152,8 @@ impl Draft {
             flow: 0,
             flow_id: 0,
             do_verify: true,
+            verify_backlog: 0,
+            verify_batch: 0,
             engine: Engine::OneAtATime,
             engine_name: "psync".into(),
         }
@@ -169,6 +174,10 @@ impl Draft {
             return Ok(self.job);
         }
         job.verify &= self.do_verify;
+        job.verify_backlog = (self.verify_backlog > 0).then_some(VerifyBacklog {
+            every: self.verify_backlog,
+            batch: if self.verify_batch > 0 { self.verify_batch } else { self.verify_backlog },
+        });
         // As fio has it: a random map is for the uniform distribution and blocks that are aligned to their size.
         job.norandommap &= !job.lfsr || job.distribution != Distribution::Uniform;
         job.norandommap |= job.distribution != Distribution::Uniform;

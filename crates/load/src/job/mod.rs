@@ -79,6 +79,14 @@ pub enum Data {
     Compressible(u32),
 }
 
+/// How much is read again once how many writes were not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyBacklog {
+    /// At least 1, as is the batch.
+    pub every: u64,
+    pub batch: u64,
+}
+
 /// Which other jobs end with one (`exit_what`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitWhat {
@@ -190,6 +198,8 @@ pub struct Job {
     pub data: Data,
     /// What is written is read again and, on a real drive, compared.
     pub verify: bool,
+    /// Some of it is read again while the job writes.
+    pub verify_backlog: Option<VerifyBacklog>,
     pub group_reporting: bool,
     /// Of latencies, for reports, in percent; none: fio's.
     pub percentiles: Vec<f64>,

@@ -43,7 +43,7 @@ const HOST: &str = "it is about how the host makes requests";
 const HAND: &str = "requests are handed over one by one, as soon as there is room for one";
 const SCHEDULING: &str = "it is about where and how fio's processes run";
 const VERIFY: &str = "what is read again is compared at once, and a difference ends the run";
-const BACKLOG: &str = "all that a pass wrote is read behind it, not some of it in between";
+const MOST_BACKLOG: u64 = 1 << 40;
 const ZONES: &str = "it is for zoned drives";
 const MERGE: &str = "one trace at a time; blktrace's files of all processors are merged anyway";
 const OFF: &[&str] = &["0"];
@@ -295,7 +295,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal", "verify_dump", "verify_async",
         "verify_async_cpus", "verify_state_load", "verify_state_save",
         "experimental_verify", "verifysort", "verifysort_nr"], Ignore(VERIFY)),
-    row(&["verify_backlog", "verify_backlog_batch"], Ignore(BACKLOG)),
+    row(&["verify_backlog"], Obey(|d, v| Ok(d.verify_backlog = count(v, 0, MOST_BACKLOG)?), "")),
+    row(&["verify_backlog_batch"], Obey(|d, v| Ok(d.verify_batch = count(v, 0, MOST_BACKLOG)?), "")),
     row(&["trim_percentage", "trim_backlog", "trim_backlog_batch"], Refuse("rw=trimwrite trims what it writes", OFF)),
     row(&["trim_verify_zero"], Ignore("what was trimmed is not compared")),
 

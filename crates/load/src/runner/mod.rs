@@ -369,6 +369,9 @@ impl Runner {
         let slot = &self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
+        if worker.depends {
+            worker.stream.completed(&slot.request);
+        }
         let counts = now >= worker.counts_from;
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
         if let Some(log) = worker.log {

@@ -29,6 +29,8 @@ pub struct Worker {
     pub name: String,
     pub state: State,
     pub stream: Stream,
+    /// What comes next depends on what has come back.
+    pub depends: bool,
     pub job: usize,
     pub ahead: VecDeque<Request>,
     pub stats: usize,
@@ -100,16 +102,22 @@ const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 impl Worker {
     pub fn new(job: &Job, number: u64, index: u64, seed: u64, stats: usize, first_slot: u32) -> Worker {
         let kinds = |of: &ByKind<Option<u64>>| [of.read, of.write, of.trim];
-        let (rate, rate_iops) = (kinds(&job.rate), kinds(&job.rate_iops));
+        let (mut rate, mut rate_iops) = (kinds(&job.rate), kinds(&job.rate_iops));
+        if !job.reads() {
+            // What is verified is read as fast as it comes.
+            (rate[0], rate_iops[0]) = (None, None);
+        }
         let extent = job.extent(index);
         let (low, high) = job.startdelay;
         let mut draws = Pcg64Mcg::seed_from_u64(seed ^ (number << 32 | index));
         let delay = Nanos(low.0 + ((draws.next_u64() as u128 * (high.0 - low.0 + 1) as u128) >> 64) as u64);
         let mix = job.rw.mix == Mix::ReadWrite;
+        let stream = Stream::new(job, number, index, seed).checked(job);
         Worker {
             name: job.name.clone(),
             state: State::Waiting,
-            stream: Stream::new(job, number, index, seed).checked(job),
+            depends: stream.depends(),
+            stream,
             job: number as usize,
             ahead: VecDeque::with_capacity(AHEAD),
             stats,
@@ -190,8 +198,8 @@ impl Worker {
 
     #[inline]
     pub fn next<T: Target>(&mut self, target: &mut T, now: Nanos) -> Option<Request> {
-        if self.paced && self.choices == [true, true] {
-            // The direction depends on the time, so nothing is made ahead.
+        if self.depends || (self.paced && self.choices == [true, true]) {
+            // The direction depends on the time, or a read on what was written, so nothing is made ahead.
             let due = [self.due_of(0), self.due_of(1)];
             let request = self.stream.next_by(|op| match op {
                 Op::Read if due[0] > now && due[1] < due[0] => Op::Write,

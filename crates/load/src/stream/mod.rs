@@ -19,7 +19,7 @@ use crate::splitmix::splitmix64;
 use checks::Checks;
 use offsets::Offsets;
 
-pub use checks::remembers;
+pub use checks::remembered;
 
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -94,7 +94,8 @@ impl Tally {
 /// When a pass and the stream are over.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Bytes of a pass; a job that makes one request at a time goes on until its region ends.
+    /// Bytes of a pass, with what is read in between; a job that makes one request at a time goes on until its region
+    /// ends.
     pass: u64,
     /// Bytes of one loop, and of all.
     one: u64,
@@ -125,11 +126,14 @@ impl Stream {
         let one = job.io_size.unwrap_or(extent.pass);
         let all = one.saturating_mul(loops);
         let may_exceed = job.rw.random && job.norandommap && job.writes();
-        let pass = match job.one_at_a_time {
+        // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
+        let endless = job.one_at_a_time || (job.time_based && !job.verify);
+        let pass = match endless {
             true => u64::MAX,
             false if may_exceed => extent.pass.max(job.io_size.unwrap_or(0)),
             false => extent.pass,
         };
+        let between = if job.verify && job.verify_backlog.is_some() { extent.pass } else { 0 };
         let trimmed = if job.rw.mix == Mix::TrimWrite { all } else { 0 };
         Stream {
             mix: job.rw.mix,
@@ -146,7 +150,7 @@ impl Stream {
             draws,
             time_based: job.time_based,
             limits: Limits {
-                pass: pass.saturating_add(trimmed),
+                pass: pass.saturating_add(trimmed).saturating_add(between),
                 one,
                 all,
                 requests: job
@@ -174,6 +178,18 @@ impl Stream {
     /// What each pass wrote is read again behind it, where the job verifies: the stream stops for that until `resume`.
     pub fn checked(self, job: &Job) -> Stream {
         Stream { checks: Checks::of(job), ..self }
+    }
+
+    /// What comes next depends on what has come back: nothing can be made ahead.
+    pub fn depends(&self) -> bool {
+        self.checks.as_ref().is_some_and(Checks::has_backlog)
+    }
+
+    /// A request has come back; of a stream that depends on it.
+    pub fn completed(&mut self, request: &Request) {
+        if let Some(checks) = &mut self.checks {
+            checks.completed(request);
+        }
     }
 
     /// Nothing that the stream gave is under way any more. Whether it goes on, with what is verified or with the next
@@ -230,10 +246,8 @@ impl Stream {
 
     #[inline]
     fn goes_on(&self) -> bool {
-        self.time_based
-            || (self.counted() < self.limits.all
-                && !self.has_all_requests()
-                && self.pass.all_bytes() < self.limits.pass)
+        self.pass.all_bytes() < self.limits.pass
+            && (self.time_based || (self.counted() < self.limits.all && !self.has_all_requests()))
     }
 
     /// Whether there is another pass, and its beginning.
@@ -396,6 +410,11 @@ impl Stream {
                 return None;
             }
             if self.goes_on() {
+                if let Some(read) = self.checks.as_mut().and_then(Checks::between) {
+                    self.verified.add(read.op, read.len as u64);
+                    self.pass.add(read.op, read.len as u64);
+                    return Some(read);
+                }
                 if let Some(request) = self.request(&mut choose) {
                     if let Some(checks) = &mut self.checks {
                         checks.note(&request);
