@@ -135,8 +135,8 @@ def test_a_section_in_an_included_file_is_refused_as_by_fio(command, tmp_path, o
 
 SHAPES = {
     "no [global]": "[a]\nrw=write\nsize=64k",
-    "other names": "[a]\nfilename=data.bin\nreadwrite=write\nblocksize=8k\nnr_files=1\nfill_fs=0\nsize=64k\nkb_base=1024",
-    "never began": "[global]\nexitall\nexit_what=all\nsize=64k\n[a]\nrw=write\n[b]\nstonewall\nrw=write\n[c]\nnumjobs=2",
+    "other names": "[a]\nfilename=data.bin\nreadwrite=write\nblocksize=8k\nnr_files=1\nsize=64k\nkb_base=1024",
+    "never began": "[global]\nexitall\nexit_what=all\nsize=64k\n[a]\nrw=write\n[b]\nstonewall\n[c]\nnumjobs=2",
 }
 
 

@@ -134,7 +134,7 @@ class Recording:
     power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns` and the
     percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as they were
     at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the end of the
-    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. `unbegun` are jobs
+    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. `unbegun`: jobs
     that never began, each with its place among all. A run of several
     steps holds them one after the other; `parts` gives them back.
     """

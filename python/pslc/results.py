@@ -82,8 +82,8 @@ class Log(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed. `unbegun`: jobs that never began, with their places. `before` and `totals` are the target's columns at the start and at
-    the end."""
+    """What was recorded. `error`: the target failed. `unbegun`: jobs that never began, with their places. `before` and
+    `totals` are the target's columns at the start and at the end."""
 
     interrupted: bool
     error: str | None
