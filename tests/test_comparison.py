@@ -1,12 +1,15 @@
 """Recordings beside each other: figures, ratios, what is beyond the noise."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import pslc
-from pslc.findings import comparison
+from pslc import suites
+from pslc.findings import comparison, quantities
+from pslc.report.page import LARGEST
 from pslc.targets.region import Scope
 from tests.conftest import fill
 from tests.test_formats import cliff
@@ -23,7 +26,7 @@ def test_recordings_are_compared_figure_by_figure(command, tmp_path):
     assert rows["cache"]["differs"] == [False, False, True]
     assert rows["phase 2"]["differs"] == [False, False, False]
     shown = command("compare", "a", "b", "-o", "page.html")
-    assert "x1.9" in shown.stdout
+    assert re.search(r"\b(1\.9|2\.0)\d+ times \*", shown.stdout)
     assert "* differs from the first by more than the noise" in shown.stdout
     assert "MB/s against GB written" in shown.stdout
     page = (tmp_path / "page.html").read_text()
@@ -131,7 +134,8 @@ def test_what_is_shown_of_many_figures_fits_a_screen_and_says_what_is_left_out(c
     assert max(len(line) for line in lines) <= 100
     assert "out of tolerance" in done.stdout, "what matters most is shown, however far down it is"
     (left,) = (int(line[1:].split()[0]) for line in lines if "more figures" in line)
-    shown = sum(" /s " in line or " us " in line or " ms " in line for line in lines)
+    begin, end = (next(at for at, line in enumerate(lines) if line.startswith(word)) for word in ("figure ", "("))
+    shown = end - begin - 1
     assert left + shown == figures
 
 
@@ -166,11 +170,84 @@ def test_catalogues_are_compared_suite_by_suite(command, tmp_path):
     assert rows["fill: cache"]["ratios"] == pytest.approx([1, 2], rel=0.03)
     assert "burst: buffer_bytes" in rows
     assert "2 suites on Samsung PM871b 128GB" in command("compare", "a", "b").stdout
-    assert "fill: cache" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert page.index('id="summary"') < page.index('<section id="burst"') < page.index('<section id="fill"')
+    assert 'id="fill-speed-bytes"' in page
+    assert "figures of single jobs are left out" in page
     # One suite of a catalogue beside a run of it.
     rows = {row["name"] for row in json.loads(command("compare", "a", "b/burst", "--json").stdout)["figures"]}
     assert "burst: buffer_bytes" in rows
     assert not any(name.startswith("fill") for name in rows)
+
+
+def test_a_page_of_catalogues_says_what_differs_and_folds_away_what_does_not(command, tmp_path):
+    for catalogue, drive in (("a", "sim:pm871b-128gb"), ("b", "sim:su630-480gb")):
+        for suite in ("atto", "cdm", "fill", "qd-sweep"):
+            pslc.run(suite, on=drive, scope=Scope(quick=True)).save(tmp_path / catalogue / suite)
+    done = command("compare", "a", "b", "-o", "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert len(page) <= LARGEST
+    drawn, shown = page.partition("const figures = ")[::2][::-1]
+    shown = shown.partition("<body>")[2].partition("<script>")[0]
+    figures, _ = json.JSONDecoder().raw_decode(drawn)
+    # One for all suites, and one each with the lines of both drives.
+    assert figures[0]["id"] == "overall"
+    assert {figure["id"].split("-")[0] for figure in figures[1:]} == {"atto", "cdm", "fill", "qd"}
+    for figure in figures:
+        assert sum(line["showlegend"] for line in figure["data"]) <= 10
+        if figure["id"] != "overall":
+            names = " ".join(line["name"] for line in figure["data"])
+            assert "Samsung PM871b" in names
+            assert "ADATA SU630" in names
+    headers = re.findall(r"<th\b[^>]*>", shown)
+    assert all('scope="' in header for header in headers)
+    assert shown.count("<table>") == shown.count("<caption")
+    labels = re.findall(r'<th scope="row">([^<]*)', shown)
+    assert "SEQ1M Q8T1, read speed" in labels
+    assert "random read, queue depth 16, IOPS" in labels
+    assert not [label for label in labels if "_" in label], "no key is shown"
+    assert len(labels) < 250, "what single jobs did is left out"
+    assert "the same within the noise</summary>" in shown
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40
+    assert any(line.startswith("fill: ") for line in lines)
+
+
+@pytest.mark.parametrize("suite", suites.catalogue())
+def test_every_finding_with_a_unit_has_a_name_for_people(suite):
+    keys = {key for key in suite_keys(suite) if quantities._ending(key)[1] is not None}
+    for key in keys:
+        assert "_" not in quantities.label(key), key
+
+
+def suite_keys(suite):
+    """The keys that the docstrings of its findings name."""
+    return re.findall(r"`([a-z0-9_]+)`", suites.load(suite).findings.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("cache_bytes", "cache"),
+        ("p99_s", "99 % latency"),
+        ("write_score", "write score"),
+        ("randread_most_iops", "random read highest IOPS"),
+        ("min_bytes_per_s", "lowest speed"),
+    ],
+)
+def test_a_finding_is_called_as_people_call_it(key, said):
+    assert quantities.label(key) == said
+
+
+def test_rows_are_told_apart_by_their_words_and_as_few_numbers_as_it_takes():
+    rows = [
+        {"kind": "randread", "depth": 1, "iops": 5.0, "verdict": "no"},
+        {"kind": "randread", "depth": 4, "iops": 5.0, "verdict": "yes"},
+    ]
+    assert quantities._told_apart(rows) == ["random read, queue depth 1", "random read, queue depth 4"]
+    assert quantities._told_apart([{**row, "test": str(row["depth"])} for row in rows])[0] == "random read, 1"
+    assert quantities._told_apart([{"depth": 1}, {"depth": 1}]) == ["queue depth 1 1", "queue depth 1 2"]
 
 
 def test_what_cannot_be_compared_is_named_without_errno(command, tmp_path):

@@ -49,11 +49,26 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def block(count: int) -> str:
+    """`512 B`, `4 KiB`, `64 MiB`: a size of a request or a span, which is a power of two."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << shift:
+            return f"{count / (1 << shift):.4g} {unit}"
+    return f"{count} B"
+
+
 def speed(bytes_per_s: float) -> str:
     """`6632 MB/s`; `4.10 kB/s` below 0.1 MB/s."""
     if 0 < bytes_per_s < 1e5:
         return f"{_three(bytes_per_s / 1e3)} kB/s"
     return f"{_three(bytes_per_s / 1e6)} MB/s"
+
+
+def times(ratio: float) -> str:
+    """Of a figure to another: `1.24 times`, `1/93`."""
+    if 0 < ratio < 0.1:
+        return f"1/{count(1 / ratio)}"
+    return f"{ratio:.3f} times" if ratio < 9.9995 else f"{count(ratio)} times"
 
 
 def joules(joules: float) -> str:
@@ -76,14 +91,20 @@ def span(seconds: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure of `pslc.findings.comparison`: bytes, bytes a second, a share, a rate or seconds."""
+    """A figure of `pslc.findings.quantities`: bytes, bytes a second, a share, a rate, seconds or another unit."""
     if unit == "B":
         return size(value)
     if unit == "B/s":
         return speed(value)
     if unit == "share":
         return share(value)
-    return span(value) if unit == "s" else f"{_three(value)} {unit}"
+    if unit == "/s":
+        return f"{count(value)} /s"
+    if unit == "W" and abs(value) < 0.9995:
+        return f"{_three(1e3 * value)} mW"
+    if unit in ("", "points"):
+        return f"{count(value)} {unit}".strip()
+    return span(value) if unit == "s" else years(value) if unit == "years" else f"{_three(value)} {unit}"
 
 
 def count(number: float) -> str:

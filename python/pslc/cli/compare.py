@@ -63,7 +63,7 @@ def command(
     if output is not None:
         from pslc.report import page
 
-        page.write_comparison(sides, rows, output, list(suites))
+        page.write_comparison(sides, rows, output, suites)
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]
@@ -71,6 +71,6 @@ def command(
         document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": told, "figures": figures}
         print(json.dumps(document, indent=1))
     else:
-        terminal.show_comparison(sides, rows, list(suites))
+        terminal.show_comparison(sides, rows, suites)
     if any(row.out_of_tolerance for row in rows):
         raise typer.Exit(1)

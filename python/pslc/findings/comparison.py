@@ -15,6 +15,8 @@ import numpy as np
 from pslc import files, formats
 from pslc.analysis import Curve
 from pslc.errors import RecordingError
+from pslc.findings import quantities
+from pslc.findings.quantities import Figure, Figures, Name, Origin, rate
 from pslc.findings.writes import write_curve
 from pslc.recording import Recording
 
@@ -22,27 +24,6 @@ STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
 """Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
 STRETCHES: Final = 10
 """Parts of what all sides have in common, in which their speeds are compared."""
-UNITS: Final = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_s", "s"), ("_years", "years"))
-SHARES: Final = ("share_", "busy_")
-"""How names of shares begin."""
-"""Units of findings, by the ends of their names."""
-OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean", "throttled_s": "throttled"}
-NOISE: Final = 0.02
-"""Relative difference below which two rates without an interval are the same."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number with the interval it lies in; without one it is as wide as `NOISE`. `samples` are of its repeats."""
-
-    value: float
-    low: float
-    high: float
-    samples: tuple[float, ...] = ()
-
-
-Figures = dict[str, tuple[str, Figure]]
-"""Unit and figure by name."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +31,13 @@ class Compared:
     """One figure of every recording.
 
     Attributes:
-        name: `cache`, `mean`, `phase 2`, `fill write IOPS`.
-        unit: `B`, `B/s`, `/s` or `s`.
+        name: `cache`, `mean`, `phase 2`, `fill write IOPS`; of a catalogue `fill: cache`.
+        unit: `B`, `B/s`, `/s`, `s` and others of `pslc.findings.quantities`.
         figures: one a recording; None where it has none.
         differs: by more than the noise from the first; one a recording.
         tolerance: the largest relative difference allowed; None: any.
+        label: what people call it, without the suite.
+        suite: which it is of, in a comparison of catalogues.
     """
 
     name: str
@@ -62,6 +45,14 @@ class Compared:
     figures: list[Figure | None]
     differs: list[bool]
     tolerance: float | None
+    label: str = ""
+    suite: str = ""
+    origin: Origin = Origin.FINDING
+
+    @property
+    def called(self) -> str:
+        """What people call it: `fill: cache`."""
+        return f"{self.suite}: {self.label or self.name}" if self.suite else self.label or self.name
 
     @property
     def ratios(self) -> list[float | None]:
@@ -80,6 +71,7 @@ class Compared:
         """For JSON."""
         return {
             "name": self.name,
+            "label": self.called,
             "unit": self.unit,
             "values": [figure.value if figure else None for figure in self.figures],
             "low": [figure.low if figure else None for figure in self.figures],
@@ -191,12 +183,16 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
     found: list[Figures] = [{} for _ in next(iter(catalogues.values()))]
     for suite, sides in catalogues.items():
         for figures, more in zip(found, _found(sides, None), strict=True):
-            figures.update({f"{suite}: {name}": figure for name, figure in more.items()})
+            of = {replace(name, key=f"{suite}: {name.key}", suite=suite): figure for name, figure in more.items()}
+            figures.update(of)
     return _rows(found, limits)
 
 
 def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
-    found = [_pooled([_figures(recording) for recording in side.repeats]) | _results(side.rows) for side in sides]
+    found = [
+        _pooled([quantities.of_recording(recording) for recording in side.repeats]) | quantities.of_results(side.rows)
+        for side in sides
+    ]
     if align is not None:
         for figures, more in zip(found, _aligned(sides, align), strict=True):
             figures.update(more)
@@ -205,15 +201,17 @@ def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
 
 def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:
     names = list(dict.fromkeys(name for figures in found for name in figures))
-    unknown = [name for name in limits if name != "*" and name not in names]
+    keys = [name.key for name in names]
+    unknown = [key for key in limits if key != "*" and key not in keys]
     if unknown:
-        raise RecordingError(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(names)}")
+        raise RecordingError(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(keys)}")
     rows = []
     for name in names:
         unit = next(figures[name][0] for figures in found if name in figures)
         each = [figures[name][1] if name in figures else None for figures in found]
         differs = [apart(each[0], other) for other in each]
-        rows.append(Compared(name, unit, each, differs, limits.get(name, limits.get("*"))))
+        limit = limits.get(name.key, limits.get("*"))
+        rows.append(Compared(name.key, unit, each, differs, limit, name.label, name.suite, name.origin))
     return rows
 
 
@@ -243,52 +241,6 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     return Figure(mean, mean - half, mean + half, tuple(values.tolist()))
 
 
-def _figures(recording: Recording) -> Figures:
-    found: Figures = {}
-    findings = recording.findings
-    for key, value in findings.items():
-        unit = next((unit for end, unit in UNITS if key.endswith(end)), "share" if key.startswith(SHARES) else None)
-        if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
-            low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
-            figure = rate(value) if low is None or high is None else Figure(value, low, high)
-            found[OWN_NAMES.get(key, key)] = (unit, figure)
-    for number, phase in enumerate(findings.get("phases", []), 1):
-        found[f"phase {number}"] = ("B/s", rate(phase["bytes_per_s"], phase["spread"]))
-    for job in recording.jobs:
-        for kind in ("read", "write"):
-            done = job[kind]
-            if done["total_ios"]:
-                seconds = max(done["runtime_ns"], 1) / 1e9
-                found[f"{job['name']} {kind} IOPS"] = ("/s", rate(done["total_ios"] / seconds))
-                found[f"{job['name']} {kind} mean latency"] = ("s", rate(done["lat_ns"]["mean"] / 1e9))
-                at = done["lat_ns"]["percentile"]
-                found[f"{job['name']} {kind} 99 % latency"] = ("s", rate(at["99.000000"] / 1e9))
-                if "trace" in recording.facts:
-                    # Somebody's own work is judged by its slowest.
-                    found[f"{job['name']} {kind} 99.9 % latency"] = ("s", rate(at["99.900000"] / 1e9))
-    return found
-
-
-def _results(rows: Sequence[formats.Measured]) -> Figures:
-    found: Figures = {}
-    for row in rows:
-        name = f"{row.test} {row.kind}"
-        if row.bytes_per_s is not None:
-            spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
-            found[name] = ("B/s", rate(row.bytes_per_s, spread))
-        if row.iops is not None:
-            found[f"{name} IOPS"] = ("/s", rate(row.iops))
-        if row.latency_s is not None:
-            found[f"{name} latency"] = ("s", rate(row.latency_s))
-    return found
-
-
-def rate(value: float, spread: float = 0.0) -> Figure:
-    """A figure without an interval of its own, as wide as `NOISE` or as its spread."""
-    half = max(NOISE / 2, spread / 2) * value
-    return Figure(value, value - half, value + half)
-
-
 def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
     """The speed of each side in each of `STRETCHES` equal parts of the bytes, or the time, that all of them have."""
     curves = [[write_curve(recording) for recording in side.repeats] for side in sides]
@@ -312,7 +264,7 @@ def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]
         speeds = np.diff(edges) / np.diff(curve.seconds_at(start + edges))
     else:
         speeds = np.diff(np.interp(edges, elapsed, curve.edges_bytes)) / np.diff(edges)
-    return {name: ("B/s", rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
+    return {Name(name, name): ("B/s", rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
 
 
 def read_tolerance(path: Path) -> dict[str, float]:

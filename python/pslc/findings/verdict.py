@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from pslc import words
-from pslc.findings.comparison import Compared, Figure, Side
+from pslc.findings.comparison import Compared, Side
+from pslc.findings.quantities import Figure, Origin
 
 BY_CHANCE: Final = 0.02
 """How often two 90 % intervals of the same value, equally wide, do not touch: |z| > 2 x 1.645 / sqrt(2)."""
 MOST: Final = 3
 """Figures that are named."""
+NEAR: Final = 2.0
+"""Ratio up to which it is said; of more both figures are."""
 
 
 def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
@@ -27,16 +30,51 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
     return said
 
 
+def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
+    """Of each suite that differs the figure to name: of its findings, or of their rows where it has none, the one that
+    differs most. Latencies come last: their tails differ the most and say the least."""
+    found: dict[str, Compared] = {}
+    for row in _told(rows):
+        if any(row.differs) and all(row.figures) and (row.suite not in found or _rank(row) > _rank(found[row.suite])):
+            found[row.suite] = row
+    return found
+
+
+def _rank(row: Compared) -> tuple[bool, bool, float]:
+    return row.origin is Origin.FINDING, row.unit != "s", _most(row)
+
+
+def _told(rows: Sequence[Compared]) -> list[Compared]:
+    """Of catalogues the findings alone: what single jobs did is told by their suites."""
+    return [row for row in rows if not (row.suite and row.origin is Origin.JOB)]
+
+
+def _most(row: Compared) -> float:
+    sizes = [_size(row, at) for at in range(1, len(row.figures))]
+    # What is nothing on one side is no number of times as much.
+    return max((size for size in sizes if math.isfinite(size)), default=0.0)
+
+
 def _of(sides: Sequence[Side], rows: Sequence[Compared], at: int) -> list[str]:
     first, name = sides[0].name, sides[at].name
+    rows = _told(rows)
     both = [row for row in rows if row.figures[0] and row.figures[at]]
-    lacking = [row.name for row in rows if (row.figures[0] is None) != (row.figures[at] is None)]
+    lacking = [
+        row.called
+        for row in rows
+        if (row.figures[0] is None) != (row.figures[at] is None) and row.origin is not Origin.ROW
+    ]
     changed = sorted((row for row in both if row.differs[at]), key=lambda row: -_size(row, at))
     if not both:
         return [f"{name} and {first} have no figure in common."]
     found = []
     if changed:
-        most = "; ".join(_said(row, at) for row in changed[:MOST])
+        named = sorted(headlines(changed).values(), key=_rank, reverse=True) if changed[0].suite else changed
+        # The same cache, found by several suites, is told once.
+        once: dict[tuple[str, ...], Compared] = {}
+        for row in named:
+            once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, at)), row)
+        most = "; ".join(_said(row, at) for row in [*once.values()][:MOST])
         found.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {most}.")
         if len(changed) <= BY_CHANCE * len(both):
             chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
@@ -47,21 +85,26 @@ def _of(sides: Sequence[Side], rows: Sequence[Compared], at: int) -> list[str]:
         of = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
         found.append(
             f"{name} does not differ from {first}: {of} within the noise. A change of more than "
-            f"{_percent(_seen(least, at))} would have shown in {least.name}"
-            + (f", of more than {_percent(_seen(widest, at))} in {widest.name}." if widest is not least else ".")
+            f"{_percent(_seen(least, at))} would have shown in {least.called}"
+            + (f", of more than {_percent(_seen(widest, at))} in {widest.called}." if widest is not least else ".")
         )
     if lacking:
-        found.append(f"Only one of {name} and {first} has {', '.join(lacking[:MOST])}.")
+        found.append(f"Only one of {name} and {first} has {_listed(lacking)}.")
     return found
 
 
 def _said(row: Compared, at: int) -> str:
-    """`mean 1.24 times (1.20 to 1.28)`."""
+    """`mean 1.24 times (1.20 to 1.28)`, `cache 3.02 GB instead of 281 GB`."""
     low, ratio, high = _ratio(row, at)
-    if not math.isfinite(high):
+    if not 1 / NEAR <= ratio <= NEAR:
         first, other = (words.quantity(figure.value, row.unit) for figure in _pair(row, at))
-        return f"{row.name} {other} instead of {first}"
-    return f"{row.name} {ratio:.3g} times ({low:.3g} to {high:.3g})"
+        return f"{row.called} {other} instead of {first}"
+    return f"{row.called} {ratio:.3g} times ({low:.3g} to {high:.3g})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST
+    return ", ".join(names[:MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def _pair(row: Compared, at: int) -> tuple[Figure, Figure]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pslc import view, words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
-from pslc.findings import comparison, wear
+from pslc.findings import comparison, quantities, wear
 from pslc.findings.comparison import Compared, Side
 from pslc.recording import Recording
 from pslc.report import page
@@ -122,12 +122,12 @@ def rows(sides: Sequence[Side]) -> list[Compared]:
     return found
 
 
-def _wear(recording: Recording) -> dict[str, comparison.Figure | None]:
+def _wear(recording: Recording) -> dict[str, quantities.Figure | None]:
     found = wear.of_wear(recording) if recording.is_simulated else wear.UNKNOWN
     waf, life = found["waf"], found["life_bytes"]
     return {
-        "WAF": None if waf is None else comparison.rate(waf),
-        "life": None if life is None else comparison.rate(life / recording.capacity_bytes),
+        "WAF": None if waf is None else quantities.rate(waf),
+        "life": None if life is None else quantities.rate(life / recording.capacity_bytes),
     }
 
 
@@ -151,7 +151,7 @@ def table(sides: Sequence[Side]) -> Table:
     """Every figure of each side."""
     cells = [
         [
-            row.name,
+            row.called,
             *("" if figure is None else words.quantity(figure.value, row.unit).strip() for figure in row.figures),
         ]
         for row in rows(sides)

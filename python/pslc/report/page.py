@@ -1,8 +1,7 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, doubts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,13 @@ from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
 from pslc.findings.comparison import Compared, Side
-from pslc.findings.verdict import verdicts
+from pslc.findings.quantities import Origin
+from pslc.findings.verdict import headlines, verdicts
 from pslc.recording import Recording
+from pslc.report import overlaid
+from pslc.report.overlaid import key_pictures
+from pslc.suites import names as all_suites
+from pslc.suites import question
 
 if TYPE_CHECKING:
     from pslc.twin.answer import Answer
@@ -56,8 +60,6 @@ DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x")
 """So that lines, points and bars differ by more than their colour."""
-KEY_PICTURES = 2
-"""Of each suite on the page of a catalogue."""
 LEGEND = 10
 """Entries of a legend; other lines tell their names when pointed at."""
 MOST = 2500
@@ -130,7 +132,7 @@ def write_all(views: list[View], path: Path) -> None:
     tables."""
     recordings = [_recording(view) for view in views]
     named = [
-        [replace(picture, name=f"{recording.suite}-{picture.name}") for picture in _key(view)]
+        [replace(picture, name=f"{recording.suite}-{picture.name}") for picture in key_pictures(view)]
         for recording, view in zip(recordings, views, strict=True)
     ]
     text = with_pictures(
@@ -143,17 +145,11 @@ def write_all(views: list[View], path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _key(view: View) -> list[Picture]:
-    """The pictures that answer the question of a suite: those before the ones that any run has, or the first."""
-    some = [picture for picture in view.pictures if picture.lines]
-    own = takewhile(lambda picture: picture.name != "speed-time", some)
-    return list(own)[:KEY_PICTURES] or some[:1]
-
-
 def environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(size=words.size, speed=words.speed, span=words.span, quantity=words.quantity)
+    for name in ("size", "speed", "span", "quantity", "times"):
+        environment.filters[name] = getattr(words, name)
     return environment
 
 
@@ -162,23 +158,78 @@ def plotly() -> str:
     return (FOLDER / "plotly" / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
-def write_comparison(sides: list[Side], rows: list[Compared], path: Path, suites: Sequence[str] = ()) -> None:
+def write_comparison(
+    sides: list[Side], rows: list[Compared], path: Path, suites: Mapping[str, Sequence[Side]] | None = None
+) -> None:
     """Write a page of several recordings to `path`: see `render_comparison`."""
     path.write_text(render_comparison(sides, rows, suites), encoding="utf-8")
 
 
-def render_comparison(sides: list[Side], rows: list[Compared], suites: Sequence[str] = ()) -> str:
+def render_comparison(
+    sides: list[Side], rows: list[Compared], suites: Mapping[str, Sequence[Side]] | None = None
+) -> str:
     """A page of several recordings: their figures in a table, and every curve in one picture.
 
     Args:
-        suites: those that are compared, where it is more than the one of `sides`.
+        suites: the sides of each suite, where catalogues are compared: a section each, behind a summary.
     """
     about = About.of_sides(sides)
-    pictures = [] if len(suites) > 1 else curves.of_sides(sides)
     title = f"Comparison of {', '.join(side.name for side in sides[:-1])} and {sides[-1].name}"
-    drawn = [(picture, about) for picture in pictures]
-    told = verdicts(sides, rows)
-    return with_pictures("comparison.html.jinja", drawn, sides=sides, rows=rows, suites=suites, title=title, told=told)
+    shown = {"sides": sides, "title": title, "told": verdicts(sides, rows), "suites": list(suites or ())}
+    if not suites:
+        drawn = [(picture, about) for picture in curves.of_sides(sides)]
+        return with_pictures("comparison.html.jinja", drawn, table=Parted.of(rows), doubts=_doubts(sides), **shown)
+    overall = overlaid.by_suite(sides, rows)
+    pictures = {suite: overlaid.of_suite(suite, sides, of) for suite, of in suites.items()}
+    names = {suite: [picture.name for picture in of] for suite, of in pictures.items()}
+    return with_pictures(
+        "catalogues.html.jinja",
+        [(picture, about) for of in ([overall], *pictures.values()) for picture in of],
+        overall=overall.name if overall.lines else None,
+        headlines=headlines(rows),
+        sections=[
+            (
+                suite,
+                question(suite) if suite in all_suites() else "",
+                names[suite],
+                Parted.of([row for row in rows if row.suite == suite]),
+                _doubts([replace(one, name=side.name) for one, side in zip(of, sides, strict=True)]),
+            )
+            for suite, of in suites.items()
+        ],
+        **shown,
+    )
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Figures of a comparison, by how much they matter: `differing`, those that are the same, how many there are that
+    only some have (`lacking`), and of catalogues how many of single jobs (`of_jobs`), with those that differ."""
+
+    differing: list[Compared]
+    same: list[Compared]
+    lacking: int = 0
+    of_jobs: int = 0
+    of_jobs_differing: int = 0
+
+    @classmethod
+    def of(cls, rows: Sequence[Compared]) -> "Parted":
+        """What is out of tolerance is never left out."""
+        jobs = [row for row in rows if row.suite and row.origin is Origin.JOB and not row.out_of_tolerance]
+        lacking = [row for row in rows if row.origin is Origin.ROW and not (all(row.figures) or row.out_of_tolerance)]
+        left = {row.name for row in (*jobs, *lacking)}
+        told = [row for row in rows if row.name not in left]
+        return cls(
+            [row for row in told if any(row.differs) or row.out_of_tolerance],
+            [row for row in told if not (any(row.differs) or row.out_of_tolerance)],
+            len(lacking),
+            len(jobs),
+            sum(any(row.differs) for row in jobs),
+        )
+
+
+def _doubts(sides: Sequence[Side]) -> list[str]:
+    return [f"{side.name}: {doubt}" for side in sides for one in side.repeats for doubt in one.findings.doubts]
 
 
 def write_fit(found: "Answer", path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.findings.comparison import Compared, Side
-from pslc.findings.verdict import verdicts
+from pslc.findings.verdict import headlines, verdicts
 
 if TYPE_CHECKING:
     from pslc.twin.answer import Answer
@@ -111,24 +112,34 @@ def grid(table: Table, count: int | None = None) -> Grid:
     return grid
 
 
-def show_comparison(sides: list[Side], rows: list[Compared], suites: Sequence[str] = ()) -> None:
+def show_comparison(
+    sides: list[Side], rows: list[Compared], suites: Mapping[str, Sequence[Side]] | None = None
+) -> None:
     """Print curves and figures beside each other. Those that differ from the first by more than the noise stand out,
     and are shown first where there is no room for all.
 
     Args:
-        suites: those that are compared, where it is more than the one of `sides`.
+        suites: the sides of each suite, where catalogues are compared: of each the figure that differs most is shown.
     """
+    suites = suites or {}
     out = console()
     head: list[RenderableType] = []
     for side in sides:
-        head.append(Text.assemble((side.name, "bold"), f": {side.said(suites)}"))
-    picture = next((picture for picture in curves.of_sides(sides) if picture.lines), None)
+        head.append(Text.assemble((side.name, "bold"), f": {side.said(list(suites))}"))
+    drawn = [replace(one, name=side.name) for one, side in zip(suites.get("fill", ()), sides, strict=False)]
+    picture = next((picture for picture in curves.of_sides(drawn if suites else sides) if picture.lines), None)
     if picture is not None:
         head += _plot(picture, out.width)
     told = [Text(sentence) for sentence in verdicts(sides, rows)]
     room = MOST_LINES - len(out.render_lines(Group(*head, *told))) - 2
     said: list[RenderableType] = []
-    if len(rows) > room:
+    if suites:
+        named = headlines(rows)
+        shown = [row for row in rows if row.out_of_tolerance or named.get(row.suite) is row][:room]
+        left = len(rows) - len(shown)
+        said.append(Text(f"({left} more figures with --json or -o PAGE.html)", style="dim"))
+        rows = shown
+    elif len(rows) > room:
         room -= 1
         weight = sorted(range(len(rows)), key=lambda at: (not rows[at].out_of_tolerance, not any(rows[at].differs), at))
         said.append(Text(f"({len(rows) - room} more figures with --json or -o PAGE.html)", style="dim"))
@@ -147,10 +158,10 @@ def show_comparison(sides: list[Side], rows: list[Compared], suites: Sequence[st
             if figure.samples:
                 text += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
             if ratio is not None and cells:
-                text += f"  x{ratio:.3f}"
+                text += f"  {words.times(ratio)}"
             cells.append(Text(f"{text} *" if differs else text, style="bold yellow" if differs else ""))
         mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
-        table.add_row(Text(row.name) + mark, *cells)
+        table.add_row(Text(row.called) + mark, *cells)
     if any(any(row.differs) for row in rows):
         said.append(Text("* differs from the first by more than the noise", style="dim"))
     out.print(Group(*head, table, *said, *told))

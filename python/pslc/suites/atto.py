@@ -59,9 +59,9 @@ def findings(recording: Recording) -> Findings:
         kind, _, bs = name.partition("-")
         if kind in ("read", "write"):
             size = int(bs)
-            of = f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < MIB else f"{size >> 20} MiB"
+            called = words.block(size)
             row = rows.setdefault(
-                size, {"test": of, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None}
+                size, {"test": called, "request_bytes": size, "write_bytes_per_s": None, "read_bytes_per_s": None}
             )
             if kind == "read":
                 row["read_bytes_per_s"] = speed(job, "read")

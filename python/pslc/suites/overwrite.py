@@ -81,8 +81,8 @@ def findings(recording: Recording) -> Findings:
             share = (speed - level.slow) / (level.fast - level.slow)
             rows.append(
                 {
-                    "region_bytes": int(part.jobs[0]["options"]["size"]),
                     "of_cache": float(name.removeprefix("region-")),
+                    "region_bytes": int(part.jobs[0]["options"]["size"]),
                     "written_bytes": round(of.total_bytes),
                     "bytes_per_s": speed,
                     "accelerated": max(share, 0.0),
