@@ -48,7 +48,7 @@ def shown(chromium, pages):
                   complaints.append(f"asked for {asked.url}"))  # fmt: skip
         opened.goto((pages / name).as_uri())
         opened.wait_for_function(
-            "document.querySelectorAll('.plot .main-svg').length >= document.querySelectorAll('.plot').length"
+            "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg') && plot.data)"
         )
         return opened, complaints
 

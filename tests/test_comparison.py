@@ -203,7 +203,7 @@ def test_a_page_of_catalogues_says_what_differs_and_folds_away_what_does_not(com
     headers = re.findall(r"<th\b[^>]*>", shown)
     assert all('scope="' in header for header in headers)
     assert shown.count("<table>") == shown.count("<caption")
-    labels = re.findall(r'<th scope="row">([^<]*)', shown)
+    labels = re.findall(r'<th scope="row"[^>]*>([^<]*)', shown)
     assert "SEQ1M Q8T1, read speed" in labels
     assert "random read, queue depth 16, IOPS" in labels
     assert not [label for label in labels if "_" in label], "no key is shown"

@@ -212,6 +212,9 @@ class Recording:
     @property
     def conditions(self) -> str:
         """What was run under which conditions and when: `fill, simulated as sim:pm871b-128gb, 2026-05-04, pslc 0.1`."""
+        return ", ".join(self._conditions())
+
+    def _conditions(self) -> list[str]:
         said = [self.suite, f"simulated as {self.target}" if self.is_simulated else self.target]
         said += [f"--{name}={value}" for name, value in self.overrides]
         said += ["--quick"] if self.scope.get("quick") else []
@@ -222,7 +225,15 @@ class Recording:
         said += [f"{celsius:.0f} C at the start"] if celsius is not None else []
         if self.began_unix_ns:
             said.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
-        return ", ".join([*said, f"pslc {self.version}"])
+        return [*said, f"pslc {self.version}"]
+
+    def conditions_with(self, others: Sequence[Recording]) -> str:
+        """The conditions of several recordings, this one first: what all of them share is said once, before what they
+        do not."""
+        each = [one._conditions() for one in (self, *others)]
+        shared = [said for said in each[0] if all(said in own for own in each)]
+        own = [", ".join(said for said in of if said not in shared) for of in each]
+        return ": ".join(part for part in (", ".join(shared), " / ".join(dict.fromkeys(own)).strip(" /")) if part)
 
     @property
     def parts(self) -> list[Recording]:

@@ -1,7 +1,7 @@
 """The figures of a recording that can be compared: what they are called, their units, the intervals they lie in.
 
-They are the findings with a unit, by their keys; the rows of findings (a row of CrystalDiskMark, a queue depth), by what
-tells them apart; and what each job did.
+They are the findings with a unit, by their keys; rows of findings (of CrystalDiskMark, a queue depth), by what tells
+them apart; and what each job did.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def of_view(view: View) -> list[Figure]:
 def about(shown: Sequence[Shown]) -> About:
     """What a picture that is saved says of itself."""
     return About(
-        " / ".join(one.name for one in shown), " / ".join(dict.fromkeys(one.recording.conditions for one in shown))
+        " / ".join(one.name for one in shown), shown[0].recording.conditions_with([one.recording for one in shown[1:]])
     )
 
 

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from pslc import view
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
 from pslc.findings.comparison import Compared, Side
@@ -27,14 +26,14 @@ def key_pictures(view: View) -> list[Picture]:
     return list(own)[:KEY_PICTURES] or some[:1]
 
 
-def of_suite(suite: str, sides: Sequence[Side], of: Sequence[Side]) -> list[Picture]:
+def of_suite(suite: str, sides: Sequence[Side], views: Sequence[View]) -> list[Picture]:
     """The first picture that answers a suite's question and that all sides have, with the lines of all.
 
     Args:
         sides: how they are called.
-        of: the same, with their recordings of this suite.
+        views: theirs of this suite.
     """
-    each = [key_pictures(view.of_recording(side.recording)) for side in of]
+    each = [key_pictures(view) for view in views]
     for picture in each[0]:
         same = [next((other for other in own if other.name == picture.name), None) for own in each]
         found = [other for other in same if other is not None]

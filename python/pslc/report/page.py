@@ -18,8 +18,7 @@ from pslc.findings.verdict import headlines, verdicts
 from pslc.recording import Recording
 from pslc.report import overlaid
 from pslc.report.overlaid import key_pictures
-from pslc.suites import names as all_suites
-from pslc.suites import question
+from pslc.view import of_recording as view_of
 
 if TYPE_CHECKING:
     from pslc.twin.answer import Answer
@@ -45,8 +44,8 @@ class About:
     @classmethod
     def of_sides(cls, sides: Sequence[Side]) -> "About":
         """Of a comparison, what is said of all of them once."""
-        said = dict.fromkeys(side.recording.conditions for side in sides)
-        return cls(" / ".join(side.name for side in sides), " / ".join(said))
+        first, *others = (side.recording for side in sides)
+        return cls(" / ".join(side.name for side in sides), first.conditions_with(others))
 
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -180,17 +179,25 @@ def render_comparison(
         drawn = [(picture, about) for picture in curves.of_sides(sides)]
         return with_pictures("comparison.html.jinja", drawn, table=Parted.of(rows), doubts=_doubts(sides), **shown)
     overall = overlaid.by_suite(sides, rows)
-    pictures = {suite: overlaid.of_suite(suite, sides, of) for suite, of in suites.items()}
+    views = {suite: [view_of(side.recording) for side in of] for suite, of in suites.items()}
+    pictures = {suite: overlaid.of_suite(suite, sides, of) for suite, of in views.items()}
     names = {suite: [picture.name for picture in of] for suite, of in pictures.items()}
     return with_pictures(
         "catalogues.html.jinja",
-        [(picture, about) for of in ([overall], *pictures.values()) for picture in of],
+        [
+            (overall, replace(about, conditions=f"{len(suites)} suites, {about.conditions.partition(', ')[2]}")),
+            *(
+                (picture, replace(About.of_sides(of), drive=about.drive))
+                for of, own in zip(suites.values(), pictures.values(), strict=True)
+                for picture in own
+            ),
+        ],
         overall=overall.name if overall.lines else None,
         headlines=headlines(rows),
         sections=[
             (
                 suite,
-                question(suite) if suite in all_suites() else "",
+                views[suite][0].question,
                 names[suite],
                 Parted.of([row for row in rows if row.suite == suite]),
                 _doubts([replace(one, name=side.name) for one, side in zip(of, sides, strict=True)]),

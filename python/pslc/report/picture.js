@@ -20,14 +20,27 @@ function laidOut(figure, palette) {
 // For a file: the drive, the conditions and the date are on it, and its letters fit its size.
 function published(figure, palette) {
   const layout = laidOut(figure, palette);
-  const long = figure.about.conditions.length > 150 ? figure.about.conditions.slice(0, 149) + "\u2026" : figure.about.conditions;
+  const lines = wrapped(figure.about.conditions, 150, 3), more = 24 * (lines.length - 1);
   const title = figure.about.drive ? figure.about.drive + ": " + figure.title : figure.title;
   return Object.assign(layout, FILE, {
     font: { color: palette.ink, size: 22 },
     title: { text: escaped(title), font: { size: 30 }, x: 0.01, xanchor: "left", y: 0.975, yanchor: "top",
-      subtitle: { text: escaped(long), font: { size: 19 } } },
-    margin: { l: 110, r: 30, t: figure.layout.showlegend ? 175 : 125, b: 90 },
+      subtitle: { text: lines.map(escaped).join("<br>"), font: { size: 19 } } },
+    margin: { l: 110, r: 30, t: (figure.layout.showlegend ? 175 : 125) + more, b: 90 },
   });
+}
+
+// Lines of so many letters at most, and no more than `most` of them.
+function wrapped(text, letters, most) {
+  const lines = [];
+  for (let left = text; left; ) {
+    const at = left.length > letters ? left.lastIndexOf(" ", letters) : left.length;
+    const line = left.slice(0, at > 0 ? at : letters);
+    left = left.slice(line.length).trim();
+    if (lines.length === most - 1 && left) return [...lines, line.slice(0, letters - 1) + "\u2026"];
+    lines.push(line);
+  }
+  return lines.length ? lines : [""];
 }
 
 // Plotly reads titles as HTML.

@@ -155,4 +155,7 @@ def pictures(recording: Recording) -> list[Picture]:
     rows = [row for row in recording.findings["power"] if row["watts"] is not None]
     line = Line("power", range(len(rows)), [row["watts"] for row in rows])
     names = [row["state"] for row in rows]
-    return [Picture("power", "Power", "", "W", [line] if rows else [], rows=names), *curves.of_any(recording)]
+    return [
+        Picture("watts", "Power by kind of work", "", "W", [line] if rows else [], rows=names),
+        *curves.of_any(recording),
+    ]
