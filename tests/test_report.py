@@ -248,3 +248,9 @@ def test_a_speed_of_next_to_nothing_is_not_0():
         "0.12 MB/s",
         "6632 MB/s",
     ]
+
+
+def test_no_two_pictures_of_power_have_one_name():
+    recording = pslc.run("power", on="sim:pm871b-128gb", scope=Scope(quick=True))
+    names = [picture.name for picture in view.of_recording(recording).pictures]
+    assert len(set(names)) == len(names)
