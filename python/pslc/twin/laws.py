@@ -199,7 +199,9 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
         k = length * (1 - share) / (size * share) if size else 1.5
         yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
     for k, share in product(OVERHEADS, SHARES):
-        yield {"native_rate": first[0] / share, "share": share, "overhead": k, "spare": 0.07}
+        # What is freed takes the host's data again, at once where it is reused so: each such byte is folded once.
+        through = share + (1 - share) / k if firmware.reuse == "as-freed" else share
+        yield {"native_rate": first[0] / through, "share": share, "overhead": k, "spare": 0.07}
 
 
 def _spare(seen: Steps, n: int) -> float:
