@@ -248,3 +248,11 @@ def test_no_option_of_fios_is_taken_for_one_of_ours_misspelt(command):
     options = {"io_size": "1m", "randrepeat": "1", "rate": "100m", "offset": "0", "ramp_time": "1ms", "name": "fill"}
     done = command("run", "fill", "--on", SMALL, "--json", *(f"--{name}={value}" for name, value in options.items()))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [(["-o", "apps"], "run has no option -o"), (["apps"], "take no files")])
+def test_all_with_words_that_are_not_its_own_begins_nothing(command, tmp_path, words, said):
+    done = command("run", "all", "--on", "sim:pm871b-128gb", "--quick", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -171,6 +171,10 @@ def command(
     from pslc.traces import Replay, part
 
     files = [word for word in context.args if not word.startswith("--")]
+    if short := next((word for word in files if word.startswith("-") and word != "-"), None):
+        raise refusal(f"run has no option {short}", "--save DIR keeps the recording, --output FILE what is printed")
+    if what == campaign.ALL and (files or section):
+        raise refusal("all of the suites take no files", "several files and --section are for job files")
     own = [name.lstrip("-") for of in context.command.params for name in of.opts]
     options = _overrides([word for word in context.args if word.startswith("--")], own)
     how = Replay(
