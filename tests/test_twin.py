@@ -369,6 +369,17 @@ def test_a_budget_leaves_out_what_does_not_fit(small: str) -> None:
     assert part.written_bytes < 9e9
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [("small", 1 << 26), ("sim:pm871b-128gb", 10**9), ("sim:sn850-1tb", 8 << 30)]
+)
+def test_queues_are_tried_on_what_a_small_cache_holds(name: str, most: int, small: str) -> None:
+    target = find_target(small if name == "small" else name)
+    sweep = next(text for text in suite.steps(find_region(target, Scope())) if "[randread-1]" in text)
+    sizes = {int(line.removeprefix("size=")) for line in sweep.splitlines() if line.startswith("size=")}
+    assert max(sizes) <= most
+    assert max(sizes) > 0.9 * min(most, target.capacity_bytes / 128)
+
+
 def test_a_small_budget_fills_a_part_of_the_drive(small: str) -> None:
     region = find_region(find_target(small), Scope(budget=Budget(bytes=4e9)))
     fills = [text for text in suite.steps(region) if "[fill]" in text]

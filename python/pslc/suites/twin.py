@@ -30,6 +30,9 @@ BEGIN: Final = "begin-"
 REST_S: Final = 60.0
 SLOW: Final = 300e6
 """Bytes a second at which the time of a suite is estimated before anything was measured."""
+SPAN: Final = 128
+"""Times as large as what queues are tried on is the drive."""
+LEAST_SPAN: Final = 64 << 20
 PART: Final = 0.6
 """Of the budget that a fill of a part of the drive may take, where all of it is too much."""
 
@@ -42,6 +45,10 @@ def steps(region: Region) -> Steps:
     speed = SLOW
     for name in QUICK_ORDER if region.quick else ORDER:
         inner = replace(region, quick=name != "fill", budget=None)
+        if name == "qd-sweep":
+            # What is read is to be in the cache, however small that is: behind folding, reads tell nothing of cells.
+            span = max(inner.target.capacity_bytes // SPAN // 2**20 * 2**20, LEAST_SPAN)
+            inner = replace(inner, size=min(inner.size, span))
         planned = _cost(inner, name)
         left_bytes = budget.bytes - spent_bytes if budget and budget.bytes else float("inf")
         left_s = budget.seconds - spent_s if budget and budget.seconds else float("inf")
