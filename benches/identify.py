@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import pslc
-from pslc.twin import data, intervals, search, told
-from pslc.twin.fit import SCALES, SINGLE, WHOLE
+from pslc.twin import data, intervals, search, singles, told
+from pslc.twin.fit import SCALES
 from pslc.twin.model import PARAMETERS, Firmware, Model, build_for, of_firmware
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +43,7 @@ NOISE = 0.03
 def problem(firmware: Firmware, suite: str, folder: Path) -> tuple[search.Problem, dict[str, float]]:
     """A suite on the true drive, all values being free; runs are as small as those of a fit."""
     model = Model(build_for(CAPACITY, "pcie4x4", 3, 2e9, 6e8), firmware)
-    small = model if suite in WHOLE else model.scaled()
+    small = model if suite in singles.SUITES else model.scaled()
     values = {name: one.prior for name, one in PARAMETERS.items()} | TRUTH
     path = folder / "truth.toml"
     path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
@@ -85,7 +85,7 @@ def measured() -> dict[str, dict[str, float]]:
             # A fit takes from single requests what depends on no firmware.
             firmwares = FIRMWARES if suite in SCALES else FIRMWARES[:1]
             ones, sizes = zip(*(left(firmware, suite, Path(folder)) for firmware in firmwares), strict=True)
-            used = set(PARAMETERS) if suite in SCALES else SINGLE
+            used = set(PARAMETERS) if suite in SCALES else singles.SINGLE
             names = [name for name in PARAMETERS if name in used and any(name in one for one in ones)]
             found[suite] = {name: round(min(1.0, *(one[name] for one in ones if name in one)), 3) for name in names}
             written[suite] = max(sizes)
@@ -146,7 +146,7 @@ def put(mark: str, text: str) -> None:
 
 def main() -> None:
     """Write the tables into docs/twin.md."""
-    assert {*SUITES} == SCALES | WHOLE
+    assert {*SUITES} == SCALES | singles.SUITES
     put("make identify: bootstrap", bootstrap())
     TOLD.write_text(kept(measured()), encoding="utf-8")
     reload(told)

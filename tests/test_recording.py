@@ -10,7 +10,7 @@ import pytest
 
 import pslc
 from pslc import errors
-from pslc.recording import SCHEMA
+from pslc.recording import SCHEMA, join
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
@@ -160,3 +160,13 @@ def test_the_digest_of_profile_job_and_seed_is_golden(tmp_path, kind):
         for name, column in axis.items():
             digest.update(name.encode() + column.astype("<u8").tobytes())
     assert digest.hexdigest()[:16] == golden
+
+
+def test_jobs_that_never_began_keep_their_places_behind_other_steps(tmp_path):
+    job = tmp_path / "a.fio"
+    job.write_text("[global]\nrw=write\nsize=64k\n[a]\nexitall\nexit_what=all\n[b]\nstonewall\n[c]\n")
+    one = pslc.run(str(job), on=TARGET)
+    both = join([one, one])
+    assert [job["name"] for job in both.jobs] == ["a", "a"]
+    assert [(at, job["name"]) for at, job in both.unbegun] == [(1, "b"), (2, "c"), (4, "b"), (5, "c")]
+    assert all(part.unbegun == [] for part in both.parts)

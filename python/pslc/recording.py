@@ -135,8 +135,8 @@ class Recording:
     percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as they were
     at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the end of the
     run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. `unbegun`: jobs
-    that never began, each with its place among all. A run of several
-    steps holds them one after the other; `parts` gives them back.
+    that never began, each with its place among all. A run of several steps holds them one after the other; `parts`
+    gives them back.
     """
 
     suite: str
@@ -248,6 +248,7 @@ class Recording:
                 self,
                 **own,
                 steps=[],
+                unbegun=[],
                 jobs=self.jobs[jobs : jobs + step["jobs"]],
                 time={name: column[times : times + step["time"]] for name, column in self.time.items()},
                 bytes={name: column[sizes : sizes + step["bytes"]] for name, column in self.bytes.items()},
@@ -418,6 +419,10 @@ def join(parts: Sequence[Recording]) -> Recording:
         end = run[-1].end_ns if run else 0
         run.append(part if part.start_ns >= end else _later(part, end - part.start_ns))
     last = run[-1]
+    unbegun, jobs = [], 0
+    for part in run:
+        unbegun += [(jobs + at, job) for at, job in part.unbegun]
+        jobs += len(part.jobs) + len(part.unbegun)
     return replace(
         run[0],
         job_file="\n".join(part.job_file for part in run),
@@ -427,6 +432,7 @@ def join(parts: Sequence[Recording]) -> Recording:
         error=last.error,
         totals=last.totals,
         jobs=[job for part in run for job in part.jobs],
+        unbegun=unbegun,
         time=_concatenated([part.time for part in run]),
         bytes=_concatenated([part.bytes for part in run]),
         steps=[_step(part) for part in run],

@@ -61,7 +61,7 @@ def document(recording: Recording, bins: bool = False) -> dict[str, Any]:
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
         **({"global options": common} if common else {}),
-        "jobs": [_job(job, recording, bins) for job in jobs if job["options"].get("stats") not in ("0", "false")],
+        "jobs": [_job(job, recording, bins) for job in jobs if _asked(job, "stats", True)],
         "disk_util": disk_util(recording),
     }
 

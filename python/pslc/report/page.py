@@ -179,31 +179,27 @@ def render_comparison(
         drawn = [(picture, about) for picture in curves.of_sides(sides)]
         return with_pictures("comparison.html.jinja", drawn, table=Parted.of(rows), doubts=_doubts(sides), **shown)
     overall = overlaid.by_suite(sides, rows)
-    views = {suite: [view_of(side.recording) for side in of] for suite, of in suites.items()}
-    pictures = {suite: overlaid.of_suite(suite, sides, of) for suite, of in views.items()}
-    names = {suite: [picture.name for picture in of] for suite, of in pictures.items()}
-    return with_pictures(
-        "catalogues.html.jinja",
-        [
-            (overall, replace(about, conditions=f"{len(suites)} suites, {about.conditions.partition(', ')[2]}")),
-            *(
-                (picture, replace(About.of_sides(of), drive=about.drive))
-                for of, own in zip(suites.values(), pictures.values(), strict=True)
-                for picture in own
-            ),
-        ],
-        overall=overall.name if overall.lines else None,
-        headlines=headlines(rows),
-        sections=[
-            (
+    conditions = f"{len(suites)} suites, {about.conditions.partition(', ')[2]}"
+    drawn, sections = [(overall, replace(about, conditions=conditions))], []
+    for suite, of in suites.items():
+        views = [view_of(side.recording) for side in of]
+        pictures = overlaid.of_suite(suite, sides, views)
+        drawn += [(picture, replace(About.of_sides(of), drive=about.drive)) for picture in pictures]
+        sections.append(
+            Section(
                 suite,
-                views[suite][0].question,
-                names[suite],
+                views[0].question,
+                [picture.name for picture in pictures],
                 Parted.of([row for row in rows if row.suite == suite]),
                 _doubts([replace(one, name=side.name) for one, side in zip(of, sides, strict=True)]),
             )
-            for suite, of in suites.items()
-        ],
+        )
+    return with_pictures(
+        "catalogues.html.jinja",
+        drawn,
+        overall=overall.name if overall.lines else None,
+        headlines=headlines(rows),
+        sections=sections,
         **shown,
     )
 
@@ -233,6 +229,17 @@ class Parted:
             len(jobs),
             sum(any(row.differs) for row in jobs),
         )
+
+
+@dataclass(frozen=True)
+class Section:
+    """Of a comparison of catalogues: a suite, the question it answers, and the names of its pictures."""
+
+    suite: str
+    question: str
+    pictures: list[str]
+    table: Parted
+    doubts: list[str]
 
 
 def _doubts(sides: Sequence[Side]) -> list[str]:

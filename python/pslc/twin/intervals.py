@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -173,7 +173,7 @@ def with_intervals(
     slopes: Floats,
     builds: Sequence[tuple[Build, Floats]] = (),
     least_left: float | None = None,
-    each: Callable[..., Iterable[float]] = map,
+    each: Callable[..., Iterable[Any]] = map,
 ) -> Solution:
     """The covariance of the values: from what the data tell and what is left (at least `least_left` of `SIGMA`
     squared), and from how far off they would be if the drive were built otherwise.
@@ -188,10 +188,13 @@ def with_intervals(
     data, left = valley.here[: len(slopes)], valley.left
     covariance = _widened(valley, each)
     most = np.array([problem.expected(name)[1] for name in problem.free])
-    others = []
+    priors = valley.here[len(slopes) :]
+    tasks = []
     for build, residuals in builds:
         step = np.clip(-valley.covariance @ (slopes.T @ (residuals - data)) / left, -most, most)
-        others.append((build, _as_far_as_better(replace(problem, model=problem.model.like(build)), found.x, step)))
+        here = float(residuals @ residuals + priors @ priors)
+        tasks.append((replace(problem, model=problem.model.like(build)), found.x, here, step))
+    others = [(build, x) for (build, _), x in zip(builds, each(_as_far_as_better, tasks), strict=True)]
     if others:
         steps = np.array([x - found.x for _, x in others])
         covariance = covariance + steps.T @ steps / len(steps)
@@ -200,15 +203,15 @@ def with_intervals(
     return replace(found, covariance=covariance, others=others)
 
 
-def _as_far_as_better(problem: Problem, x: Floats, step: Floats) -> Floats:
+def _as_far_as_better(task: tuple[Problem, Floats, float, Floats]) -> Floats:
     """The point that derivatives of another drive point to, or half or a quarter of the way, the first that explains
-    the data better; `x` where none does."""
+    the data better than `here`, the sum of squares at `x`, does; `x` where none does."""
+    problem, x, here, step = task
     low, high = problem.bounds
-    here = problem.residuals(x)
     for part in (1.0, 0.5, 0.25):
         moved: Floats = np.clip(x + part * step, low, high)
         there = problem.residuals(moved)
-        if there @ there < here @ here:
+        if there @ there < here:
             return moved
     return x
 
