@@ -97,7 +97,7 @@ def row(name: str, pairs: list[tuple[Measured, Measured]]) -> str:
     """Of the table: medians of each, and of the ratios in each pair, with the lowest and the highest."""
 
     def median(which: int, of: str) -> float:
-        return statistics.median(getattr(measured[which], of) for measured in pairs)
+        return float(statistics.median(getattr(measured[which], of) for measured in pairs))
 
     def ratio(of: str) -> str:
         found = [getattr(ours, of) / getattr(theirs, of) for ours, theirs in pairs]

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 import pslc
+from pslc.jobs import Job
 from pslc.opened import analysed
 from pslc.processes import end_with_parent
 from pslc.recording import Recording, join
@@ -146,13 +147,14 @@ def noisy(recording: Recording, seed: int) -> Recording:
             # Beyond the last bin the clock goes on as it was.
             return np.interp(time, ends, warped) + np.maximum(time - ends[-1], 0.0)
 
-        def moved(job: dict[str, Any], at: Any = at) -> dict[str, Any]:
+        def moved(job: Job, at: Any = at) -> Job:
             start, end = (int(at(float(time))) for time in (job["start_ns"], job["start_ns"] + job["elapsed_ns"]))
-            return job | {"start_ns": start, "elapsed_ns": end - start}
+            return {**job, "start_ns": start, "elapsed_ns": end - start}
 
-        axes = {name: dict(axis) | {"end_ns": at(axis["end_ns"].astype(float)).astype(np.uint64)}
-                for name, axis in (("time", part.time), ("bytes", part.bytes))}  # fmt: skip
-        parts.append(replace(part, jobs=[moved(job) for job in part.jobs], **axes))
+        by_time, by_bytes = (
+            {**axis, "end_ns": at(axis["end_ns"].astype(float)).astype(np.uint64)} for axis in (part.time, part.bytes)
+        )
+        parts.append(replace(part, jobs=[moved(job) for job in part.jobs], time=by_time, bytes=by_bytes))
     return analysed(join(parts)) if len(parts) > 1 else analysed(parts[0])
 
 

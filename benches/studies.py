@@ -76,8 +76,7 @@ def begun(folder: Path) -> tuple[float, float]:
     job.write_text(JOB)
     said = {"on": FULL, "run": str(job), "fill_first": "100%", "seed": list(range(TIMES + 1))}
     points = Study.of(said).points()
-    alone, shared = (seconds(lambda at, how=how: measure(points[at], how)) for how in (False, True))
-    return alone, shared
+    return seconds(lambda at: measure(points[at], False)), seconds(lambda at: measure(points[at], True))
 
 
 def main() -> None:
@@ -89,7 +88,8 @@ def main() -> None:
     costs = {}
     for workers in (1, 2):
         few, many = spent(FEW, workers), spent(MANY, workers)
-        point, clock = ((of(many) - of(few)) / (MANY - FEW) for of in (lambda s: s.processor, lambda s: s.clock))
+        point = (many.processor - few.processor) / (MANY - FEW)
+        clock = (many.clock - few.clock) / (MANY - FEW)
         costs[workers] = point, clock, many.peak
         beside = f"{100 * (point / pure - 1):+.0f} %"
         start = few.processor - FEW * point

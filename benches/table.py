@@ -12,6 +12,7 @@ from pathlib import Path
 import pslc
 from pslc import suites, traces
 from pslc._native import SimDrive
+from pslc.surveys import Asked
 from pslc.targets.region import Scope
 from pslc.targets.target import open_simulated
 
@@ -33,7 +34,7 @@ def command_seconds() -> float:
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         executable = Path(sys.executable).parent / "pslc"
-        arguments = [executable, "run", "fill", "--on", ALDRIN, "--save", f"{folder}/run"]
+        arguments = [str(executable), "run", "fill", "--on", ALDRIN, "--save", f"{folder}/run"]
         subprocess.run(arguments, check=True, capture_output=True)
         return time.perf_counter() - start
 
@@ -107,7 +108,10 @@ def trace_rates() -> list[float]:
         lines = (f"7,W,{i * 7919 % 1_000_000 * 4096},4096,{40 * i}" for i in range(1_000_000))
         text.write_text("\n".join(lines) + "\n")
         traces.write_parquet(text, traces.Part(), parquet)
-        how = {"pace": "original", "speed": 1.0, "iodepth": 1024, "fit": "exact", "span_bytes": 0, "prefill": False}
+        how: Asked = {
+            "pace": "original", "speed": 1.0, "iodepth": 1024, "fit": "exact", "span_bytes": 0, "prefill": False,
+            "largest_bytes": 4096, "survey": False,
+        }  # fmt: skip
         found = []
         for path in (text, parquet):
             done = open_simulated("sim:sn850-1tb").replay(traces.opened(path, traces.Part()), how)

@@ -1,12 +1,7 @@
 """Each layer knows only those below it, as CONTRIBUTING.md lists them, and its picture of that is the present one."""
 
-import ast
-import importlib
-import importlib.util
 import re
 import runpy
-
-import pytest
 
 from tests.conftest import ROOT
 
@@ -34,15 +29,6 @@ def test_neither_the_package_nor_benches_and_documents_import_tests():
             assert not re.search(r"^\s*(from|import) tests\b", path.read_text(), re.MULTILINE), path
     for path in (ROOT / "python").rglob("*.py"):
         assert not re.search(r"^\s*(from|import) benches\b", path.read_text(), re.MULTILINE), path
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "benches").rglob("*.py")), ids=lambda path: path.stem)
-def test_what_a_bench_takes_from_the_package_is_there(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "pslc":
-            module = importlib.import_module(node.module)
-            for name in (alias.name for alias in node.names):
-                assert hasattr(module, name) or importlib.util.find_spec(f"{node.module}.{name}"), name
 
 
 def test_the_crates_depend_on_those_below_them_alone():

@@ -14,7 +14,7 @@ import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
 from pslc.findings.writes import of_writes
-from pslc.recording import Columns, Recording
+from pslc.recording import Columns, Findings, Recording
 
 FILL = "[fill]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=16\nsize=100%\n"
 BRIEF = 0.005
@@ -274,7 +274,7 @@ def without_others(run: Recording) -> Recording:
     # Theirs are in these, and cannot be told from ours.
     gone = {name: np.zeros_like(ours[name]) for name in ours if name.startswith(("read", "lat_"))}
     seen = replace(run, jobs=jobs, bytes=ours | gone)
-    return replace(seen, findings=of_writes(seen))
+    return replace(seen, findings=Findings(of_writes(seen)))
 
 
 def filled(seed: int) -> Fill:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pslc
+from pslc.jobs import Kind
 
 Floats = NDArray[np.float64]
 UNITS: dict[str, str] = {}
@@ -55,18 +56,18 @@ def phase(drive: str, number: str) -> dict[str, Any]:
     return dict(phases[at - 1 if at > 0 else at])
 
 
-def done(recording: pslc.Recording, name: str, kind: str) -> dict[str, Any]:
+def done(recording: pslc.Recording, name: str, kind: Kind) -> dict[str, Any]:
     """What a job of a recording did of a kind."""
     return dict(next(job for job in recording.jobs if job["name"] == name)[kind])
 
 
-def speed_of(recording: pslc.Recording, name: str, kind: str) -> float:
+def speed_of(recording: pslc.Recording, name: str, kind: Kind) -> float:
     """Bytes a second of a job."""
     what = done(recording, name, kind)
     return float(what["io_bytes"] / what["runtime_ns"] * 1e9)
 
 
-def rate_of(recording: pslc.Recording, name: str, kind: str) -> float:
+def rate_of(recording: pslc.Recording, name: str, kind: Kind) -> float:
     """Requests a second of a job."""
     what = done(recording, name, kind)
     return float(what["total_ios"] / what["runtime_ns"] * 1e9)
@@ -152,7 +153,7 @@ def progress(recording: pslc.Recording, column: str = "write_bytes") -> tuple[Fl
 
 # ---- CrystalDiskMark: 1 GiB, five seconds each
 
-CDM = {
+CDM: dict[str, tuple[Kind, str]] = {
     "seq-read": ("read", "rw=read\nbs=1m\nioengine=io_uring\niodepth=8"),
     "seq-write": ("write", "rw=write\nbs=1m\nioengine=io_uring\niodepth=8"),
     "random-read": ("read", "rw=randread\nbs=4k\nioengine=io_uring\niodepth=1\nnorandommap"),
@@ -179,7 +180,7 @@ def copy_in(drive: str) -> float:
 
 
 @measure("IOPS")
-def random(drive: str, kind: str, depth: str, span: str = "100%") -> float:
+def random(drive: str, kind: Kind, depth: str, span: str = "100%") -> float:
     """4 KiB requests for two seconds over a span that was written before."""
     text = f"[global]\nsize={span}\ndirect=1\n[lay-out]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n"
     text += f"[row]\nstonewall\nrw=rand{kind}\nbs=4k\nioengine=libaio\niodepth={depth}\nnorandommap\ntime_based\nruntime=2\n"  # noqa: E501
@@ -341,7 +342,7 @@ def unbuffered(drive: str, iterations: int, series: bool) -> dict[str, float]:
     for unit in recording.jobs:
         name = unit["name"].partition("-")[0]
         if name in seconds:
-            kind = "read" if name in ("read", "from") else "write"
+            kind: Kind = "read" if name in ("read", "from") else "write"
             seconds[name].append(unit[kind]["runtime_ns"] / 1e9)
     copies = [a + b for a, b in zip(seconds["from"], seconds["to"], strict=True)]
     return {
@@ -401,7 +402,7 @@ def as_ssd(drive: str, what: str) -> float:
     text = "[global]\nsize=1g\ndirect=1\n[seq-write]\nrw=write\nbs=16m\n[seq-read]\nstonewall\nrw=read\nbs=16m\n"
     for kind in ("write", "read"):
         text += f"[random-{kind}]\nstonewall\nrw=rand{kind}\nbs=4k\nnorandommap\ntime_based\nruntime=5\n"
-    return speed_of(job(drive, text), what, what.partition("-")[2])
+    return speed_of(job(drive, text), what, "read" if what.endswith("read") else "write")
 
 
 @measure("")

@@ -58,7 +58,8 @@ def rows() -> list[dict[str, str]]:
 
 def fill(row: dict[str, str]) -> pslc.Recording:
     """A fill of the drive that a row describes."""
-    cache: dict[str, str | int | float] = dict(pair.split("=") for pair in row["cache"].split())
+    pairs = (pair.partition("=") for pair in row["cache"].split())
+    cache: dict[str, str | int | float] = {name: value for name, _, value in pairs}
     drive = parts.profile(
         nand=row["nand"], controller=row["controller"], capacity=row["capacity"], cache=cache, given=HOST[row["tool"]]
     )

@@ -138,7 +138,9 @@ def one(row: dict[str, str]) -> Refit:
     facts = replace(facts, cache_bytes=published.cache(words))
     fitted = fit.fit([data.of_curve(curve, job)], facts, workers=1)
     keys = "" if host == 0 else f",host.cores=4,host.read={host}ns,host.write={host}ns"
-    options = [pair for pair in (tuple(line.split("=")) for line in job.splitlines()) if pair[0] == "iodepth"]
+    options = [
+        (name, value) for name, _, value in (line.partition("=") for line in job.splitlines()) if name == "iodepth"
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "twin.toml"
         path.write_text(profile.text(fitted, row["drive"]))

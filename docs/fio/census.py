@@ -106,8 +106,8 @@ def by_pslc(path: Path) -> str:
     if "a bug in pslc" in err:
         return f"FAILS: {err.strip().splitlines()[0]}"
     if code == 2:
-        error = next((line for line in err.splitlines() if line.startswith("error: ")), "error: it says nothing")
-        return error.removeprefix("error: ").removeprefix(f"{path.absolute()}").partition(": ")[2] or error
+        said = next((line for line in err.splitlines() if line.startswith("error: ")), "error: it says nothing")
+        return said.removeprefix("error: ").removeprefix(f"{path.absolute()}").partition(": ")[2] or said
     if code not in (0, 3) and not ended:
         return f"FAILS with {code}: {err.strip().splitlines()[-1] if err.strip() else 'no word'}"
     if ended:

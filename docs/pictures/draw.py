@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 import pslc
@@ -27,7 +28,7 @@ def step(axes: Axes, target: str, label: str, colour: str) -> pslc.Recording:
     return recording
 
 
-def save(figure: plt.Figure, axes: Axes, name: str) -> None:
+def save(figure: Figure, axes: Axes, name: str) -> None:
     """Write the picture; the same curve gives the same file."""
     axes.set_xlabel("GB written")
     axes.set_ylabel("GB/s")
@@ -77,7 +78,7 @@ def policies() -> None:
 def lab() -> None:
     """The lab page after its cache slider was turned: what a browser shows of `pslc lab`."""
     environment = os.environ | {"BROWSER": "true"}
-    command = [Path(sys.executable).parent / "pslc", "lab", "--port", "0"]
+    command = [str(Path(sys.executable).parent / "pslc"), "lab", "--port", "0"]
     with (
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server,

@@ -39,7 +39,8 @@ def main() -> None:
     text = PAGE.read_text()
     for name, lines in (("winners", winners(found)), ("all", everything(found)), ("claims", claims(found))):
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        text = re.sub(f"{begin}.*?{end}", lambda _, b=begin, e=end, new=lines: b + new + e, text, flags=re.DOTALL)
+        before, _, rest = text.partition(begin)
+        text = before + begin + lines + end + rest.partition(end)[2]
     PAGE.write_text(text)
 
 
