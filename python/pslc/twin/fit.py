@@ -194,24 +194,26 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     groups: dict[tuple[str, str], list[Firmware]] = {}
     for firmware in found:
         groups.setdefault((firmware.mode, firmware.when_full), []).append(firmware)
-    tasks = [(build, group, first, seen, known) for group in groups.values()]
-    with _Pool(workers if len(tasks) > 1 else 1) as pool:
+    with _Pool(workers if len(groups) > 1 or len(large) > 1 or single else 1) as pool:
+        others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
+        read: dict[str, float] = {}
+        if queued and known.build is None:
+            rough = _roughly(build, found[0], first, seen, known)
+            answers = pool.map(
+                singles.answering, [(rough, queued, one) for one in (build, *singles.other_dies(build, speeds))]
+            )
+            answered = singles.by_reads(answers)
+            if answered is not answers[0]:
+                others = chance.others(answered.problem.model.build, chance.TOLD)
+            build = singles.with_bus(answered, sweeps[0])
+            read = {name: answered.values[name] for name in answered.problem.free}
         if tell:
             tell(f"{len(found)} firmwares on {first[0].suite}")
+        tasks = [(build, group, first, seen, known, read) for group in groups.values()]
         begun = sorted((one for several in pool.map(_begin, tasks) for one in several), key=lambda one: one.loss)
         best = max(begun[0].loss, LUCK)
         going = [one for one in begun if one.loss <= GOES_ON * best]
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
-        others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
-        if queued:
-            builds = [build] if known.build else [build, *singles.other_dies(build, speeds)]
-            answers = pool.map(singles.answering, [(begun[0], queued, one) for one in builds])
-            answered = singles.by_reads(answers)
-            if answered is not answers[0]:
-                others = chance.others(answered.problem.model.build, chance.TOLD)
-            if known.build is None:
-                build = singles.with_bus(answered, sweeps[0])
-            going = pool.map(singles.in_build, [(one, build, answered) for one in going])
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         # Random writes on a full drive take as long to simulate as all else, and tell little that nothing else does.
@@ -284,28 +286,40 @@ def _defaults(known: Known, firmware: Firmware) -> dict[str, float]:
     return values | {name: value for name, value, _ in known.expected}
 
 
-def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known]) -> list[Solution]:
-    """Firmwares that differ only in reuse, on the first write; those that do the same share a fit."""
-    build, group, first, seen, known = task
-    done: list[Solution] = []
+def _problem(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, known: Known) -> Problem:
+    """The first write, to be explained by a firmware."""
     priors = _priors(known, seen, build)
+    model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled(_enough(seen))
+    free = [*told.free_in(firmware, first), *_more(firmware, seen, known)]
+    values = _defaults(known, firmware) | {name: float(np.exp(priors[name][0])) for name in ("erase", "buffer")}
+    return Problem(model, first, free, values, priors)
+
+
+def _of_laws(seen: Steps, firmware: Firmware, known: Known) -> list[dict[str, float]]:
+    found = list(laws.starts(seen, firmware))
+    return found + [start | more for start in found if (more := _under_a_ceiling(start, known))]
+
+
+def _roughly(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, known: Known) -> Solution:
+    """The first write as the laws see it, without a search."""
+    return search.best_starts(_problem(build, firmware, first, seen, known), _of_laws(seen, firmware, known))[0]
+
+
+def _begin(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dict[str, float]]) -> list[Solution]:
+    """Firmwares that differ only in reuse, on the first write; those that do the same share a fit. The last are values
+    that reads told."""
+    build, group, first, seen, known, read = task
+    done: list[Solution] = []
     for firmware in group:
-        model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled(_enough(seen))
-        problem = Problem(
-            model,
-            first,
-            [*told.free_in(firmware, first), *_more(firmware, seen, known)],
-            _defaults(known, firmware) | {name: float(np.exp(priors[name][0])) for name in ("erase", "buffer")},
-            priors,
-        )
+        problem = _problem(build, firmware, first, seen, known)
+        problem = replace(problem, values=problem.values | read)
         same = next((other for other in done if _same(problem, other)), None)
         if same is not None:
             done.append(Solution(problem, same.x, same.loss))
             continue
         # Another rule of reuse leaves the first teeth as they are: it starts where the last one ended, too.
         known_starts = [other.values for other in done]
-        of_laws = list(laws.starts(seen, firmware))
-        of_laws += [start | more for start in of_laws if (more := _under_a_ceiling(start, known))]
+        of_laws = _of_laws(seen, firmware, known)
         starts = search.best_starts(problem, [*of_laws, *known_starts], STARTS)
         # Those that are much worse than the first are in another valley.
         starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
@@ -361,13 +375,14 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     settled = _settled(found) if len(seen) == 1 else set(told.free_in(old.model.firmware, old.trials)) - set(old.free)
     more = [name for name in old.free if name in ("ceiling", "watermark", "batch")]
     free = [name for name in [*told.free_in(old.model.firmware, trials), *more] if name not in settled]
-    start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}])[0]
-    for trial in trials:
-        if trial.suite not in seen:
-            # One after the other: all of them with all others would be many.
-            for name, some in _suggested(trial, found.values, known).items():
-                tried = [start.values, *(start.values | {name: value} for value in some)]
-                start = search.best_starts(start.problem, tried)[0]
+    fresh = [trial for trial in trials if trial.suite not in seen]
+    suggested = [ways for trial in fresh for ways in _suggested(trial, found, known)]
+    # The first of all together, then one after the other: all with all others would be many.
+    together = {name: value for ways in suggested for name, value in ways[0].items()}
+    start = search.best_starts(Problem(old.model, trials, free, found.values, old.prior), [{}, together])[0]
+    for ways in suggested:
+        if ways[0].keys() & set(free):
+            start = search.best_starts(start.problem, [start.values, *(start.values | way for way in ways)])[0]
     return start
 
 
@@ -474,30 +489,35 @@ def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution
     return intervals.with_intervals(found, slopes, builds, each=pool.map)
 
 
-def _suggested(trial: Trial, values: dict[str, float], known: Known) -> dict[str, list[float]]:
-    """What the findings of a suite say of values, each a few that it may be: rate, residue and threshold of `recovery`,
-    how the cache shrinks to the half-full drive there, and to the full one of `second-pass`."""
-    found = trial.findings
+def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[str, float]]]:
+    """What a suite says of values that the first write did not tell, each a few ways that it may be, the likeliest
+    first. Findings of `recovery` tell rate, residue and threshold, and how the cache shrinks to the half-full drive
+    there; those of `second-pass` to the full one."""
+    found, values = trial.findings, before.values
     if trial.suite == "second-pass":
         share = found.get("cache_share")
-        return {"least": [min(share, 0.97)]} if share else {}
+        return [[{"least": min(share, 0.97)}]] if share else []
     if trial.suite != "recovery":
-        return {}
+        return []
     size = (values.get("dynamic", 0.0)) * known.capacity_bytes
-    starts: dict[str, list[float]] = {}
+    ways: list[list[dict[str, float]]] = []
     if found.get("migration_bytes_per_s"):
-        starts["idle_rate"] = [found["migration_bytes_per_s"]]
+        ways.append([{"idle_rate": found["migration_bytes_per_s"]}])
     if found.get("cache_bytes") and size:
         half = found["cache_bytes"] / size
         least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
-        starts["least"] = list(dict.fromkeys((least, 0.97, 0.3)))
+        ways.append([{"least": least} for least in dict.fromkeys((least, 0.97, 0.3))])
     if found.get("residue_bytes") and size:
         most = min(found["residue_bytes"] / size, 0.8)
-        starts["residue"] = [most, 0.6 * most]
+        ways.append([{"residue": most}, {"residue": 0.6 * most}])
     if found.get("idle_threshold_s"):
         ends = [found.get(f"idle_threshold_s{end}") for end in ("_low", "", "_high")]
-        starts["threshold"] = [float(end) for end in ends if end]
-    return starts
+        ways.append([{"threshold": float(end)} for end in ends if end])
+    if before.problem.model.firmware.when_full == "fold":
+        # Its first write tells next to nothing of the spare space, and what folding takes, but not in which way.
+        for names in (("spare",), ("native_rate", "overhead")):
+            ways.append([{name: times * values[name] for name in names} for times in (1.0, 0.5, 2.0)])
+    return ways
 
 
 def _kept_dead(found: Solution) -> Solution | None:
