@@ -17,7 +17,7 @@ import numpy as np
 
 import pslc
 from pslc.twin import data, intervals, search, singles, told
-from pslc.twin.fit import SCALES
+from pslc.twin.data import SCALES
 from pslc.twin.model import PARAMETERS, Firmware, Model, build_for, of_firmware
 
 ROOT = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ from pslc.errors import PslcError
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
-from pslc.twin import answer, data, fit, intervals, known, laws, model, profile, published, residuals, search
+from pslc.twin import answer, begin, data, fit, intervals, known, laws, model, profile, published, residuals, search
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 
@@ -128,7 +128,7 @@ def fit_of(
     keys = model.Model(build, truth).keys(DRIVE | values)
     (tmp_path / "truth.toml").write_text("\n".join(f"{key} = {value}" for key, value in keys.items()))
     run = pslc.run("fill", on=f"sim:{tmp_path}/truth.toml")
-    monkeypatch.setattr(fit, "firmwares", lambda seen, bits: tried)
+    monkeypatch.setattr(begin, "firmwares", lambda seen, bits: tried)
     return fit.fit([data.of_recording(run)], known.known(24_000_000_000, 4e9, link="pcie4x4", nand=nand), workers=1)
 
 
@@ -209,7 +209,7 @@ def test_a_cache_of_less_than_a_hundredth_of_the_drive_is_found() -> None:
     facts = known.known(1_000_000_000_000, 1.85e9, link="pcie3x4", nand="tlc")
     twin = fit.fit([trial], facts, workers=1)
     assert twin.best.values["slc_rate"] == pytest.approx(1.85e9, rel=0.05)
-    assert fit.cache_share(twin.best) == pytest.approx(0.007, rel=0.05)
+    assert twin.best.cache_share == pytest.approx(0.007, rel=0.05)
 
 
 def test_what_the_drives_memory_took_in_is_not_its_cache() -> None:
@@ -401,8 +401,8 @@ def test_a_coarse_recording_adds_up_to_the_same(small: str) -> None:
 def fitting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """`pslc fit` in an empty folder with one firmware to be tried: what is tested is not the search."""
     only = model.Firmware("dynamic-slc", "direct-while-folding", "after-idle")
-    monkeypatch.setattr(fit, "firmwares", lambda seen, bits: [only])
-    monkeypatch.setattr(fit, "STARTS", 1)
+    monkeypatch.setattr(begin, "firmwares", lambda seen, bits: [only])
+    monkeypatch.setattr(begin, "STARTS", 1)
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(app, ["fit", *arguments])
 

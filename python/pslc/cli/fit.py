@@ -52,7 +52,7 @@ def command(
 
     if find_spec("scipy") is None:
         raise refusal("pslc fit needs scipy", "pip install 'pslc[fit]'")
-    from pslc.twin import answer, fit, known
+    from pslc.twin import answer, begin, fit, known
     from pslc.twin import published as review
     from pslc.twin.data import of_curve, trials_of
 
@@ -77,7 +77,7 @@ def command(
             notes.append(note)
         words, host = known.LOADS[load]
         trials.append(of_curve(curve, words))
-    first = fit.first_write(trials)
+    first = begin.first_write(trials)
     if first is None:
         raise refusal("there is no sequential write over an empty drive among the data", "pslc run fill, or run twin")
     told = next((found for found in map(known.link_of, recordings) if found), None)

@@ -11,8 +11,8 @@ import numpy as np
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile, singles
-from pslc.twin.data import Look, Trial
-from pslc.twin.fit import SCALES, Fitted
+from pslc.twin.data import SCALES, Look, Trial
+from pslc.twin.fit import Fitted
 from pslc.twin.predict import Prediction, Telling
 from pslc.twin.profile import Estimate
 from pslc.twin.search import Solution

@@ -22,6 +22,10 @@ from pslc.twin.model import MIB
 
 Floats = NDArray[np.float64]
 
+SCALES: Final = frozenset(
+    {"fill", "recovery", "second-pass", "fill-levels", "overwrite", "sustained", "random-steady", "hdtune"}
+)
+"""Suites of large writes, or of random ones for a time: a scaled drive does the same in them."""
 LARGE: Final = 65536
 """Bytes of a request from which on a job is looked at as a curve over bytes."""
 FEWEST: Final = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,6 @@ from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s
 from pslc.parts.derive import FOLD_OVERHEAD
 from pslc.recording import Recording
-from pslc.twin.fit import Known
 from pslc.twin.model import PARAMETERS, SUPERBLOCKS, Build, Firmware, Model, build_for
 
 LINKS: Final = ("sata300", "sata600", "pcie3x2", "pcie3x4", "pcie4x4", "pcie5x4")
@@ -28,6 +27,30 @@ LOADS: Final = {
 way cost about 50 us each; a copy also moves the data in memory, at about 10 GB/s."""
 GENERIC: Final = {"mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
 BITS: Final = {"slc": 1} | GENERIC
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known besides the data.
+
+    Attributes:
+        link: as a profile writes it, `pcie4x4`.
+        link_bytes_per_s: what it lets through of writes.
+        bits_per_cell: None: not known.
+        build: of parts; None: assumed.
+        host_request_ns: what a request cost the host that wrote the data.
+        expected: values that parts tell, by name, with the standard deviation of their logarithm.
+        cache_bytes: where somebody says that the first phase ends.
+    """
+
+    capacity_bytes: int
+    link: str
+    link_bytes_per_s: float
+    bits_per_cell: int | None = None
+    build: Build | None = None
+    host_request_ns: int = 0
+    expected: tuple[tuple[str, float, float], ...] = ()
+    cache_bytes: float | None = None
 
 
 def ceiling(link: str, capacity_bytes: int = 10**12) -> float:

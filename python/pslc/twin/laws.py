@@ -151,7 +151,10 @@ def _hidden(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
         if last:
             rates["overhead"] = _overhead(direct, last, n)
         if firmware.when_full == "direct-while-folding":
-            yield from (rates | {"share": share, "native_rate": direct / share} for share in SHARES)
+            # What it folds on the way is space again: the cache may be larger.
+            for share, times in product(SHARES, (1.0, 2.5)):
+                larger = min(times * size, 0.9 / n)
+                yield rates | {"share": share, "native_rate": direct / share, "dynamic": larger, "static": larger}
         else:
             yield rates
 

@@ -15,7 +15,7 @@ from pslc.targets.cost import cost
 from pslc.targets.region import Scope, find_region
 from pslc.targets.target import Target
 from pslc.twin.data import Floats, scaled_step
-from pslc.twin.fit import Fitted, cache_share
+from pslc.twin.fit import Fitted
 from pslc.twin.model import MIB, PARAMETERS, Build, Model
 
 APART: Final = 0.10
@@ -199,7 +199,7 @@ def telling(fitted: Fitted) -> list[Telling]:
 def _pauses(fitted: Fitted) -> dict[tuple[str, str, str], list[str]]:
     """Writes after pauses on a drive that is half full, as `recovery` makes them."""
     c = fitted.known.capacity_bytes
-    size = min(max(cache_share(fitted.best), 0.01), 0.4) * c
+    size = min(max(fitted.best.cache_share, 0.01), 0.4) * c
     found = {}
     for pause in (3.0, 30.0, 600.0):
         job = "[{}]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={}\n{}"

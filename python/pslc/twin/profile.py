@@ -9,7 +9,7 @@ import numpy as np
 
 from pslc import words
 from pslc.twin import told
-from pslc.twin.fit import Fitted, cache_share
+from pslc.twin.fit import Fitted
 from pslc.twin.model import PARAMETERS, Model, Parameter, of_firmware
 from pslc.twin.search import Solution
 from pslc.twin.singles import SINGLE
@@ -97,7 +97,7 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
     elif unit == "of the cache":
         unit, factor = (
             "B",
-            (best.values["dynamic"] if one.name == "least" else cache_share(best)) * fitted.known.capacity_bytes,
+            (best.values["dynamic"] if one.name == "least" else best.cache_share) * fitted.known.capacity_bytes,
         )
     elif one.name == "share":
         unit = "share"

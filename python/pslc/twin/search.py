@@ -145,6 +145,13 @@ class Solution:
         return self.problem.unpack(self.x)
 
     @property
+    def cache_share(self) -> float:
+        """The cache of the empty drive over the capacity."""
+        mode, values = self.problem.model.firmware.mode, self.values
+        dynamic = values["dynamic"] if mode in ("dynamic-slc", "hybrid-slc") else 0.0
+        return dynamic + (values["static"] if mode in ("static-slc", "hybrid-slc") else 0.0)
+
+    @property
     def error(self) -> float:
         """Relative, root mean square."""
         return float(np.sqrt(self.loss))
