@@ -123,16 +123,6 @@ def problem(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, k
     return Problem(model, first, free, values, priors)
 
 
-def _of_laws(seen: Steps, firmware: Firmware, known: Known) -> list[dict[str, float]]:
-    found = list(laws.starts(seen, firmware))
-    return found + [start | more for start in found if (more := _under_a_ceiling(start, known))]
-
-
-def roughly(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, known: Known) -> Solution:
-    """The first write as the laws see it, without a search."""
-    return search.best_starts(problem(build, firmware, first, seen, known), _of_laws(seen, firmware, known))[0]
-
-
 def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dict[str, float]]) -> list[Solution]:
     """Firmwares that differ only in reuse, on the first write; those that do the same share a fit. The last are values
     that reads told."""
@@ -147,7 +137,8 @@ def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dic
             continue
         # Another rule of reuse leaves the first teeth as they are: it starts where the last one ended, too.
         known_starts = [other.values for other in done]
-        of_laws = _of_laws(seen, firmware, known)
+        of_laws = list(laws.starts(seen, firmware))
+        of_laws += [start | more for start in of_laws if (more := _under_a_ceiling(start, known))]
         starts = search.best_starts(explained, [*of_laws, *known_starts], STARTS)
         # Those that are much worse than the first are in another valley.
         starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]

@@ -96,30 +96,25 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
     queued = sweeps if known.build else [singles.at_random(trial) for trial in sweeps]
     single = [*queued, *(trial for trial in trials if trial.suite in singles.SUITES - {"qd-sweep"})]
     found = begin.firmwares(seen, bits)
-    groups: dict[tuple[str, str], list[Firmware]] = {}
-    for firmware in found:
-        groups.setdefault((firmware.mode, firmware.when_full), []).append(firmware)
-    with _Pool(workers if len(groups) > 1 or len(large) > 1 or single else 1) as pool:
-        others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
-        read: dict[str, float] = {}
-        if queued and known.build is None:
-            rough = begin.roughly(build, found[0], first, seen, known)
-            answers = pool.map(
-                singles.answering, [(rough, queued, one) for one in (build, *singles.other_dies(build, speeds))]
-            )
-            answered = singles.by_reads(answers)
-            if answered is not answers[0]:
-                others = chance.others(answered.problem.model.build, chance.TOLD)
-            build = singles.with_bus(answered, sweeps[0])
-            read = {name: answered.values[name] for name in answered.problem.free}
+    with _Pool(workers if len(found) > 1 else 1) as pool:
         if tell:
             tell(f"{len(found)} firmwares on {first[0].suite}")
-        tasks = [(build, group, first, seen, known, read) for group in groups.values()]
-        begun = sorted(
-            (one for several in pool.map(begin.search_all, tasks) for one in several), key=lambda one: one.loss
-        )
-        best = max(begun[0].loss, LUCK)
-        going = [one for one in begun if one.loss <= GOES_ON * best]
+        begun = _begun(pool, build, found, first, seen, known)
+        going = _near_the_best(begun)
+        others = chance.others(build, chance.OF_PARTS if known.build else chance.ASSUMED)
+        if queued and known.build is None:
+            builds = [build, *singles.other_dies(build, speeds)]
+            answers = pool.map(singles.answering, [(begun[0], queued, one) for one in builds])
+            answered = singles.by_reads(answers)
+            build = singles.with_bus(answered, sweeps[0])
+            going = pool.map(singles.in_build, [(one, build, answered) for one in going])
+            if answered is not answers[0]:
+                others = chance.others(answered.problem.model.build, chance.TOLD)
+                # With dies that it does not have, a drive may have been ruled out.
+                tried = [one.problem.model.firmware for one in going]
+                again = [firmware for firmware in found if firmware not in tried]
+                begun = going + _begun(pool, build, again, first, seen, known, answered)
+                going = _near_the_best(begun)
         dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
@@ -148,6 +143,22 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
             going = [chosen, *(singles.joined(one, chosen) for one in going[1:])]
         chosen = _interval(chosen, others, pool)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)
+
+
+def _begun(pool: _Pool, build: Build, found: Sequence[Firmware], first: list[Trial], seen: Steps, known: Known,
+           answered: Solution | None = None) -> list[Solution]:  # fmt: skip
+    """Firmwares on the first write, by loss."""
+    groups: dict[tuple[str, str], list[Firmware]] = {}
+    for firmware in found:
+        groups.setdefault((firmware.mode, firmware.when_full), []).append(firmware)
+    read = {name: answered.values[name] for name in answered.problem.free} if answered else {}
+    tasks = [(build, group, first, seen, known, read) for group in groups.values()]
+    return sorted((one for some in pool.map(begin.search_all, tasks) for one in some), key=lambda one: one.loss)
+
+
+def _near_the_best(begun: Sequence[Solution]) -> list[Solution]:
+    best = max(min(one.loss for one in begun), LUCK)
+    return sorted((one for one in begun if one.loss <= GOES_ON * best), key=lambda one: one.loss)
 
 
 class _Pool:

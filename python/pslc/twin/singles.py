@@ -89,6 +89,15 @@ def by_reads(answers: list[Solution]) -> Solution:
     return best if answers[0].loss > TELLS_DIES * max(best.loss, LUCK) else answers[0]
 
 
+def in_build(task: tuple[Solution, Build, Solution]) -> Solution:
+    """The same values in a drive of a build whose commands and reads take what another tells."""
+    found, build, other = task
+    told = {name: other.values[name] for name in other.problem.free}
+    model = found.problem.model.like(build)
+    problem = replace(found.problem, model=model, values=found.problem.values | told)
+    return search.best_starts(problem, [{name: found.values[name] for name in problem.free}])[0]
+
+
 def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:
     """Values that single requests tell."""
     free = [name for name in told.free_in(firmware, trials) if name in SINGLE]
