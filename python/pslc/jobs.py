@@ -84,8 +84,9 @@ class SteadyState(TypedDict):
 
 
 class Job(TypedDict):
-    """One job, or the one that stands for its reporting group. `options` are as written, after [global] and
-    overrides; `notes` say which of them had no effect. Of another program's job there is what is required, no more."""
+    """One job, or the first of its reporting group. `options` are as written, after [global] and overrides; `notes` say
+    which of them had no effect; `global_options` and `own_options` are those of the last of the group. `mixed`: all
+    kinds together (`unified_rw_reporting`). Of another program's job there is what is required, no more."""
 
     name: str
     options: dict[str, str]
@@ -95,7 +96,9 @@ class Job(TypedDict):
     trim: Done
     sync: NotRequired[Done]
     groupid: NotRequired[int]
+    mixed: NotRequired[Done]
     global_options: NotRequired[dict[str, str]]
+    own_options: NotRequired[dict[str, str]]
     iodepth: NotRequired[int]
     size_bytes: NotRequired[int]
     start_ns: NotRequired[int]

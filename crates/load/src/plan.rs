@@ -159,7 +159,7 @@ pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
         let kinds = match job.rw.mix {
             Mix::Read | Mix::Write | Mix::Trim => 1,
             Mix::ReadWrite | Mix::TrimWrite => 2,
-        } + (job.fsync > 0 || job.end_fsync) as u64
+        } + (job.fsync > 0) as u64
             + job.verify as u64;
         add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
         add(&mut bytes, clones * runner::WORKER_BYTES);

@@ -60,6 +60,10 @@ fn numbers_are_fios() {
         ("0x1000", 4096),
         ("1m", 1 << 20),
         ("8192", 8192),
+        // As fio has it, a unit stands right behind decimal digits, or says nothing.
+        ("8192.5m", 8192),
+        ("8192 k", 8192),
+        ("0x2000k", 8192),
     ] {
         assert_eq!(one(&format!("bs={text}")).bs.write, bytes, "{text}");
     }
@@ -67,6 +71,7 @@ fn numbers_are_fios() {
     assert_eq!(one("kb_base=1000\nsize=1gib").size, 1 << 30);
     assert_eq!(one("offset=50%\nsize=100%").size, CAPACITY / 2 / 4096 * 4096);
     assert_eq!(one("iodepth=1k\nioengine=libaio").iodepth, 1024);
+    assert_eq!(one("size=8192.5m").notes, ["size=8192.5m is 8192, as fio reads it"]);
 }
 
 #[test]
@@ -98,6 +103,7 @@ fn an_error_names_the_file_the_line_and_the_way_out() {
         ("[a]\nrw=wirte", "my.fio:2: ", "\"wirte\" is unknown", "trimwrite"),
         ("[a]\noffset=1g\nsize=1t", "my.fio:3: ", "end past the", "size=100%"),
         ("[a]\nsize=1k", "my.fio:2: ", "less than one block", ""),
+        ("[a]\nsize=1024.0M", "my.fio:2: ", "1024 bytes is less than one block", "fio reads 1024.0M as 1024"),
         ("[a]\nioengine=rbd\nclientname=admin", "my.fio:2: ", "another engine's business", "io_uring"),
         ("[a]\nioengine=filestat", "my.fio:2: ", "metadata of a file system", ""),
         ("[a]\nzonemode=zbd", "my.fio:2: ", "zonemode: zbd is for zoned drives", "strided"),
@@ -176,6 +182,7 @@ fn words_mean_what_they_mean_to_fio() {
     assert_eq!((job.bs.read, job.bs.write), (4096, 8192));
     // Ranges go up, whichever way they are written, and a split wins over them.
     assert_eq!(one("bsrange=64k-4k").sizes.read, Sizes::Range(4096, 65_536));
+    assert_eq!(one("bsrange=512/25:1k:25:4k/25").sizes.read, Sizes::Range(512, 1024));
     assert_eq!(one("bssplit=4k/10:64k/90\nbs=1m\nbsrange=1m-2m").bs.write, 65_536);
     // A split of one direction leaves the others as they were, its shares need not come to 100, and it has no ranges.
     let job = one("rw=randrw\nbssplit=,4k/10:64k/60:1m/29,");

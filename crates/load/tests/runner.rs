@@ -192,6 +192,28 @@ fn a_flush_follows_every_nth_write_and_the_end() {
     assert_eq!(ops, [W, W, W, F, W, W, W, F, W, W, F]);
 }
 
+/// What fio calls under strace, and what it counts.
+#[test]
+fn a_flush_ends_each_pass_of_a_job_that_writes_and_is_not_counted() {
+    use Op::{Flush as F, Read as R, Write as W};
+    for (options, expected, counted) in [
+        ("rw=write\nloops=2", &[W, W, F, W, W, F][..], 0),
+        ("rw=write\nio_size=12k", &[W, W, F, W, F], 0),
+        ("rw=write\nfsync=2\nloops=2", &[W, W, F, F, W, W, F], 2),
+        ("rw=write\nverify=crc32c\nloops=2", &[W, W, F, R, R, W, W, F, R, R], 0),
+        ("rw=write\nioengine=libaio\niodepth=2", &[W, W, F], 0),
+        ("rw=write\nnumber_ios=1\nio_size=8k\nloops=2", &[W, W, F, F], 0),
+        ("rw=read", &[R, R], 0),
+        ("rw=trim", &[Op::Trim, Op::Trim], 0),
+    ] {
+        let mut target = Even::new(MS);
+        let recording = run_on(&mut target, &format!("[a]\nbs=4k\nsize=8k\nend_fsync=1\n{options}"));
+        let ops: Vec<Op> = target.log.iter().map(|(_, request)| request.op).collect();
+        assert_eq!(ops, expected, "{options}");
+        assert_eq!(recording.stats[0].kinds[F as usize].count, counted, "{options}");
+    }
+}
+
 #[test]
 fn each_block_is_trimmed_and_then_written() {
     let mut target = Even::new(MS);

@@ -1,5 +1,7 @@
 //! A recording as Python objects.
 
+use std::ops::Range;
+
 use pslc_load::job::Job;
 use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness};
 use pslc_load::Usage;
@@ -57,6 +59,10 @@ fn stats_dict<'py>(
     end: Nanos,
 ) -> PyResult<Bound<'py, PyDict>> {
     let job = &jobs[stats.job];
+    // Under `group_reporting` fio shows the options of the last, and what they ask of latencies.
+    let group = jobs.iter().rfind(|other| other.group == job.group && other.group_reporting);
+    let last = group.filter(|_| job.group_reporting).unwrap_or(job);
+    let percentiles = &last.percentiles[..];
     // A job that was cut off ended with the run.
     let end = if stats.end == Nanos::ZERO { end } else { stats.end };
     let elapsed = end.saturating_sub(stats.start).0;
@@ -64,16 +70,12 @@ fn stats_dict<'py>(
         "name" => &stats.name,
         "groupid" => stats.group,
     };
-    let options = PyDict::new(py);
-    for (name, value) in &job.options {
-        options.set_item(name, value)?;
+    let (global, own) = last.options.split_at(last.global_options);
+    for (word, options) in [("options", &job.options[..]), ("global_options", global), ("own_options", own)] {
+        let named = PyDict::new(py);
+        options.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+        out.set_item(word, named)?;
     }
-    out.set_item("options", options)?;
-    let global = PyDict::new(py);
-    for (name, value) in &job.options[..job.global_options] {
-        global.set_item(name, value)?;
-    }
-    out.set_item("global_options", global)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
@@ -89,21 +91,13 @@ fn stats_dict<'py>(
     out.set_item("start_ns", stats.start.min(end).0)?;
     out.set_item("elapsed_ns", elapsed)?;
     out.set_item("worked_ns", if stats.worked == Nanos::ZERO { elapsed } else { stats.worked.0 })?;
-    for (number, (word, latency)) in ["read", "write", "trim", "sync"].iter().zip(&stats.kinds).enumerate() {
-        let kind = latency_dict(py, latency, elapsed, &job.percentiles)?;
-        if number < 3 {
-            let samples = dict! { py;
-                "bytes_per_s" => spread_dict(py, &stats.bytes_rate.rates[number])?,
-                "iops" => spread_dict(py, &stats.requests_rate.rates[number])?,
-            };
-            kind.set_item("samples", samples)?;
-            let parts = [("slat_ns", &stats.submission[number]), ("clat_ns", &stats.completion[number])];
-            for (word, part) in parts.iter().filter(|(_, part)| part.count > 0) {
-                kind.set_item(word, times_dict(py, part, &job.percentiles)?)?;
-            }
-        }
-        out.set_item(word, kind)?;
+    for (number, word) in ["read", "write", "trim"].into_iter().enumerate() {
+        out.set_item(word, kind_dict(py, stats, number..number + 1, elapsed, percentiles)?)?;
     }
+    if job.unified {
+        out.set_item("mixed", kind_dict(py, stats, 0..3, elapsed, percentiles)?)?;
+    }
+    out.set_item("sync", latency_dict(py, &stats.kinds[3], elapsed, percentiles)?)?;
     let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
     let usage = dict! { py;
         "user_ns" => user.0,
@@ -127,6 +121,33 @@ fn stats_dict<'py>(
     }
     for (word, table) in tables {
         out.set_item(format!("latency_{word}"), table)?;
+    }
+    Ok(out)
+}
+
+/// Requests of these kinds, together.
+fn kind_dict<'py>(
+    py: Python<'py>,
+    stats: &JobStats,
+    kinds: Range<usize>,
+    elapsed: u64,
+    percentiles: &[f64],
+) -> PyResult<Bound<'py, PyDict>> {
+    let latency = |of: &[Latency]| {
+        let mut sum = Latency::new();
+        of[kinds.clone()].iter().for_each(|kind| sum.add(kind));
+        sum
+    };
+    let spread = |of: &[Spread; 3]| of[kinds.clone()].iter().copied().reduce(Spread::beside).expect("a kind");
+    let out = latency_dict(py, &latency(&stats.kinds), elapsed, percentiles)?;
+    let samples = dict! { py;
+        "bytes_per_s" => spread_dict(py, &spread(&stats.bytes_rate.rates))?,
+        "iops" => spread_dict(py, &spread(&stats.requests_rate.rates))?,
+    };
+    out.set_item("samples", samples)?;
+    let parts = [("slat_ns", latency(&stats.submission)), ("clat_ns", latency(&stats.completion))];
+    for (word, part) in parts.iter().filter(|(_, part)| part.count > 0) {
+        out.set_item(word, times_dict(py, part, percentiles)?)?;
     }
     Ok(out)
 }

@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pslc.facts import DiskCounts
 from pslc.jobs import KINDS, Done, Job, Kind, SteadyState, Times
@@ -44,6 +44,8 @@ FIRST = ("cpus_allowed_policy", "kb_base", "lockfile", "unit_base")
 LAST = ("filename", "filename_format")
 """fio reads these options of a section before, and behind, its others."""
 
+Part = Literal["read", "write", "trim", "mixed"]
+
 NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
 """Times of no request."""
 
@@ -61,7 +63,7 @@ def document(recording: Recording, bins: bool = False) -> dict[str, Any]:
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
         **({"global options": common} if common else {}),
-        "jobs": [_job(job, recording, bins) for job in jobs if _asked(job, "stats", True)],
+        "jobs": [_job(job, recording, bins) for job in jobs if _asked(job["options"], "stats", True)],
         "disk_util": disk_util(recording),
     }
 
@@ -114,8 +116,6 @@ def _disk(found: DiskCounts) -> dict[str, Any]:
 
 def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
     group = [other for other in recording.jobs if other["groupid"] == job["groupid"]]
-    common = job["global_options"]
-    sync = job["sync"]
     # Older recordings have none.
     usage = job.get("usage", {})
     return {
@@ -125,9 +125,8 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
         "eta": 0,
         # Of the whole run, in fio as well.
         "elapsed": math.floor(recording.drive_time_s) + 1,
-        "job options": _valued({k: v for k, v in job["options"].items() if common.get(k) != v}),
-        **{kind: _kind(job, kind, group, bins) for kind in KINDS},
-        "sync": {"total_ios": sync["total_ios"], "lat_ns": _latency(sync["lat_ns"], _percentiles(job), bins)},
+        **({"job options": _valued(own)} if (own := _own(job)) else {}),
+        **dict(_kinds(job, group, bins)),
         "job_runtime": job["worked_ns"] // 1_000_000,
         "usr_cpu": _share(usage.get("user_ns", 0), job["worked_ns"]),
         "sys_cpu": _share(usage.get("system_ns", 0), job["worked_ns"]),
@@ -144,6 +143,22 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
         **({"desc": job["options"]["description"]} if job["options"].get("description") else {}),
         **({"steadystate": _steady(job["steadystate"])} if "steadystate" in job else {}),
     }
+
+
+def _own(job: Job) -> dict[str, str]:
+    """Options of its section. Older recordings do not tell those that are as in [global]."""
+    common = job["global_options"]
+    return job.get("own_options", {k: v for k, v in job["options"].items() if common.get(k) != v})
+
+
+def _kinds(job: Job, group: Sequence[Job], bins: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """As `unified_rw_reporting` asks: each kind, all together, or both."""
+    if job["options"].get("unified_rw_reporting") not in ("mixed", "1"):
+        yield from ((kind, _kind(job, kind, group, bins)) for kind in KINDS)
+        asked, sync = _percentiles(job, "clat") or _percentiles(job, "lat"), job["sync"]
+        yield "sync", {"total_ios": sync["total_ios"], "lat_ns": _latency(sync["lat_ns"], asked, bins)}
+    if "mixed" in job:
+        yield "mixed", _kind(job, "mixed", group, bins)
 
 
 def _latency_target(job: Job) -> dict[str, Any]:
@@ -185,9 +200,12 @@ def _share(part_ns: int, whole_ns: int) -> float:
     return round(100.0 * part_ns / whole_ns, 6) if whole_ns else 0.0
 
 
-def _percentiles(job: Job) -> list[str]:
-    """Which ones a job asked for (`percentile_list`), as its latencies name them."""
-    asked = job["options"].get("percentile_list", "")
+def _percentiles(job: Job, word: str) -> list[str]:
+    """Which ones a job, of a group the last, asked for of its `slat`, `clat` or `lat`, as they name them."""
+    options = job["global_options"] | _own(job)
+    if not _asked(options, f"{word}_percentiles", word == "clat"):
+        return []
+    asked = options.get("percentile_list", "")
     return [f"{percent:.6f}" for percent in sorted(float(part) for part in asked.split(":"))] if asked else DEFAULT
 
 
@@ -197,14 +215,13 @@ def _batches(job: Job) -> dict[str, float]:
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
 
-def _kind(job: Job, kind: Kind, group: Sequence[Job], bins: bool) -> dict[str, Any]:
+def _kind(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> dict[str, Any]:
     done = job[kind]
     runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
     bytes_per_s = _bytes_per_s(done)
     # An engine that waits has no submission of its own, nor has a simulated drive.
     parts = {"slat": done.get("slat_ns", NONE), "clat": done.get("clat_ns", done["lat_ns"]), "lat": done["lat_ns"]}
-    asked = {word: _percentiles(job) if _asked(job, f"{word}_percentiles", word == "clat") else [] for word in parts}
     return {
         "io_bytes": done["io_bytes"],
         "io_kbytes": done["io_bytes"] // 1024,
@@ -215,13 +232,13 @@ def _kind(job: Job, kind: Kind, group: Sequence[Job], bins: bool) -> dict[str, A
         "total_ios": done["total_ios"],
         "short_ios": 0,
         "drop_ios": 0,
-        **{f"{word}_ns": _latency(part, asked[word], bins) for word, part in parts.items()},
+        **{f"{word}_ns": _latency(part, _percentiles(job, word), bins) for word, part in parts.items()},
         **_samples(job, kind, group),
     }
 
 
-def _asked(job: Job, option: str, default: bool) -> bool:
-    return bool(job["options"].get(option, str(int(default))) not in ("0", "false"))
+def _asked(options: dict[str, str], option: str, default: bool) -> bool:
+    return bool(options.get(option, str(int(default))) not in ("0", "false"))
 
 
 def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> dict[str, Any]:
@@ -233,11 +250,11 @@ def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> dict[str
     return found
 
 
-def _samples(job: Job, kind: Kind, group: Sequence[Job]) -> dict[str, Any]:
+def _samples(job: Job, kind: Part, group: Sequence[Job]) -> dict[str, Any]:
     """Bandwidth (KiB/s) and requests a second, as they were sampled (`bwavgtime`, `iopsavgtime`)."""
     bw, iops = job[kind]["samples"]["bytes_per_s"], job[kind]["samples"]["iops"]
     # Of what the group moved in this direction.
-    whole = sum(_bytes_per_s(other[kind]) for other in group)
+    whole = sum(_bytes_per_s(other[kind]) for other in group if kind in other)
     return {
         "bw_min": int(bw["min"] / 1024),
         "bw_max": int(bw["max"] / 1024),

@@ -16,8 +16,9 @@ def lines(recording: Recording) -> Iterator[str]:
     disks = [str(field) for disk in fio.disk_util(recording) for field in _disk(disk)]
     for job in fio.document(recording)["jobs"]:
         head = [TERSE, f"fio-{fio.VERSION}", job["jobname"], job["groupid"], job["error"]]
-        tail = [job["job options"]["description"]] if "description" in job["job options"] else []
-        fields = [*head, *_kind(job["read"]), *_kind(job["write"]), *_machine(job), *disks, *tail]
+        kinds = [field for word in ("read", "write", "mixed") if word in job for field in _kind(job[word])]
+        tail = [job["desc"]] if "desc" in job else []
+        fields = [*head, *kinds, *_machine(job), *disks, *tail]
         yield ";".join(map(str, fields))
 
 

@@ -118,6 +118,7 @@ impl Draft {
             verify: false,
             verify_backlog: None,
             group_reporting: false,
+            unified: false,
             percentiles: Vec::new(),
             bwavgtime: Nanos::from_millis(500),
             iopsavgtime: Nanos::from_millis(500),

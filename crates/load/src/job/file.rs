@@ -1,7 +1,7 @@
 //! fio job files: sections of `option=value`, [global] before them, `${ENV}`, comments.
 
 use super::options::{find, Tier, OPTIONS};
-use super::values::Wrong;
+use super::values::{without_unit, Wrong};
 use super::{engines, Draft, Job, JobError};
 
 /// Where jobs are to run; some options mean something only on a real drive.
@@ -253,6 +253,10 @@ fn section(
                 let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
                 apply(&mut draft, &value).map_err(by_option)?;
             }
+            draft.job.notes.extend(
+                without_unit(&value)
+                    .map(|read| format!("{}={value} is {read}, as fio reads it", line.option)),
+            );
             continue;
         }
         let ignored = match row.tier {
@@ -268,7 +272,10 @@ fn section(
     draft.finish().map_err(|(option, wrong)| {
         let names = find(option).map_or(&[][..], |row| row.names);
         let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
-        refused(line.map_or(place, |line| &line.place), option, wrong, "the whole target is size=100%")
+        let read =
+            line.and_then(|line| Some(format!("fio reads {} as {}", line.value, without_unit(&line.value)?)));
+        let hint = read.as_deref().unwrap_or("the whole target is size=100%");
+        refused(line.map_or(place, |line| &line.place), option, wrong, hint)
     })
 }
 

@@ -201,6 +201,8 @@ pub struct Job {
     /// Some of it is read again while the job writes.
     pub verify_backlog: Option<VerifyBacklog>,
     pub group_reporting: bool,
+    /// Reads, writes and trims are reported together as well, or only so (`unified_rw_reporting`).
+    pub unified: bool,
     /// Of latencies, for reports, in percent; none: fio's.
     pub percentiles: Vec<f64>,
     /// How often bandwidth and requests a second are sampled, for reports.

@@ -332,7 +332,12 @@ pub const OPTIONS: &[Row] = &[
         Ignore("every run keeps its series in series.parquet")),
     row(&["bwavgtime"], Obey(|d, v| Ok(d.job.bwavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),
     row(&["iopsavgtime"], Obey(|d, v| Ok(d.job.iopsavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),
-    row(&["unified_rw_reporting", "significant_figures", "unit_base", "block_error_percentiles", "stats",
+    row(&["unified_rw_reporting"], Obey(|d, v| match v {
+        "none" | "0" => Ok(d.job.unified = false),
+        "mixed" | "both" | "1" | "2" => Ok(d.job.unified = true),
+        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "none, mixed or both")),
+    }, "in fio's JSON")),
+    row(&["significant_figures", "unit_base", "block_error_percentiles", "stats",
         "disk_util", "status_interval", "eta", "eta_newline", "minimal"],
         Ignore("it is about how fio prints what it found")),
     row(&["continue_on_error", "ignore_error", "error_dump"], Ignore("an error ends the run")),

@@ -23,7 +23,8 @@ impl<T: Into<String>> From<T> for Wrong {
     }
 }
 
-/// A whole number, perhaps hexadecimal, and what follows it.
+/// A whole number, perhaps hexadecimal, and its unit. As in fio, a unit stands right behind decimal digits; whatever else
+/// follows, such as a fraction, says nothing.
 fn number(text: &str) -> Option<(u64, &str)> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -33,7 +34,16 @@ fn number(text: &str) -> Option<(u64, &str)> {
     };
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let number = u64::from_str_radix(&digits[..end], radix).ok()?;
-    Some((number, digits[end..].trim()))
+    let unit = digits[end..].trim_end();
+    let counts = radix == 10 && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
+    Some((number, if counts { unit } else { "" }))
+}
+
+/// All that fio reads of `1.5g` or `15 g`, which have a unit that does not count.
+pub fn without_unit(text: &str) -> Option<&str> {
+    let (digits, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let lost = rest.starts_with(['.', ' ']) && rest.ends_with(|c: char| c.is_alphabetic() || c == '%');
+    (lost && !digits.is_empty()).then_some(digits)
 }
 
 /// A size: `4k` is 4096 (or 4000 under `kb_base=1000`), `10%` a share of `whole`. As in fio, `4KiB` is the other one:
@@ -103,7 +113,7 @@ pub fn block_split(
         // fio's list ends with its first empty part; one that begins with it does not come here.
         for part in text.split(':').take_while(|part| !part.is_empty()) {
             let (bs, share) = part.split_once('/').unwrap_or((part, ""));
-            let share = if share.is_empty() { 0 } else { count(share.trim_end_matches('.'), 0, 100)? };
+            let share = if share.is_empty() { 0 } else { count(share, 0, 100)? };
             let first = bs.split_once('-').map(|(first, _)| first);
             if let Some(first) = first {
                 note.get_or_insert_with(|| {
@@ -156,7 +166,9 @@ pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
         let Some((one, other)) = text.split_once(['-', ':']) else {
             return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
         };
-        let (one, other) = (block(one.trim(), kb_base)?, block(other.trim(), kb_base)?);
+        // What follows each end, as in a split, says nothing to fio.
+        let end = |text: &str| block(text.split([':', '-', '/']).next().unwrap_or(text).trim(), kb_base);
+        let (one, other) = (end(one)?, end(other)?);
         Ok(match one == other {
             true => Sizes::One(one),
             false => Sizes::Range(one.min(other), one.max(other)),

@@ -21,15 +21,16 @@ impl Spread {
         self.squares += rate * rate;
     }
 
-    fn join(&mut self, other: &Spread) {
-        if other.count == 0 {
-            return;
+    /// Of two rates at once, as fio adds them up.
+    pub fn beside(self, other: Spread) -> Spread {
+        let (count, mean) = (self.count + other.count, self.mean() + other.mean());
+        Spread {
+            count,
+            min: self.min + other.min,
+            max: self.max + other.max,
+            sum: mean * count as f64,
+            squares: self.about_mean() + other.about_mean() + mean * mean * count as f64,
         }
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.count += other.count;
-        self.sum += other.sum;
-        self.squares += other.squares;
     }
 
     pub fn mean(&self) -> f64 {
@@ -41,8 +42,12 @@ impl Spread {
         if self.count < 2 {
             return 0.0;
         }
-        let mean = self.mean();
-        ((self.squares - self.count as f64 * mean * mean).max(0.0) / (self.count - 1) as f64).sqrt()
+        (self.about_mean() / (self.count - 1) as f64).sqrt()
+    }
+
+    /// Sum of the squares of the distances from the mean.
+    fn about_mean(&self) -> f64 {
+        (self.squares - self.count as f64 * self.mean() * self.mean()).max(0.0)
     }
 }
 
@@ -76,7 +81,7 @@ impl Sampler {
 
     /// The samples of `other` as well.
     pub fn add(&mut self, other: &Sampler) {
-        self.rates.iter_mut().zip(&other.rates).for_each(|(mine, theirs)| mine.join(theirs));
+        self.rates.iter_mut().zip(other.rates).for_each(|(mine, theirs)| *mine = mine.beside(theirs));
     }
 
     #[inline]
@@ -115,5 +120,8 @@ mod tests {
         assert_eq!((reads.count, reads.min, reads.max, reads.mean()), (2, 200.0, 300.0, 250.0));
         assert!((reads.stddev() - 5000f64.sqrt()).abs() < 1e-9, "{}", reads.stddev());
         assert_eq!((writes.count, writes.mean(), writes.stddev(), trims.count), (1, 8.0, 0.0, 0));
+        let all = reads.beside(writes).beside(trims);
+        assert_eq!((all.count, all.min, all.max, all.mean()), (3, 208.0, 308.0, 258.0));
+        assert!((all.stddev() - 2500f64.sqrt()).abs() < 1e-9, "{}", all.stddev());
     }
 }

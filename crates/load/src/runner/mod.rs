@@ -9,7 +9,7 @@ mod worker;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pslc_ssd::{Nanos, Request};
+use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::{ExitWhat, Job, Mix};
 use crate::record::{Entry, JobStats, Log, Recorder, Recording, Times};
@@ -372,7 +372,7 @@ impl Runner {
         if worker.depends {
             worker.stream.completed(&slot.request);
         }
-        let counts = now >= worker.counts_from;
+        let counts = now >= worker.counts_from && !worker.closing;
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
         if let Some(log) = worker.log {
             let entry = &mut self.recorder.logs[log].entries[slot.line];
@@ -463,19 +463,23 @@ impl Runner {
                 offset,
             });
         }
+        if worker.end_fsync {
+            worker.unsynced = slot.request.op != Op::Flush && !worker.stream.is_verifying();
+        }
         worker.under_way += 1;
         worker.issued += 1;
         if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
             worker.thinking = true;
         }
-        if now >= worker.counts_from {
+        if now >= worker.counts_from && !worker.closing {
             let level = worker.under_way.ilog2().min(6);
             self.recorder.stats[worker.stats].depths[level as usize] += 1;
         }
         target.submit(at, &slot.request)
     }
 
-    /// The slot has nothing more to do; the last of a worker ends it, with a flush if the job wants one.
+    /// The slot has nothing more to do; the last of a worker ends its pass, with a flush if the job wants one, and begins
+    /// the next or ends the worker.
     #[cold]
     fn retire<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
@@ -488,19 +492,20 @@ impl Runner {
         if worker.live > 0 {
             return Ok(0);
         }
+        worker.closing = worker.end_fsync && worker.unsynced && !self.interrupted;
+        if worker.closing {
+            worker.live = 1;
+            slot.request = Request::flush();
+            self.issue(target, at, now)?;
+            return Ok(1);
+        }
         if !self.interrupted && now < worker.end && worker.stream.resume() {
+            // As in fio, a pass in which nothing is made ends with a flush, too.
+            worker.unsynced = !worker.stream.is_verifying();
             worker.live = worker.iodepth;
             let slots = worker.first_slot..worker.first_slot + worker.iodepth;
             self.wakes.extend(slots.map(|slot| Reverse((now, slot))));
             return Ok(0);
-        }
-        if worker.end_fsync && !self.interrupted {
-            worker.end_fsync = false;
-            worker.live = 1;
-            worker.end = Nanos::ZERO;
-            slot.request = Request::flush();
-            self.issue(target, at, now)?;
-            return Ok(1);
         }
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);

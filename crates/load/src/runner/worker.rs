@@ -59,7 +59,12 @@ pub struct Worker {
     pub runtime: Option<Nanos>,
     pub first_slot: u32,
     pub iodepth: u32,
+    /// A pass ends with a flush.
     pub end_fsync: bool,
+    /// Something was made since the last flush, or a pass begun.
+    pub unsynced: bool,
+    /// The flush at the end of a pass is under way, which fio does not count.
+    pub closing: bool,
     pub thinktime: Nanos,
     pub thinktime_blocks: u32,
     /// Bytes a second, by kind.
@@ -139,7 +144,9 @@ impl Worker {
             runtime: job.runtime,
             first_slot,
             iodepth: job.iodepth,
-            end_fsync: job.end_fsync,
+            end_fsync: job.end_fsync && (job.writes() || job.copy_to.is_some()),
+            unsynced: true,
+            closing: false,
             thinktime: job.thinktime,
             thinktime_blocks: job.thinktime_blocks,
             rate,

@@ -124,6 +124,10 @@ impl Checks {
         matches!(self.phase, Phase::Writing)
     }
 
+    pub fn is_reading(&self) -> bool {
+        matches!(self.phase, Phase::Reading | Phase::Read)
+    }
+
     /// Nothing is under way. Whether there is something to read; else the next pass may begin.
     pub fn read(&mut self) -> bool {
         let due = matches!(self.phase, Phase::Due);

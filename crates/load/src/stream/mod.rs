@@ -54,6 +54,10 @@ pub struct Stream {
 
     fsync: u32,
     last_was_sync: bool,
+    /// A pass ends with a flush, which whoever awaits what is under way makes.
+    end_fsync: bool,
+    /// The pass is over, and what it gave may still be under way.
+    awaited: bool,
     /// Direction of a mix, and until how many requests of it that stays.
     direction: Op,
     until: u64,
@@ -168,6 +172,8 @@ impl Stream {
             verified: Tally::default(),
             fsync: if job.writes() { job.fsync } else { 0 },
             last_was_sync: false,
+            end_fsync: job.end_fsync,
+            awaited: false,
             direction: Op::Read,
             until: 0,
             due: VecDeque::new(),
@@ -200,8 +206,14 @@ impl Stream {
                 self.offsets.begins_anew();
                 checks.read() || self.begin_pass()
             }
+            None if std::mem::take(&mut self.awaited) => self.begin_pass(),
             _ => false,
         }
+    }
+
+    /// What is under way is read to verify what a pass wrote.
+    pub fn is_verifying(&self) -> bool {
+        self.checks.as_ref().is_some_and(Checks::is_reading)
     }
 
     /// Whether the request that was made last is the first of a further pass, of what is verified, or after the end of
@@ -404,6 +416,9 @@ impl Stream {
             }
             return read;
         }
+        if self.awaited {
+            return None;
+        }
         loop {
             if !self.in_pass && !self.begin_pass() {
                 self.over = true;
@@ -426,6 +441,10 @@ impl Stream {
             self.in_pass = false;
             if let Some(checks) = &mut self.checks {
                 checks.end();
+                return None;
+            }
+            if self.end_fsync {
+                self.awaited = true;
                 return None;
             }
         }
