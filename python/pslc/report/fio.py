@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pslc.facts import DiskCounts
-from pslc.jobs import KINDS, Done, Job, Kind, SteadyState, Times
+from pslc.jobs import KINDS, Done, Job, SteadyState, Times
 from pslc.recording import Recording
 
 VERSION = "3.33"
