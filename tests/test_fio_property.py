@@ -326,11 +326,12 @@ def parts(case: Case, requests: list[tuple[int, int]]) -> list[list[tuple[int, i
 
 
 def goes_by_zones(case: Case, requests: list[tuple[int, int]], start: int) -> bool:
-    """Each request goes on where the one before ended, or begins a zone."""
+    """Each request goes on where the one before ended, behind a hole of the job's, or begins a zone."""
     units = {"k": 1 << 10, "m": 1 << 20}
     words = case.options.get("zonerange", case.options["zonesize"]), case.options["zoneskip"]
     step = sum(int(word.rstrip("km")) * units.get(word[-1], 1) for word in words)
-    return all(b[0] == a[0] + a[1] or (b[0] - start) % step == 0 for a, b in pairwise(requests))
+    hole = int(case.options["rw"].partition(":")[2].removesuffix("k") or 0) << 10
+    return all(b[0] == a[0] + a[1] + hole or (b[0] - start) % step == 0 for a, b in pairwise(requests))
 
 
 def jumps(case: Case, requests: list[tuple[int, int]]) -> set[int]:
