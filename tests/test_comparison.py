@@ -169,7 +169,9 @@ def test_catalogues_are_compared_suite_by_suite(command, tmp_path):
     rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
     assert rows["fill: cache"]["ratios"] == pytest.approx([1, 2], rel=0.03)
     assert "burst: buffer_bytes" in rows
-    assert "2 suites on Samsung PM871b 128GB" in command("compare", "a", "b").stdout
+    assert "Samsung PM871b 128GB: 2 suites on sim:pm871b-128gb\n" in command("compare", "a", "b").stdout
+    labelled = command("compare", "a", "b", "--label", "old", "--label", "new").stdout
+    assert "old: 2 suites on Samsung PM871b 128GB, sim:pm871b-128gb\n" in labelled
     page = (tmp_path / "page.html").read_text()
     assert page.index('id="summary"') < page.index('<section id="burst"') < page.index('<section id="fill"')
     assert 'id="fill-speed-bytes"' in page

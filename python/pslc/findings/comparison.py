@@ -105,11 +105,13 @@ class Side:
         return self.repeats[0]
 
     def said(self, suites: Sequence[str] = ()) -> str:
-        """What was run on what: its suite, or those of a catalogue."""
+        """What was run on what: its suite, or those of a catalogue, and the drive, unless that is its name. Of another
+        program's data nothing but the file is known."""
         one, count = self.recording, len(self.repeats)
         what = f"{len(suites)} suites" if len(suites) > 1 else one.suite
-        where = f" on {one.drive}" if one.drive != one.suite else ""
-        return f"{what}{where}, {one.target}" + (f" (n = {count})" if count > 1 else "")
+        drive = "" if self.name.startswith(one.drive) else f"{one.drive}, "
+        said = one.target if one.drive == one.suite else f"{what} on {drive}{one.target}"
+        return said + (f" (n = {count})" if count > 1 else "")
 
 
 def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
