@@ -338,6 +338,20 @@ def test_indices_of_a_known_function_are_within_their_error(sample):
             assert effect.total == pytest.approx(share, abs=1.5 * effect.total_error)
 
 
+def test_of_few_points_an_axis_that_does_nothing_is_not_said_to_do_all():
+    # As many harmonics as a spectrum of 12 points has would explain anything.
+    study = drawn("lhs:12")
+    rows = rows_of(study, lambda place: {"speed_bytes_per_s": float(place[0])})
+    told = answers.answers(study, rows, ["speed_bytes_per_s"])
+    effects = {effect.axis: effect for effect in told.effects}
+    assert told.effects[0].axis == "cache.dynamic"
+    assert effects["cache.dynamic"].first > 0.8
+    for other in ("cache.idle.threshold", "cache.fold_overhead"):
+        assert effects[other].first < 0.5
+        assert effects[other].first_error > 0.05
+        assert " to " in effects[other].at_low, "a mean is of more points than one"
+
+
 def test_a_product_is_told_from_a_sum_by_its_total_index():
     study = drawn("saltelli:512")
     rows = rows_of(study, lambda place: {"y_s": (place[0] - 0.5) * (place[1] - 0.5)})

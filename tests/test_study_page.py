@@ -1,5 +1,7 @@
 """The page of a study in a real browser: readable, nothing cut, every point leads to its command."""
 
+import re
+
 import pytest
 
 from pslc.report import study as page
@@ -65,6 +67,19 @@ def test_axe_has_no_serious_finding_and_nothing_is_wider_than_the_screen(size, c
     found = Axe().run(opened).response["violations"]
     assert [(wrong["id"], wrong["nodes"][0]["html"]) for wrong in found if wrong["impact"] in SERIOUS] == []
     assert opened.evaluate("document.documentElement.scrollWidth") <= WIDTHS[size]
+
+
+def test_a_saved_picture_says_of_what_and_when_and_every_table_has_a_cue(shown):
+    opened = shown("study.html", "phone", "light")
+    texts = opened.evaluate("figures.map(figure => figure.about.conditions)")
+    assert len(texts) > 1
+    for text in texts:
+        assert re.fullmatch(r"fill on sim:sn850-1tb, 48 points, 20\d\d-\d\d-\d\d, pslc [\d.]+", text)
+    opened.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    opened.evaluate("window.dispatchEvent(new Event('resize'))")
+    without = """[...document.querySelectorAll('.wide')].filter(table => table.scrollWidth > table.clientWidth + 1 &&
+        !table.nextElementSibling?.checkVisibility()).map(table => table.getAttribute('aria-label'))"""
+    assert opened.evaluate(without) == []
 
 
 def test_a_point_of_a_map_leads_to_its_command(shown):

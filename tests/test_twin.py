@@ -272,7 +272,7 @@ def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fi
     found = answer.answer(fitted, "mine", predicted=False)
     unknown = " ".join(found.unknown)
     assert "silence before the cache is emptied" in unknown
-    assert "`recovery` would tell" in unknown
+    assert "recovery would tell" in unknown
     assert "the link hides it" in unknown
 
 

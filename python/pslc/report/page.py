@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import jinja2
 import numpy as np
 
 from pslc import words
+from pslc._native import version
 from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
@@ -248,7 +250,8 @@ def _doubts(sides: Sequence[Side]) -> list[str]:
 
 def write_fit(found: "Answer", path: Path) -> None:
     """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
-    about = About(found.name, "measured and fitted twin")
+    suites = ", ".join(dict.fromkeys(trial.suite for trial in found.fitted.trials))
+    about = About(found.name, f"fitted to {suites or 'published figures'}, {datetime.now():%Y-%m-%d}, pslc {version()}")
     text = with_pictures(
         "fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found
     )

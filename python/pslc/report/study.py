@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Final
 
 from pslc import words
+from pslc._native import version
 from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, with_pictures
 from pslc.studies import answers as of_answers
@@ -18,6 +21,8 @@ MOST_MAPS: Final = 12
 MOST_SLICES: Final = 12
 MOST_ROWS: Final = 2000
 """Heat maps of a finding, lines of a picture, and points in the table of a page; the Parquet files have all of them."""
+MOST_NAMED: Final = 3
+"""Drives, and suites, that a saved picture names."""
 LITTLE: Final = 1.02
 """Ratio of the best mean to the worst below which an axis hardly matters."""
 
@@ -48,7 +53,7 @@ def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
     Args:
         best: the command that runs the best point of each finding as a profile.
     """
-    about = About(name, f"{len(found.rows)} points")
+    about = About(name, _conditions(found.rows))
     text = with_pictures(
         "study.html.jinja",
         [(picture, about) for picture in pictures(found)],
@@ -63,6 +68,18 @@ def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
         said=said,
     )
     path.write_text(text, encoding="utf-8")
+
+
+def _conditions(rows: Sequence[Row]) -> str:
+    """What was run on what, and when it was looked at: `fill on sim:sn850-1tb, 12 points, 2026-05-04, pslc 0.1`."""
+
+    def named(key: str) -> str:
+        values = list(dict.fromkeys(str(row[key]) for row in rows if row.get(key)))
+        return f"{len(values)} of {key}" if len(values) > MOST_NAMED else " / ".join(values)
+
+    ran = " on ".join(part for part in (named("run"), named("on")) if part)
+    about = [ran, f"{len(rows)} points", f"{datetime.now():%Y-%m-%d}", f"pslc {version()}"]
+    return ", ".join(part for part in about if part)
 
 
 def said(name: str, value: object) -> str:

@@ -25,6 +25,9 @@ LEFT_OUT: Final = ("_low", "_high", "_count", "_spread", "_drift", "_confidence"
 """Endings of findings that say how sure another is, or where it is."""
 FEWEST: Final = 8
 """Points of which an index is worth anything."""
+A_HARMONIC, MOST_HARMONICS = 8, 10
+"""Points for each harmonic of a random balance design, and how many of these there are at the most: of half of the
+points, of which the error is found, they may be a quarter. As many as there are would explain whatever there is."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,9 @@ def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
     found = []
     for axis in axes:
         beside = _beside(have, axes, axis) if study.sample is None else have
-        means = {value: fmean(_numbers(some, name)) for value, some in grouped(beside, axis).items() if some}
+        # Of a sample, in which each point may have a value of its own, a mean is of two points at least.
+        groups = grouped(beside, axis) if study.sample is None else grouped(beside, axis, min(12, len(have) // 2))
+        means = {value: fmean(_numbers(some, name)) for value, some in groups.items() if some}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         found.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
     return sorted(found, key=lambda effect: -effect.first)
@@ -224,7 +229,8 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
     kept = [index for index, value in enumerate(told) if value is not None]
     places = study.sample.places(len(axes))[kept]
     values = np.array([told[index] for index in kept])
-    outcome = rbd_fast.analyze(problem(len(axes)), places, values, seed=study.sample.seed)
+    harmonics = min(max(len(values) // A_HARMONIC, 1), MOST_HARMONICS)
+    outcome = rbd_fast.analyze(problem(len(axes)), places, values, M=harmonics, seed=study.sample.seed)
     return {
         axis: (float(first), float(error), None, None)
         for axis, first, error in zip(axes, outcome["S1"], outcome["S1_conf"], strict=True)

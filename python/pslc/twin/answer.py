@@ -17,6 +17,8 @@ from pslc.twin.predict import Prediction, Telling
 from pslc.twin.profile import Estimate
 from pslc.twin.search import Solution
 
+MOST_NAMED = 3
+"""Firmwares that a sentence names; the table has all."""
 POINTS = 16
 """Bins of a job in the table of residuals."""
 
@@ -49,12 +51,11 @@ class Answer:
         elif len(named) == 1:
             said.append(f"Its firmware: {named[0]}{', or one that the link hides' if fitted.may_hide else ''}.")
         else:
-            said.append(f"Its firmware: {' or '.join(named)}.")
+            more = f" or one of {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+            said.append(f"Its firmware: {' or '.join(named[:MOST_NAMED])}{more}.")
             if self.telling:
                 cheapest = self.telling[0]
-                said.append(
-                    f"Run {cheapest.suite} to tell them apart: it writes about {words.size(cheapest.write_bytes)}."
-                )
+                said.append(f"Run {cheapest.suite} to tell them apart: it {cheapest.spent}.")
             else:
                 said.append("None of the short forms of the suites that were tried tells them apart.")
         unknown = self.unknown
@@ -75,7 +76,7 @@ class Answer:
         if profile.is_hidden(self.fitted, name):
             return "the link hides it"
         suites = profile.telling(self.fitted, name)
-        return f"`{suites[0]}` would tell" if suites else "no further suite tells it"
+        return f"{suites[0]} would tell" if suites else "no further suite tells it"
 
     @property
     def worst(self) -> str:
@@ -133,9 +134,10 @@ class Answer:
             found.append(Table("Predicted for suites that were not given (90 % interval)",
                                ("suite", "figure", "twin", "interval"), cells, words=("suite", "figure")))  # fmt: skip
         if self.telling:
-            cells = [[one.suite, _percent(one.apart), words.size(one.write_bytes), words.span(one.idle_s)]
+            cells = [[one.suite, _percent(one.apart), words.size(one.write_bytes),
+                      words.span(one.timed_s), words.span(one.idle_s)]
                      for one in self.telling]  # fmt: skip
-            of = ("suite", "they differ by", "writes", "waits")
+            of = ("suite", "they differ by", "writes", "or runs for", "waits")
             found.append(Table("Suites that would tell the firmwares apart", of, cells, words=("suite",)))
         return found
 
