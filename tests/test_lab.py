@@ -530,7 +530,7 @@ def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_benc
     assert "work%20of%20mine" in page.url or "work+of+mine" in page.url
     page.get_by_label("Suite", exact=True).select_option("fill")
     settle(page)
-    assert "There is no cliff" in page.locator("#findings").inner_text()
+    assert "No cliff" in page.locator("#findings").inner_text()
     assert "there is no trace /tmp/gone.csv" in tab("?suite=/tmp/gone.csv").locator("#trouble").inner_text()
 
 

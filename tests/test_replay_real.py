@@ -220,7 +220,7 @@ def test_reads_of_a_new_file_need_a_prefill_and_lateness_is_a_doubt(command, tmp
     assert "late" in [doubt["code"] for doubt in found["doubts"]]
     assert not (tmp_path / "scratch.bin").exists()
     shown = command("analyze", "filled")
-    assert "Half of the reads took" in shown.stdout
+    assert "Latency of reads: median" in shown.stdout
     twice = command("compare", "filled", "filled")
     assert twice.returncode == 0, twice.stderr
 

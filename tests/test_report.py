@@ -90,12 +90,12 @@ def test_sizes_speeds_and_times_are_as_people_write_them():
 
 def test_a_drive_without_a_cliff_is_said_to_have_none():
     said = words.sentences(fill("sim:aldrin-pro-2tb,cache.mode=pure-xlc").findings)
-    assert said[0].startswith("There is no cliff")
+    assert said[0].startswith("No cliff")
 
 
 def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
     found = pslc.run("fill", on="sim:sn850-1tb", scope=Scope(fill_first=50)).findings
-    assert words.sentences(found)[0] == "Nothing of the write cache is left: it was full from the start."
+    assert words.sentences(found)[0] == "No write cache is left: it was full from the start."
     assert found["doubts"] == []
 
 
@@ -103,9 +103,9 @@ def test_a_fall_that_is_no_cache_s_end_is_not_said_to_be_none():
     seconds = np.arange(1.0, 1201.0)
     falls = np.where(seconds < 300, 900e6, 300e6) * np.random.default_rng(1).normal(1, 0.02, seconds.size)
     found = pslc.analyze(seconds, falls, by="time", capacity_bytes=400e9, workload="random")
-    assert words.sentences(found.document())[0] == "No end of a write cache is seen: the speed fell for other reasons."
+    assert words.sentences(found.document())[0] == "No end of a cache: the speed fell for other reasons."
     level = pslc.analyze(seconds[:200], falls[:200], by="time", capacity_bytes=400e9, workload="random")
-    assert words.sentences(level.document())[0].startswith("There is no cliff")
+    assert words.sentences(level.document())[0].startswith("No cliff")
     # Of a drive written at random no later phases of a fill are missing.
     assert [doubt.code for doubt in level.doubts] == ["random"]
 

@@ -184,7 +184,7 @@ def test_recovery_says_that_some_never_comes_back_only_where_its_interval_does()
     found |= {"residue_bytes": 200e6, "residue_bytes_low": 150e6}
     assert recovery.sentences(found)[1:] == [
         "All that comes back is back after 21.9 s.",
-        "200 MB of 3.09 GB never come back.",
+        "200 MB of 3.09 GB never comes back.",
     ]
 
 

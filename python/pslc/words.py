@@ -151,11 +151,11 @@ def sentences(findings: Writes) -> list[str]:
     elif low is not None:
         said.append(f"The write cache holds {size(low)} or more: the run ended before it was full.")
     elif phases and phases[0]["cause"] in PAST:
-        said.append("Nothing of the write cache is left: it was full from the start.")
+        said.append("No write cache is left: it was full from the start.")
     elif _falls(phases):
-        said.append("No end of a write cache is seen: the speed fell for other reasons.")
+        said.append("No end of a cache: the speed fell for other reasons.")
     elif phases:
-        said.append("There is no cliff: the speed never fell by more than a fifth.")
+        said.append("No cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= IN_A_ROW:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")

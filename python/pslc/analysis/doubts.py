@@ -37,8 +37,8 @@ class Doubts(Kinds):
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins}, so a short cache may be missed: record at least {least}"
     SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: record finer bins"
-    GAPS = "{count} bins are over {gap:g} times as long as usual, so samples are missing: record without other load"
-    STALLS = "nothing was done for up to {longest:.1f} s ({count} such gaps): other load, heat, or a clock that jumped"
+    GAPS = "samples are missing, {bins} took over {gap:g} times as long as usual: record without other load"
+    STALLS = "nothing was written for up to {longest:.1f} s ({times}): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
     WIDE = "the end of the cache is only known to lie in {width}: repeat the run and record finer bins"
@@ -143,10 +143,12 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
         found.append(Doubts.FEW_BINS.of(bins=_bins(curve.seconds.size), least=FEW_IN_CURVE))
     wide = _gaps(curve)
     if wide:
-        found.append(Doubts.GAPS.of(count=wide, gap=GAP))
+        found.append(Doubts.GAPS.of(bins=_bins(wide), gap=GAP))
     stalls = _stalls(curve)
     if stalls.size:
-        found.append(Doubts.STALLS.of(longest=float(stalls.max()), count=stalls.size))
+        found.append(
+            Doubts.STALLS.of(longest=float(stalls.max()), times="once" if stalls.size == 1 else f"{stalls.size} times")
+        )
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
         found.append(Doubts.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}"))
     for number, phase in enumerate(phases, 1):

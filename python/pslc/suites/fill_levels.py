@@ -151,7 +151,7 @@ def sentences(findings: Findings) -> list[str]:
     """Empty, and as full as it was."""
     known = [(row["full"], row["cache_bytes"]) for row in findings["levels"] if row["cache_bytes"] is not None]
     if not known:
-        return ["There is no cliff at any level."]
+        return ["No cliff at any level."]
     held = [(level, cache) for level, cache in known if cache]
     said = [
         f"The cache holds {words.size(cache)} when the drive is {_full(level)}."

@@ -327,7 +327,7 @@ def sentences(findings: Findings) -> list[str]:
     elif low is not None:
         said = [f"{first}, at {words.speed(low)} or more."]
     if residue is not None:
-        left = f"{words.size(residue)} of {words.size(cache)} never come back."
+        left = f"{words.size(residue)} of {words.size(cache)} never comes back."
         said.append(left if stays else f"Idle time frees all {words.size(cache)}.")
     return said
 

@@ -282,8 +282,8 @@ def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
         said.append(
             Doubt(
                 "widened",
-                f"{words.share(found['widened'] / max(found['requests'], 1))} of the requests were made larger, to the "
-                "drive's whole blocks: it moved more than the trace asks for",
+                f"{words.share(found['widened'] / max(found['requests'], 1))} of the requests were rounded up to the "
+                "drive's blocks: it moved more than the trace asks for",
             )
         )
     return [*said, *reading_doubts(survey)]
@@ -316,10 +316,10 @@ def sentences(findings: Findings) -> list[str]:
     if cache and most is not None:
         part = f"{words.size(most)} of {words.size(cache)} ({words.share(min(most / cache, 1.0))})"
         if findings["enough"]:
-            said.append(f"The write cache was never full: at most {part} were in it.")
+            said.append(f"The write cache was never full: it held at most {part}.")
         else:
-            held = f", for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
-            said.append(f"The write cache did not take all of it: at most {part} were in it{held}.")
+            held = f", full for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
+            said.append(f"The write cache did not take all of it: it held at most {part}{held}.")
     if findings["share_slc"] is not None:
         parts = (
             (findings["share_slc"], "to pSLC"),
@@ -329,7 +329,7 @@ def sentences(findings: Findings) -> list[str]:
         said.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
     for of in findings["latencies"]:
         times = [words.span(took) for took in (of["p50_s"], of["p99_s"], of["p999_s"])]
-        said.append(f"Half of the {of['kind']}s took {times[0]} at most, 99 % {times[1]}, 99.9 % {times[2]}.")
+        said.append(f"Latency of {of['kind']}s: median {times[0]}, 99 % {times[1]}, 99.9 % {times[2]}.")
     for kind in MOVED:
         slow = [of for of in findings["slow"] if of["kind"] == kind and of["share"] >= MINOR]
         causes = [f"{CAUSES[of['cause']]} {words.share(of['share'])}" for of in slow]
@@ -337,14 +337,14 @@ def sentences(findings: Findings) -> list[str]:
             said.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
     dies, link = findings["busy_dies"], findings["busy_link"]
     if dies is not None and link is not None:
-        said.append(f"Its dies were busy for {words.share(dies)} of the time, its link for {words.share(link)}.")
+        said.append(f"The dies were busy {words.share(dies)} of the time, the link {words.share(link)}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
         said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
     if findings["moved"]:
         part = words.share(findings["moved"] / findings["requests"])
-        said.append(f"{part} of the requests are elsewhere than in the trace, whose addresses {FITS[findings['fit']]}.")
+        said.append(f"{part} of the requests were moved: the trace's addresses {FITS[findings['fit']]}.")
     for other in findings["what_if"] or []:
         if "refused" in other:
             said.append(f"What if {other['name']}: {other['refused']}.")
