@@ -37,7 +37,7 @@ help:
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
-	@echo "make bench-analysis  how often the analysis is right, on 60 curves of each kind and logs of each shape [N=60]"
+	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"

@@ -27,8 +27,8 @@ from pslc.findings.evidence import began
 from pslc.findings.writes import of_writes
 from pslc.recording import Recording
 
-TRACES = 60
-"""Curves, and logs of each shape."""
+TRACES, LOGS = 60, 200
+"""Curves of each kind, and logs of each shape: of fewer, chance moves a share by more than the targets are apart."""
 UNTUNED = 50000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
 JOBS_UNTUNED, HIDDEN = 60000, 7000
@@ -181,7 +181,9 @@ def main() -> None:
     count = given or TRACES
     with ProcessPoolExecutor() as pool:
         curves = {name: pool.submit(judge, make, range(count)) for name, make in CASES.items()}
-        logs = {shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + count)) for shape in SHAPES}
+        logs = {
+            shape: pool.submit(shapes.verdicts, shape, range(UNTUNED, UNTUNED + (given or LOGS))) for shape in SHAPES
+        }
         fills = list(pool.map(truth.one, range(UNTUNED, UNTUNED + (given or FILLS)), chunksize=5))
         jobs = list(pool.map(explained_job, range(JOBS_UNTUNED, JOBS_UNTUNED + (given or JOBS)), chunksize=5))
         drives = range(HIDDEN, HIDDEN + (given or DRIVES))

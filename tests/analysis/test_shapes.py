@@ -87,6 +87,37 @@ def test_a_cache_that_was_told_wrong_is_found(shape: str, seed: int) -> None:
     assert end.bytes == pytest.approx(log.cache_bytes, abs=0.01 * log.capacity_bytes)
 
 
+CAUSES_WERE_WRONG = [
+    *(("slow start", seed) for seed in (33, 61, 73, 78)),
+    *(("decay", seed) for seed in (6, 13, 26, 41, 94, 113)),
+    *(("two tiers", seed) for seed in (7, 12, 70, 109)),
+]
+"""Native cells taken for folding as a start hid how much the cache scatters, or as the speed fell on and on; a part of
+the cache that is half as fast again as the rest taken for memory."""
+
+
+@pytest.mark.parametrize(("shape", "seed"), CAUSES_WERE_WRONG)
+def test_a_cause_that_was_told_wrong_is_right(shape: str, seed: int) -> None:
+    log = shapes.log(shape, seed)
+    causes = judged(log, said_of(log, seed), seed).causes
+    assert [answer for _, answer, _ in causes] == [truth for truth, _, _ in causes]
+
+
+def test_folding_and_native_cells_of_one_speed_make_one_curve() -> None:
+    # A cache of a hundredth of the drive leaves room to the end, so only the speed is left to tell, and it does not.
+    drives = [
+        shapes.Drive(1000 * GB, 3, 1070 * GB, 10 * GB, 3000 * MB, 750 * MB, fold=300 * MB, policy="direct"),
+        shapes.Drive(1000 * GB, 3, 1070 * GB, 10 * GB, 3000 * MB, 1500 * MB, fold=750 * MB, policy="fold"),
+    ]
+    fills = [shapes.cells(drive) for drive in drives]
+    assert [[(one.end, one.bytes_per_s) for one in fill] for fill in fills] == [
+        [(10 * GB, 3e9), (1000 * GB, 750e6)]
+    ] * 2
+    assert [fill[1].cause for fill in fills] == ["direct", "fold"]
+    found = said([(10, 3000), (1000, 750)], 1000, samples=1000)
+    assert found.phases[1].confidence < 0.9
+
+
 def test_memory_before_a_cache_of_a_few_samples_is_not_one_with_it() -> None:
     found = said([(5, 6700), (8, 2500), (250, 900)], 250, period=0.5, link_bytes_per_s=3500 * MB)
     assert ends_at(found) == pytest.approx(8, rel=0.05)

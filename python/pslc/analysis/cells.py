@@ -18,11 +18,21 @@ from dataclasses import replace
 from typing import Final
 
 from pslc.analysis.causes import CELLS, Evidence, gb
-from pslc.analysis.levels import LEAST_BITS, LEAST_SPARE, MOST_SPARE, WHOLE, most_bits, most_cache
+from pslc.analysis.levels import (
+    LEAST_BITS,
+    LEAST_SPARE,
+    MOST_SPARE,
+    STEP,
+    WHOLE,
+    at_end,
+    at_start,
+    most_bits,
+    most_cache,
+)
 from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Place, Seen
 
-TRICKLE: Final = 0.2
+TRICKLE: Final = 0.22
 """Below this share of the cache's speed it is rather folding than native cells: those are a quarter as fast or more."""
 LEAST_NATIVE: Final = 0.14
 """Below this share of the cache's speed even a steady one is rather folding."""
@@ -60,6 +70,8 @@ STARTED: Final = 0.1
 """Share of a phase within which what it is about has begun."""
 DECAYING: Final = 0.1
 """Drift from which a phase has no step at its end that would tell why."""
+MOST_OF_IT: Final = 0.65
+"""What there is room for is most of a phase from this share on, with as much spare capacity as a drive may have."""
 NATIVE_LIKE: Final = 0.28
 """Above this share of the cache's speed it is rather native cells, where nothing else tells."""
 LITTLE: Final = 0.05
@@ -73,7 +85,7 @@ HITS_AND_MISSES: Final = 0.05
 in a long queue all wait alike."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-GUESSED, UNSURE, LIKELY, SURE = 0.75, 0.88, 0.95, 0.98
+GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.88, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
@@ -261,6 +273,10 @@ def _fallen(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Ev
     rate = mb(phase.bytes_per_s)
     if was == "native" and all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
         return Evidence("gc", LIKELY, f"native cells from the start, and now their blocks are collected: {rate}")
+    if was == "direct" and capacity is not None and _decays_on(phases[index - 1], phase):
+        size = next(one.from_bytes for one, why in zip(phases, before, strict=False) if why.cause == "direct")
+        if _room(phase, size, capacity) >= MOST_OF_IT:
+            return Evidence("direct", GUESSED, f"the speed falls on and on, without a step: {rate}")
     if was in ("direct", "native"):
         return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
     if was in ("fold", "gc"):
@@ -295,7 +311,9 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
     """
     ours = bool(seen.places)
     phase, cache = phases[index], phases[index - 1]
-    ratio = phase.bytes_per_s / cache.bytes_per_s
+    decays = phase.drift < -DECAYING
+    # What makes a speed fall on and on is not what made the cliff.
+    ratio = (at_start(phase) if decays else phase.bytes_per_s) / cache.bytes_per_s
     size = cache.to_bytes
     rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
     if capacity is not None and cache.to_bytes > most_cache(capacity):
@@ -326,10 +344,12 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
             spares = [
                 (phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)
             ]
-            if ratio >= CRAWL and any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares):
+            fits = any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares)
+            if ratio >= CRAWL and fits and not _decays_on(phase, following):
                 because = f"it ends at {gb(phase.to_bytes)}, where a cache of {gb(size)} leaves no free block: {rate}"
                 return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
-        if min(phase.to_bytes, capacity) > MOST_SPARE * capacity - (LEAST_BITS - 1) * size:
+        # Where the free blocks ended there is a step, unless the speed falls on and on.
+        if _room(phase, size, capacity) < (MOST_OF_IT if decays else 1.0):
             because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
             return Evidence("fold", _guessed(seen) if ratio > NATIVE_LIKE else SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
@@ -341,6 +361,18 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
     if uneven:
         return Evidence("fold", UNSURE, comes_and_goes)
     return Evidence("direct", _guessed(seen), f"as fast as native cells should be: {rate}")
+
+
+def _room(phase: Phase, size: float, capacity: float) -> float:
+    """The share of a phase that native cells may have had room for, beside a cache of `size`."""
+    until = min(phase.to_bytes, capacity)
+    return (MOST_SPARE * capacity - (LEAST_BITS - 1) * size - phase.from_bytes) / max(until - phase.from_bytes, 1.0)
+
+
+def _decays_on(before: Phase, phase: Phase) -> bool:
+    """Whether the speed falls on and on, and this border is no step of it."""
+    fall = math.log(before.bytes_per_s / phase.bytes_per_s)
+    return before.drift < -DECAYING and math.log(at_end(before) / at_start(phase)) < STEP * fall
 
 
 def _guessed(seen: Seen) -> float:

@@ -52,6 +52,8 @@ TIER: Final = 0.55
 """The slower part of a cache has this share of the speed of the faster one, or more."""
 MEMORY_BYTES: Final = 64e9
 """A page cache takes in no more."""
+FAR: Final = 0.65
+"""Behind memory a drive has this share of its speed, or less, where no link tells."""
 CLASSES: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
 """What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
 
@@ -207,7 +209,7 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
         return None
     third, capacity = work[2], seen.room_bytes
     fall = math.log(second.bytes_per_s / third.bytes_per_s)
-    here = math.log(_at_end(second) / _at_start(third))
+    here = math.log(at_end(second) / at_start(third))
     if fall < -math.log(CLIFF) or here < STEP * fall:
         return None
     if second.to_bytes > most_cache(capacity):
@@ -216,7 +218,7 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
         return None  # there was no free block left, so these were native cells
     lane = next((carried for carried in CLASSES if second.bytes_per_s <= carried), CLASSES[-1])
     memory = first.to_bytes <= MEMORY_BYTES
-    if memory and first.bytes_per_s > lane and ratio < CLIFF:
+    if memory and first.bytes_per_s > lane and ratio < FAR:
         return "memory"
     hot = first.bytes_per_s > HOT_ABOVE and _seconds(first) > HOT_AFTER_S and ratio < CLIFF
     if seen.celsius is not None:
@@ -226,10 +228,11 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
     return "heat" if hot else "tier"
 
 
-def _at_end(phase: Phase) -> float:
+def at_end(phase: Phase) -> float:
     """Its speed at its end."""
     return phase.bytes_per_s * math.sqrt(1.0 + max(phase.drift, -0.9))
 
 
-def _at_start(phase: Phase) -> float:
+def at_start(phase: Phase) -> float:
+    """Its speed at its start."""
     return phase.bytes_per_s / math.sqrt(1.0 + max(phase.drift, -0.9))

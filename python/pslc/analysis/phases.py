@@ -7,11 +7,12 @@ import numpy as np
 
 from pslc.analysis.borders import Border, locate
 from pslc.analysis.segment import change_bytes
-from pslc.analysis.series import Curve
+from pslc.analysis.series import Curve, Floats
 
 STRADDLED = 2
 """Bins that a border between two speeds may touch."""
-FEWEST_TO_SCATTER = 8
+FEWEST_TO_SCATTER, PARTS = 8, 8
+"""Bins to scatter, and in how many parts of a phase, at the most, they do."""
 SAME_SPEED = 0.06
 """Two phases whose usual speeds differ by less are one: moments that were slower weigh on their means alone."""
 OWN_SPEED = 0.25
@@ -30,8 +31,8 @@ class Phase:
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
-        scatter: median deviation of the log speeds of its bins from their median, beyond what its drift makes of it;
-            nan where it has too few.
+        scatter: median deviation of the log speeds of its bins from the median of those around, so that neither a slow
+            start nor a drift counts; nan where it has too few.
         usual_bytes_per_s: the speed that half of its bytes were slower than; a slow start weighs on the mean.
     """
 
@@ -126,8 +127,11 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
     change = float(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
-    level = np.log(speed)
-    # Half of a straight line lies within a quarter of its rise from its middle.
-    scatter = float(np.median(np.abs(level - np.median(level)))) - abs(change) / 4.0
-    scatter = max(scatter, 0.0) if speed.size >= FEWEST_TO_SCATTER else math.nan
-    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), scatter
+    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), _scatter(np.log(speed))
+
+
+def _scatter(level: Floats) -> float:
+    if level.size < FEWEST_TO_SCATTER:
+        return math.nan
+    parts = np.array_split(level, min(PARTS, level.size // FEWEST_TO_SCATTER))
+    return float(np.median(np.concatenate([np.abs(part - np.median(part)) for part in parts])))
