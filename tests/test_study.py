@@ -350,6 +350,7 @@ def test_of_few_points_an_axis_that_does_nothing_is_not_said_to_do_all():
         assert effects[other].first < 0.5
         assert effects[other].first_error > 0.05
         assert " to " in effects[other].at_low, "a mean is of more points than one"
+        assert f"12 points do not tell whether {other} matters for speed_bytes_per_s." in page.verdicts(told)
 
 
 def test_a_product_is_told_from_a_sum_by_its_total_index():

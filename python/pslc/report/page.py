@@ -54,7 +54,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "line": {"mode": "lines"},
     "dotted": {"mode": "lines", "line": {"dash": "dot"}},
     "filled": {"mode": "lines", "fill": "tozeroy"},
-    "points": {"mode": "lines+markers"},
+    "points": {"mode": "lines+markers", "cliponaxis": False},
     "dots": {"mode": "markers"},
 }
 DASHES = ("solid", "dash", "dashdot", "longdash", "dot")

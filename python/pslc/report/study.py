@@ -108,7 +108,11 @@ def verdicts(found: Answers) -> list[str]:
         good, bad = (effect.high, effect.low) if sign > 0 else (effect.low, effect.high)
         at_good, at_bad = (effect.at_high, effect.at_low) if sign > 0 else (effect.at_low, effect.at_high)
         ratio = max(good, bad) / min(good, bad) if min(good, bad) > 0 else float("inf")
-        if ratio < LITTLE:
+        if effect.total is None and effect.first < effect.first_error:
+            sentences.append(
+                f"{len(found.rows)} points do not tell whether {effect.axis} matters for {effect.finding}."
+            )
+        elif ratio < LITTLE:
             sentences.append(
                 f"{effect.axis} hardly matters for {effect.finding}: {said(effect.finding, good)} at best."
             )
@@ -147,7 +151,8 @@ def _effect(effect: Effect) -> list[str]:
     def index(value: float | None, error: float | None) -> str:
         if value is None or value != value:
             return ""
-        share = f"{100 * value:.0f} %"
+        # An estimate of next to nothing may be below it.
+        share = f"{100 * max(value, 0.0):.0f} %"
         return f"{share} +- {100 * error:.0f}" if error else share
 
     return [

@@ -155,7 +155,7 @@ class Answer:
                 )
                 off = 100 * np.expm1(np.log(lines["twin"][1]) - np.log(lines["measured"][1]))
                 title, left = f"{trial.suite}: twin over measured", Line("residual", lines["twin"][0], off)
-                found.append(Picture(f"{trial.suite}-residuals", title, "jobs of the suite", "%", [left]))
+                found.append(Picture(f"{trial.suite}-residuals", title, "part of the suite's jobs", "%", [left]))
             single = [(one.job, np.exp(one.figures["mean"]) / 1e3, np.exp(two.figures["mean"]) / 1e3)
                       for a, b in zip(trial.looks, made, strict=True) for one, two in zip(a, b, strict=True)
                       if one and two and "mean" in one.figures and "mean" in two.figures]  # fmt: skip
