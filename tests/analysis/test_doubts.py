@@ -64,7 +64,7 @@ def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
     seconds = curve.seconds.copy()
     seconds[900] += 12.0
     found = doubts(Curve(curve.edges_bytes, seconds), find_phases(curve))
-    assert [text for text in found if "nothing was done" in text] == [
+    assert [text for text in found if "nothing was written" in text] == [
         "nothing was written for up to 12.3 s (once): other load, heat, or a clock that jumped"
     ]
     assert not has(doubts_of(FALL), Doubts.STALLS)
