@@ -49,9 +49,11 @@ fn both_engines_do_every_kind_of_request() {
             assert!(recording.error.is_none(), "{:?} {:?}", kind, recording.error);
             assert_eq!(target.engine(), Some(kind));
             let count = |job: usize, op: usize| recording.stats[job].kinds[op].count;
-            assert_eq!((count(0, 1), count(0, 3)), (64, 1));
+            // As in fio, the flush at the end of a pass does not count.
+            assert_eq!((count(0, 1), count(0, 3)), (64, 0));
             assert_eq!(count(1, 0), 500);
             assert_eq!(count(2, 0) + count(2, 1), 300);
+            assert!(count(2, 3) > 0);
             assert_eq!((count(4, 1), count(5, 2)), (20, 16));
         }
     }
