@@ -147,8 +147,10 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
 
 def _own(job: Job) -> dict[str, str]:
     """Options of its section. Older recordings do not tell those that are as in [global]."""
+    if "own_options" in job:
+        return job["own_options"]
     common = job["global_options"]
-    return job.get("own_options", {k: v for k, v in job["options"].items() if common.get(k) != v})
+    return {k: v for k, v in job["options"].items() if common.get(k) != v}
 
 
 def _kinds(job: Job, group: Sequence[Job], bins: bool) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -248,10 +248,15 @@ def _doubts(sides: Sequence[Side]) -> list[str]:
     return [f"{side.name}: {doubt}" for side in sides for one in side.repeats for doubt in one.findings.doubts]
 
 
+def today() -> str:
+    """What a picture says that is of no one recording: `2026-05-04, pslc 0.1`."""
+    return f"{datetime.now():%Y-%m-%d}, pslc {version()}"
+
+
 def write_fit(found: "Answer", path: Path) -> None:
     """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
     suites = ", ".join(dict.fromkeys(trial.suite for trial in found.fitted.trials))
-    about = About(found.name, f"fitted to {suites or 'published figures'}, {datetime.now():%Y-%m-%d}, pslc {version()}")
+    about = About(found.name, f"fitted to {suites or 'published figures'}, {today()}")
     text = with_pictures(
         "fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found
     )

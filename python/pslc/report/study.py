@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Final
 
 from pslc import words
-from pslc._native import version
 from pslc.figures.picture import Line, Picture, Table
-from pslc.report.page import About, with_pictures
+from pslc.report.page import About, today, with_pictures
 from pslc.studies import answers as of_answers
 from pslc.studies.answers import Answers, Effect
 from pslc.studies.workers import Row
@@ -78,7 +76,7 @@ def _conditions(rows: Sequence[Row]) -> str:
         return f"{len(values)} of {key}" if len(values) > MOST_NAMED else " / ".join(values)
 
     ran = " on ".join(part for part in (named("run"), named("on")) if part)
-    about = [ran, f"{len(rows)} points", f"{datetime.now():%Y-%m-%d}", f"pslc {version()}"]
+    about = [ran, f"{len(rows)} points", today()]
     return ", ".join(part for part in about if part)
 
 

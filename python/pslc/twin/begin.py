@@ -114,13 +114,14 @@ def _defaults(known: Known, firmware: Firmware) -> dict[str, float]:
     return values | {name: value for name, value, _ in known.expected}
 
 
-def problem(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, known: Known) -> Problem:
+def _problem(build: Build, firmware: Firmware, first: list[Trial], seen: Steps, known: Known,
+             read: dict[str, float]) -> Problem:  # fmt: skip
     """The first write, to be explained by a firmware."""
     priors = _priors(known, seen, build)
     model = Model(build, firmware, host_request_ns=known.host_request_ns).scaled(_enough(seen))
     free = [*told.free_in(firmware, first), *_more(firmware, seen, known)]
     values = _defaults(known, firmware) | {name: float(np.exp(priors[name][0])) for name in ("erase", "buffer")}
-    return Problem(model, first, free, values, priors)
+    return Problem(model, first, free, values | read, priors)
 
 
 def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dict[str, float]]) -> list[Solution]:
@@ -129,23 +130,22 @@ def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dic
     build, group, first, seen, known, read = task
     done: list[Solution] = []
     for firmware in group:
-        explained = problem(build, firmware, first, seen, known)
-        explained = replace(explained, values=explained.values | read)
-        same = next((other for other in done if _same(explained, other)), None)
+        problem = _problem(build, firmware, first, seen, known, read)
+        same = next((other for other in done if _same(problem, other)), None)
         if same is not None:
-            done.append(Solution(explained, same.x, same.loss))
+            done.append(Solution(problem, same.x, same.loss))
             continue
         # Another rule of reuse leaves the first teeth as they are: it starts where the last one ended, too.
         known_starts = [other.values for other in done]
         of_laws = list(laws.starts(seen, firmware))
         of_laws += [start | more for start in of_laws if (more := _under_a_ceiling(start, known))]
-        starts = search.best_starts(explained, [*of_laws, *known_starts], STARTS)
+        starts = search.best_starts(problem, [*of_laws, *known_starts], STARTS)
         # Those that are much worse than the first are in another valley.
         starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
         starts = starts[: STARTS if not done else 2]
         tried = [search.refine(start, 4) for start in starts]
         if seen.teeth:
-            tried += _along(explained, [*of_laws, *known_starts])
+            tried += _along(problem, [*of_laws, *known_starts])
         begun = min(tried, key=lambda one: one.loss)
         done.append(search.refine(begun, 8))
     return [_beside(one, done) for one in done]
@@ -154,7 +154,7 @@ def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dic
 def _beside(found: Solution, others: Sequence[Solution]) -> Solution:
     """From where another of them ended, where that is much nearer than its own end."""
     ends = [other.values for other in others if other.loss * VALLEY < found.loss]
-    start = min(search.best_starts(found.problem, ends), key=lambda one: one.loss, default=found)
+    start = next(iter(search.best_starts(found.problem, ends)), found)
     return search.refine(start, 8) if start.loss < found.loss else found
 
 

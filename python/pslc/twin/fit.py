@@ -151,7 +151,7 @@ def _begun(pool: _Pool, build: Build, found: Sequence[Firmware], first: list[Tri
     groups: dict[tuple[str, str], list[Firmware]] = {}
     for firmware in found:
         groups.setdefault((firmware.mode, firmware.when_full), []).append(firmware)
-    read = {name: answered.values[name] for name in answered.problem.free} if answered else {}
+    read = answered.fitted if answered else {}
     tasks = [(build, group, first, seen, known, read) for group in groups.values()]
     return sorted((one for some in pool.map(begin.search_all, tasks) for one in some), key=lambda one: one.loss)
 

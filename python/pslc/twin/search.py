@@ -145,6 +145,12 @@ class Solution:
         return self.problem.unpack(self.x)
 
     @property
+    def fitted(self) -> dict[str, float]:
+        """Those that were searched for."""
+        values = self.values
+        return {name: values[name] for name in self.problem.free}
+
+    @property
     def cache_share(self) -> float:
         """The cache of the empty drive over the capacity."""
         mode, values = self.problem.model.firmware.mode, self.values
@@ -160,9 +166,12 @@ class Solution:
 def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: int = 1) -> list[Solution]:
     """The starts whose drives are nearest, without any search."""
     found: list[tuple[float, Solution]] = []
+    simulated: dict[bytes, Floats] = {}
     for values in candidates:
         x = problem.pack(problem.values | values)
-        residuals = problem.residuals(x)
+        residuals = simulated.get(x.tobytes())
+        if residuals is None:
+            residuals = simulated[x.tobytes()] = problem.residuals(x)
         solution = Solution(problem, x, loss_of(residuals, problem.trials, len(problem.free)))
         found.append((float((residuals**2).sum()), solution))
     found.sort(key=lambda pair: pair[0])

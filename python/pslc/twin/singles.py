@@ -92,10 +92,9 @@ def by_reads(answers: list[Solution]) -> Solution:
 def in_build(task: tuple[Solution, Build, Solution]) -> Solution:
     """The same values in a drive of a build whose commands and reads take what another tells."""
     found, build, other = task
-    told = {name: other.values[name] for name in other.problem.free}
     model = found.problem.model.like(build)
-    problem = replace(found.problem, model=model, values=found.problem.values | told)
-    return search.best_starts(problem, [{name: found.values[name] for name in problem.free}])[0]
+    problem = replace(found.problem, model=model, values=found.problem.values | other.fitted)
+    return search.best_starts(problem, [found.fitted])[0]
 
 
 def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:

@@ -171,6 +171,8 @@ impl Draft {
             job.time_based = false;
             job.notes.push("time_based is ignored: there is no runtime".into());
         }
+        // fio flushes nothing behind reads.
+        job.end_fsync &= job.writes() || job.copy_to.is_some();
         if job.null {
             return Ok(self.job);
         }

@@ -187,6 +187,7 @@ pub struct Job {
     /// Percent of a mix that is reads.
     pub rwmixread: u32,
     pub fsync: u32,
+    /// A flush ends each pass; never of a job that writes nothing.
     pub end_fsync: bool,
     /// Flushes are of data alone (`fdatasync`).
     pub data_only: bool,

@@ -144,7 +144,7 @@ impl Worker {
             runtime: job.runtime,
             first_slot,
             iodepth: job.iodepth,
-            end_fsync: job.end_fsync && (job.writes() || job.copy_to.is_some()),
+            end_fsync: job.end_fsync,
             unsynced: true,
             closing: false,
             thinktime: job.thinktime,
