@@ -29,6 +29,8 @@ from pslc.targets.region import Scope, find_region, preparation
 from pslc.targets.target import RealOptions, Target, find_target
 from pslc.traces import Replay, is_trace
 
+ONLY_JOB_FILES = "several files and --section are for job files"
+
 Progress = Callable[[StepProgress], bool]
 """Called about ten times a second; the run ends when it returns False."""
 
@@ -97,12 +99,12 @@ def run(
     if suite is None and scope != Scope(fill_first=scope.fill_first, idle_s=scope.idle_s):
         raise JobError(f"{what} is a job file", "--quick and --region are for suites")
     if suite and (more or sections):
-        raise JobError(f"{what} is a suite", "several files and --section are for job files")
+        raise JobError(f"{what} is a suite, and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
     alone = scope == Scope()
     if suite is None and is_trace(Path(what), (how or Replay()).part):
         _first_is_for_jobs(what, alone)
         if more or sections:
-            raise JobError(f"{what} is a trace", "several files and --section are for job files")
+            raise JobError(f"{what} is a trace, and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
         return _replayed(Path(what), on, how or Replay(), options, progress, keep, real, confirm)
     text = None if suite else job_file.read([what, *more], sections)
     if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:

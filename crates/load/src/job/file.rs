@@ -42,7 +42,7 @@ pub fn parse(
     let mut group = 0;
     for Section { name, place, mut lines, behind } in sections(source, text)? {
         lines.extend(overrides.iter().map(|(option, value)| Line {
-            place: format!("--{option}={value}"),
+            place: if value.is_empty() { format!("--{option}") } else { format!("--{option}={value}") },
             option: option.clone(),
             value: value.clone(),
             global: false,
