@@ -55,7 +55,7 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
     for one in (whole, whole.scaled()):
         drive = one.open(values)
         assert drive is not None
-        found.append(next(data.play(drive, trial, one.scale))[0])
+        found.append(next(data.play(drive, trial.asked, one.scale))[0])
     assert whole.scaled().scale > 10
     assert abs(found[0].curves[1] - found[1].curves[1]).max() < 0.02
     assert np.median(abs(found[0].curves[16] - found[1].curves[16])) < 0.015
@@ -238,7 +238,7 @@ def test_two_values_of_which_only_the_sum_is_told_are_both_unknown() -> None:
     trial = data.Trial("fill", [step], 0, [[None]], [[64]])
     opened = drive.open(values)
     assert opened is not None
-    trial = replace(trial, looks=list(data.play(opened, trial, 1.0)))
+    trial = replace(trial, looks=list(data.play(opened, trial.asked, 1.0)))
     problem = search.Problem(drive, [trial], ["dynamic", "spare"], values)
     found = search.Solution(problem, problem.pack(values), 0.0)
     covariance = intervals.with_intervals(found, intervals.told(found)).covariance

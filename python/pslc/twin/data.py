@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -66,6 +67,22 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a drive has to do in a trial, and how closely it is looked at: the same of the same drive gives the same.
+
+    Attributes:
+        bins: of each job of each step at most.
+        fine: whether the start of a job of the step is looked at more closely.
+    """
+
+    steps: tuple[str, ...]
+    seed: int
+    options: tuple[tuple[str, str], ...]
+    bins: tuple[tuple[int, ...], ...]
+    fine: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class Trial:
     """A run that was measured.
 
@@ -87,6 +104,14 @@ class Trial:
     curve: Curve | None = None
     written_bytes: float = 0.0
     seconds: float = 0.0
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What a drive has to do, without what came of it."""
+        return Asked(
+            tuple(self.steps), self.seed, tuple(self.options), tuple(map(tuple, self.depth)),
+            tuple(any(look is not None and look.head is not None for look in step) for step in self.looks),
+        )  # fmt: skip
 
 
 @dataclass
@@ -302,17 +327,17 @@ def _fitting(section: re.Match[str]) -> str:
     return re.sub(r"^bs=.*$", f"bs={trim_bytes(int(size[1]))}", section[0], flags=re.MULTILINE)
 
 
-def play(drive: SimDrive, trial: Trial, scale: float) -> Iterator[list[Look | None]]:
+def play(drive: SimDrive, asked: Asked, scale: float) -> Iterator[list[Look | None]]:
     """The same on a simulated drive: what comes of each step.
 
     Raises:
         PslcError: a step cannot be run on it.
     """
-    for number, (text, seen, bins) in enumerate(zip(trial.steps, trial.looks, trial.depth, strict=True)):
-        coarseness = 1 if any(look is not None and look.head is not None for look in seen) else COARSENESS
+    for number, (text, bins, fine) in enumerate(zip(asked.steps, asked.bins, asked.fine, strict=True)):
         result = drive.run(
-            scaled_step(text, scale), "twin.fio", list(trial.options), trial.seed + number, None, None, coarseness
-        )
+            scaled_step(text, scale), "twin.fio", list(asked.options), asked.seed + number, None, None,
+            1 if fine else COARSENESS,
+        )  # fmt: skip
         time, size = ({name: np.frombuffer(values, dtype="<u8") for name, values in result["series"][axis].items()}
                       for axis in ("time", "bytes"))  # fmt: skip
         yield looks(result["start_ns"], result["jobs"], time, size, bins)

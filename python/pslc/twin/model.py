@@ -306,13 +306,21 @@ class Model:
             found["host.read"] = ns(self.host_request_ns)
         return found
 
+    def profile(self, values: Values) -> str:
+        """The same as a file."""
+        return "\n".join(f"{key} = {value}" for key, value in self.keys(values).items())
+
     def open(self, values: Values) -> SimDrive | None:
         """A fresh drive; None where the profile's check refuses it."""
-        text = "\n".join(f"{key} = {value}" for key, value in self.keys(values).items())
-        try:
-            return SimDrive("twin.toml", text, {}, [])
-        except PslcError:
-            return None
+        return opened(self.profile(values))
+
+
+def opened(profile: str) -> SimDrive | None:
+    """A fresh drive; None where the profile's check refuses it."""
+    try:
+        return SimDrive("twin.toml", profile, {}, [])
+    except PslcError:
+        return None
 
 
 USUAL_SLC_S: Final = 250e-6

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from pslc.errors import PslcError
-from pslc.twin.data import Floats, Look, Trial, play
-from pslc.twin.model import PARAMETERS, Build, Model, Parameter
+from pslc.twin.data import Asked, Floats, Look, Trial, play
+from pslc.twin.model import PARAMETERS, Build, Model, Parameter, opened
 from pslc.twin.residuals import compare, loss_of
 
 STEP: Final = {"log": 0.02, "linear": 0.02}
@@ -54,15 +55,12 @@ class Problem:
 
     def looks(self, values: dict[str, float]) -> list[list[list[Look | None]]] | None:
         """What the simulated drive does in each trial; None when there is no such drive."""
-        found = []
+        profile, found = self.model.profile(values), []
         for trial in self.trials:
-            drive = self.model.open(values)
-            if drive is None:
+            looks = _played(profile, trial.asked, self.model.scale)
+            if looks is None:
                 return None
-            try:
-                found.append(list(play(drive, trial, self.model.scale)))
-            except PslcError:
-                return None
+            found.append(looks)
         return found
 
     def residuals(self, x: Floats) -> Floats:
@@ -96,6 +94,17 @@ class Problem:
         """By differences, wide enough to see superblocks; `here` are the residuals at `x`."""
         columns = each(_slope, [(self, x, here, index) for index in range(len(self.free))])
         return np.stack(list(columns), axis=1)
+
+
+@lru_cache(maxsize=512)
+def _played(profile: str, asked: Asked, scale: float) -> list[list[Look | None]] | None:
+    """What a drive does; None when there is no such drive. A search comes back to where others were: a start is tried
+    and then searched from, another rule of reuse or another weight of the data begins where the last one ended."""
+    drive = opened(profile)
+    try:
+        return list(play(drive, asked, scale)) if drive else None
+    except PslcError:
+        return None
 
 
 def _slope(task: tuple[Problem, Floats, Floats, int]) -> Floats:
@@ -166,12 +175,9 @@ class Solution:
 def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: int = 1) -> list[Solution]:
     """The starts whose drives are nearest, without any search."""
     found: list[tuple[float, Solution]] = []
-    simulated: dict[bytes, Floats] = {}
     for values in candidates:
         x = problem.pack(problem.values | values)
-        residuals = simulated.get(x.tobytes())
-        if residuals is None:
-            residuals = simulated[x.tobytes()] = problem.residuals(x)
+        residuals = problem.residuals(x)
         solution = Solution(problem, x, loss_of(residuals, problem.trials, len(problem.free)))
         found.append((float((residuals**2).sum()), solution))
     found.sort(key=lambda pair: pair[0])
@@ -184,7 +190,7 @@ def refine(start: Solution, evaluations: int = 10, each: Callable[..., Iterable[
     slopes = _Slopes(problem, each)
     low, high = problem.bounds
     found = least_squares(
-        slopes.residuals, start.x, jac=slopes.jacobian, bounds=(low, high), method="trf",
+        problem.residuals, start.x, jac=slopes.jacobian, bounds=(low, high), method="trf",
         x_scale=np.array([problem.expected(name)[1] for name in problem.free]), max_nfev=evaluations, ftol=2e-3,
         xtol=1e-3,
     )  # fmt: skip
@@ -214,18 +220,11 @@ class _Slopes:
 
     def __init__(self, problem: Problem, each: Callable[..., Iterable[Floats]]) -> None:
         self.problem, self.each = problem, each
-        self.seen: dict[bytes, Floats] = {}
         self.last: tuple[Floats, Floats, Floats] | None = None
         self.carried = 0
 
-    def residuals(self, x: Floats) -> Floats:
-        key = x.tobytes()
-        if key not in self.seen:
-            self.seen[key] = self.problem.residuals(x)
-        return self.seen[key]
-
     def jacobian(self, x: Floats) -> Floats:
-        here = self.residuals(x)
+        here = self.problem.residuals(x)
         slopes = self._carried(x, here)
         if slopes is None:
             slopes = self.problem.jacobian(x, here, self.each)
