@@ -29,7 +29,7 @@ LONGEST_S = 1800.0
 QUICK_LONGEST_S = 300.0
 SHORTEST_S = 0.01
 """A pause that gives nothing back: what is fast then is what was left of the cache, and the write buffer."""
-BASES = 3
+BASES, SPARING_BASES = 3, 1
 """Such pauses, so that one that was unlike the others does not matter."""
 FILL = 0.95
 """Share of the cache that is filled before a pause: beyond its end the drive would move data while it is written to."""
@@ -45,7 +45,7 @@ LONGER = 1.2
 """A silence that is to give back all of it is so many times as long as it should take."""
 PAST = 0.15
 """Share of the cache that is written past what may have come back, so that its end is seen."""
-SLOPE, QUICK_SLOPE = 15, 11
+SLOPE, QUICK_SLOPE, SPARING_SLOPE = 15, 11, 5
 """Pauses, each within the largest step that is left of what came back."""
 NEAR, QUICK_NEAR = 3, 1
 """Pauses between the longest that gave nothing and the shortest that gave something."""
@@ -126,12 +126,14 @@ def steps(region: Region) -> Steps:
     if all_back > LONGER * first:
         rounds.settle = min(LONGEST_S, LONGER * all_back / first * rounds.longest)
     yield rounds.write("warm-up", rounds.filled, rounds.settle) + rounds.write("warm-up-full", 0.2 * rounds.filled, 0.0)
-    for _ in range(BASES):
+    slope, near, bases = (QUICK_SLOPE, QUICK_NEAR, BASES) if region.quick else (SLOPE, NEAR, BASES)
+    if region.sparing:
+        slope, bases = SPARING_SLOPE, SPARING_BASES
+    for _ in range(bases):
         yield from rounds.round(SHORTEST_S)
     yield from rounds.round(rounds.longest)
     if rounds.told().gained_s is None:
         return
-    slope, near = (QUICK_SLOPE, QUICK_NEAR) if region.quick else (SLOPE, NEAR)
     for _ in range(slope):
         pause = next_pause(rounds.pauses)
         if pause is None:

@@ -44,7 +44,7 @@ def steps(region: Region) -> Steps:
     spent_s = 0.0
     speed = SLOW
     for name in QUICK_ORDER if region.quick else ORDER:
-        inner = replace(region, quick=name != "fill", budget=None)
+        inner = replace(region, quick=name != "fill", sparing=True, budget=None)
         if name == "qd-sweep":
             # What is read is to be in the cache, however small that is: behind folding, reads tell nothing of cells.
             span = max(inner.target.capacity_bytes // SPAN // 2**20 * 2**20, LEAST_SPAN)

@@ -63,12 +63,18 @@ class Scope:
 
 @dataclass(frozen=True)
 class Region:
-    """The part of a drive that a suite may use: `size` bytes from `offset`, both whole MiB."""
+    """The part of a drive that a suite may use: `size` bytes from `offset`, both whole MiB.
+
+    Attributes:
+        quick: less of the suite, for the same answers less closely.
+        sparing: less still: what a fit needs, which explains all of it at once, and no more.
+    """
 
     target: Target
     offset: int
     size: int
     quick: bool = False
+    sparing: bool = False
     budget: Budget | None = None
 
     def share(self, part: float) -> int:
@@ -150,7 +156,7 @@ def find_region(target: Target, scope: Scope) -> Region:
                       "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
     if end - start < LEAST:
         raise TargetError(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
-    return Region(target, start, end - start, scope.quick, scope.budget)
+    return Region(target, start, end - start, scope.quick, budget=scope.budget)
 
 
 def preparation(region: Region, scope: Scope) -> str:

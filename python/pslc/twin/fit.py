@@ -294,6 +294,9 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
     ways: list[list[dict[str, float]]] = []
     if found.get("migration_bytes_per_s"):
         ways.append([{"idle_rate": found["migration_bytes_per_s"]}])
+    elif found.get("migration_bytes_per_s_low"):
+        # Few pauses tell only that it is not less.
+        ways.append([{"idle_rate": times * found["migration_bytes_per_s_low"]} for times in (1.0, 1.5, 2.5)])
     if found.get("cache_bytes") and size:
         half = found["cache_bytes"] / size
         least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
