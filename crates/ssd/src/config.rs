@@ -3,18 +3,12 @@
 //! A [`Config`] holds hardware and policy, never a result: no phase speed, no cliff position. It is made from a
 //! profile (see `profile`), which is where units, inheritance and mistakes are dealt with.
 
+pub use crate::cell_mode::CellMode;
 pub use crate::ftl::cache::{Overflow, WhenFull};
 pub use crate::ftl::victim::VictimRule;
 
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::words;
-
-/// How many bits a block's cells hold: one (pSLC), or the native number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum CellMode {
-    Slc,
-    Native,
-}
 
 /// The host interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -7,7 +7,7 @@ use memmap2::{MmapMut, MmapOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
 
-use crate::state::share;
+use crate::processors::share;
 
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
 pub const SEGMENT: usize = 1 << 19;

@@ -1,7 +1,8 @@
 //! The drive as a function: `submit(now, request)` gives the time the request completes.
 
+use crate::cell_mode::CellMode;
 use crate::columns::columns;
-use crate::config::{self, CellMode, Config};
+use crate::config::{self, Config};
 use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
 use crate::ftl::{Ftl, Superblock};

@@ -33,6 +33,7 @@
 //! Pure and deterministic: no clock, no I/O, no threads and no floats in its state. The same configuration and requests
 //! give the same bytes everywhere.
 
+mod cell_mode;
 mod columns;
 pub mod config;
 mod controller;
@@ -44,6 +45,7 @@ mod host;
 mod link;
 mod nand;
 mod power;
+mod processors;
 pub mod profile;
 mod request;
 mod rounds;
@@ -54,7 +56,8 @@ mod units;
 mod waits;
 mod words;
 
-pub use config::{CellMode, Config};
+pub use cell_mode::CellMode;
+pub use config::Config;
 pub use drive::Drive;
 pub use host::Machine;
 pub use request::{Op, Request};

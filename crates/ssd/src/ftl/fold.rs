@@ -6,7 +6,7 @@ use super::gc::RELOCATION_SUPERBLOCKS;
 use super::superblocks::{State, Superblock};
 use super::victim::VictimRule;
 use super::Ftl;
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 use crate::nand::Nand;
 use crate::units::{Nanos, PAGE_BYTES};
 

@@ -6,7 +6,7 @@
 use super::cache::Overflow;
 use super::superblocks::State;
 use super::Ftl;
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 use crate::nand::Nand;
 use crate::units::Nanos;
 

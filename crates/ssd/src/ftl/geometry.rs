@@ -9,7 +9,8 @@
 //! per cell in native mode. A superblock that was switched has the units of the cache first, and then as many
 //! that hold the bits above those of the first.
 
-use crate::config::{CacheMode, CellMode, Config};
+use crate::cell_mode::CellMode;
+use crate::config::{CacheMode, Config};
 use crate::units::Ppn;
 
 /// A number to divide by, as a multiplication: (n + 1) times the reciprocal rounded down to 64 bits is exact for every

@@ -28,7 +28,8 @@ use throttle::Credits;
 use victim::VictimRule;
 use write_pointer::WritePointer;
 
-use crate::config::{self, CacheMode, CellMode, Config, Reuse};
+use crate::cell_mode::CellMode;
+use crate::config::{self, CacheMode, Config, Reuse};
 use crate::controller::WriteBuffer;
 use crate::nand::Nand;
 use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};

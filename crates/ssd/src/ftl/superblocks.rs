@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {

@@ -1,6 +1,6 @@
 //! A write pointer: the superblock being filled, program unit by program unit, and how far.
 
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]

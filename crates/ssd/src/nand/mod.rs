@@ -4,7 +4,8 @@ mod die;
 
 use die::{Die, Internal, Ticket};
 
-use crate::config::{self, CellMode, CellTiming, Suspend};
+use crate::cell_mode::CellMode;
+use crate::config::{self, CellTiming, Suspend};
 use crate::timeline::Timeline;
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::waits::{Cause, Waits};

@@ -1,9 +1,10 @@
 //! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
 //! reclaimed.
 
+use super::error::ProfileError;
 use super::keys::{STATES, THROTTLES};
 use super::reader::Reader;
-use super::{units, ProfileError};
+use super::units;
 use crate::config::*;
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::Words;

@@ -1,8 +1,10 @@
 //! Every key of a profile, once: its name, its unit or words, its default, and where it goes in a [`Config`].
 
+use super::error::ProfileError;
+use super::nearest::nearest;
 use super::reader::{Reader, Switch};
+use super::units;
 use super::visit::{quoted, Toml, Visit, Visited};
-use super::{nearest, units, ProfileError};
 use crate::config::*;
 use crate::units::{Nanos, PAGE_BYTES};
 

@@ -4,14 +4,18 @@
 //! and what to do. The crate reads no files; the caller hands over texts.
 
 mod check;
+mod error;
 mod keys;
+mod nearest;
 mod reader;
 mod source;
 mod units;
 mod visit;
 
+pub use error::ProfileError;
+pub use nearest::nearest;
+
 use crate::config::Config;
-use source::Origin;
 
 /// A profile, resolved and checked.
 #[derive(Clone, Debug)]
@@ -19,22 +23,6 @@ pub struct Profile {
     pub config: Config,
     /// Where values come from, by key; calibrated ones say on what.
     pub provenance: Vec<(String, String)>,
-}
-
-/// What is wrong with a profile. Displayed as `file:line: what`, an empty line, and a hint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}\n\nhint: {hint}")]
-pub struct ProfileError {
-    /// `file:line`, the file alone, or the override `key=value`.
-    pub place: String,
-    pub message: String,
-    pub hint: String,
-}
-
-impl ProfileError {
-    fn new(origin: &Origin, message: String, hint: String) -> ProfileError {
-        ProfileError { place: origin.to_string(), message, hint }
-    }
 }
 
 /// Every key that a profile may have.
@@ -125,20 +113,4 @@ impl Profile {
         }
         text
     }
-}
-
-/// The known word that takes the fewest edits to reach from the beginning of `word`.
-pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
-    // The time goes with the lengths of both, so no longer than any that is known, and only where it can be nearer.
-    let word = &word[..word.char_indices().nth(32).map_or(word.len(), |(at, _)| at)];
-    let mut best = ("", usize::MAX);
-    for candidate in known {
-        if candidate.len().abs_diff(word.chars().count()) < best.1 {
-            let distance = strsim::levenshtein(word, candidate);
-            if distance < best.1 {
-                best = (candidate, distance);
-            }
-        }
-    }
-    best.0
 }

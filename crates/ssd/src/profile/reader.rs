@@ -1,8 +1,9 @@
 //! Reading keys: where each came from, and what is said of one that cannot be used.
 
-use super::source::{Flat, Origin, Value};
+use super::error::{Origin, ProfileError};
+use super::nearest::nearest;
+use super::source::{Flat, Value};
 use super::units::Form;
-use super::{nearest, ProfileError};
 use crate::words::Words;
 
 /// Two words and what they mean.

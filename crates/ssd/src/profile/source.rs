@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-use super::ProfileError;
+use super::error::{Origin, ProfileError};
 use crate::config::WhenFull;
 use crate::words::Words;
 
@@ -15,22 +15,6 @@ pub struct Value {
     /// Written as a TOML string rather than a number.
     pub quoted: bool,
     pub origin: Origin,
-}
-
-/// A file and a line, or what was said on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    pub source: String,
-    pub line: Option<usize>,
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}", self.source),
-            None => write!(f, "{}", self.source),
-        }
-    }
 }
 
 impl Value {

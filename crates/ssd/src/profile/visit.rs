@@ -1,9 +1,9 @@
 //! A visit to every key of a profile: to read it into a configuration, to write it out, or to list it or the words it may
 //! be. So each key is said once, in `keys.rs`.
 
+use super::error::ProfileError;
 use super::reader::{Reader, Switch};
 use super::units::Form;
-use super::ProfileError;
 use crate::units::Nanos;
 use crate::words::Words;
 

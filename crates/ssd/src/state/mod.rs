@@ -13,6 +13,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::host::Machine;
+use crate::processors::share;
 use crate::units::Nanos;
 
 /// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
@@ -160,13 +161,6 @@ fn checksum(bytes: &[u8]) -> u32 {
         }
         all.finalize()
     })
-}
-
-/// The share of each processor of so many bytes; all of them where a thread costs more than it saves.
-pub(crate) fn share(bytes: usize) -> usize {
-    const LEAST: usize = 8 << 20;
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
-    bytes.div_ceil(processors).max(LEAST)
 }
 
 /// Counts and sums what goes through it.

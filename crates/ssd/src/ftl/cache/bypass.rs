@@ -8,7 +8,7 @@
 //! it looks at, size and age, decide by themselves.
 
 use super::{HostWrite, Overflow, Policy, Space, View, WriteThrottle};
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 
 pub struct Bypass;
 

@@ -18,7 +18,7 @@ mod static_first;
 mod watermarks;
 
 use super::silences::Silences;
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 use crate::units::Nanos;
 
 policies! {

@@ -7,7 +7,7 @@
 //! separates the cache from the rest, so a first fill has no fast phase.
 
 use super::{HostWrite, Overflow, Policy, Space, View, WriteThrottle};
-use crate::config::CellMode;
+use crate::cell_mode::CellMode;
 
 pub struct RewriteDistance;
 

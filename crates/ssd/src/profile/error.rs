@@ -1,0 +1,33 @@
+//! What is wrong with a profile, and where it was said.
+
+/// A file and a line, or what was said on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub source: String,
+    pub line: Option<usize>,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.source),
+            None => write!(f, "{}", self.source),
+        }
+    }
+}
+
+/// What is wrong with a profile. Displayed as `file:line: what`, an empty line, and a hint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}\n\nhint: {hint}")]
+pub struct ProfileError {
+    /// `file:line`, the file alone, or the override `key=value`.
+    pub place: String,
+    pub message: String,
+    pub hint: String,
+}
+
+impl ProfileError {
+    pub(super) fn new(origin: &Origin, message: String, hint: String) -> ProfileError {
+        ProfileError { place: origin.to_string(), message, hint }
+    }
+}
