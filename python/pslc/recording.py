@@ -11,14 +11,14 @@ import hashlib
 import io
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,45 @@ class Common(TypedDict):
     scope: NotRequired[ScopeDocument]
 
 
+class HostTable(TypedDict, total=False):
+    """The computer of a simulated drive. `page_cache`: its size."""
+
+    cores: int
+    page_cache: str
+
+
+class ThrottleTable(TypedDict):
+    """A step of throttling. `speed`: what is left of the link's, in percent."""
+
+    at: str
+    until: str
+    speed: str
+
+
+class HeatTable(TypedDict, total=False):
+    """What of a profile's [heat] is said or asked."""
+
+    ambient: str
+    throttle1: ThrottleTable
+    throttle2: ThrottleTable
+    throttle3: ThrottleTable
+
+
+class CacheTable(TypedDict):
+    """What of a profile's [cache] is asked."""
+
+    mode: str
+
+
+class ProfileTables(TypedDict, total=False):
+    """What a resolved profile says, as it is written: the parts that are asked here. docs/how-to.md has all."""
+
+    link: str
+    cache: CacheTable
+    heat: HeatTable
+    host: HostTable
+
+
 class Findings(dict[str, Any]):
     """What a run found, by name as in run.json. What it found of its writes is there as typed objects too; asked of a
     suite that found something else, these raise KeyError."""
@@ -121,9 +160,9 @@ class Findings(dict[str, Any]):
 
 
 @lru_cache(maxsize=8)
-def _tables(profile: str) -> Mapping[str, Any]:
+def _tables(profile: str) -> ProfileTables:
     """Of an empty text none. An analysis asks some twenty times, and each would take 2 ms."""
-    return MappingProxyType(tomllib.loads(profile))
+    return cast(ProfileTables, MappingProxyType(tomllib.loads(profile)))
 
 
 @dataclass
@@ -172,7 +211,7 @@ class Recording:
         return bool(self.profile)
 
     @property
-    def profile_keys(self) -> Mapping[str, Any]:
+    def profile_keys(self) -> ProfileTables:
         """The resolved profile of a simulated drive, as its tables; empty of a real one."""
         return _tables(self.profile)
 
@@ -219,7 +258,7 @@ class Recording:
         said += [f"--{name}={value}" for name, value in self.overrides]
         said += ["--quick"] if self.scope.get("quick") else []
         said += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
-        heat = self.profile_keys.get("heat", {})
+        heat = self.profile_keys.get("heat", HeatTable())
         celsius = self.facts.get("before", Moment()).get("temperature_c")
         said += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
         said += [f"{celsius:.0f} C at the start"] if celsius is not None else []

@@ -103,6 +103,19 @@ class Result(Recorded):
     wall_s: float
 
 
+class Spread(TypedDict):
+    """Of a finding over several runs."""
+
+    mean: float
+    min: float
+    max: float
+    stddev: float
+
+
+Repeats = dict[str, Spread | int]
+"""The spread of each finding that is one number, by its name, and `n`, how many runs there were."""
+
+
 class ReplaySoFar(Result):
     """The same of a replay; `survey` where it was asked for."""
 

@@ -1,7 +1,7 @@
 """What a write curve says: its phases, where the cache ended, why, and what to doubt. Pure functions, no I/O."""
 
 from pslc.analysis.cache import CacheEnd, cache_end
-from pslc.analysis.causes import CAUSES, Evidence, phase_cause
+from pslc.analysis.causes import CAUSES, Evidence, PhaseFacts, phase_cause
 from pslc.analysis.doubts import Doubts, doubts
 from pslc.analysis.found import Explain, ExplainedPhase, Found, PhaseRow, Writes, find
 from pslc.analysis.outside import causes_from_outside
@@ -19,6 +19,7 @@ __all__ = [
     "ExplainedPhase",
     "Found",
     "Phase",
+    "PhaseFacts",
     "PhaseRow",
     "Place",
     "Seen",

@@ -9,7 +9,9 @@ itself), then what the cells were busy with.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, Literal
+
+from pslc.facts import Facts
 
 CAUSES: Final = (
     "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "dram", "flush", "thermal",
@@ -81,6 +83,18 @@ AHEAD: Final = 2.0
 """Folding is handed out by the superblock, seconds ahead: a short stretch may seem to keep the dies busy twice over."""
 
 
+class PhaseFacts(Facts, total=False):
+    """What is known of a drive, and of a phase besides what the counters changed by: cores of a simulated host, and
+    what the link carries at its step of throttling."""
+
+    host_cores: int
+    throttled_bytes_per_s: float | None
+
+
+Speed = Literal["link_bytes_per_s", "slc_write_bytes_per_s", "native_write_bytes_per_s", "native_limit_bytes_per_s"]
+"""Those that a sentence quotes."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Why a phase has its speed.
@@ -131,7 +145,7 @@ class _Shares:
 
 
 def phase_cause(
-    deltas: Mapping[str, float], *, seconds: float, facts: Mapping[str, Any], written: float | None = None
+    deltas: Mapping[str, float], *, seconds: float, facts: PhaseFacts, written: float | None = None
 ) -> Evidence:
     """Why a phase ran at its speed.
 
@@ -174,7 +188,7 @@ def _into_the_cache(deltas: Mapping[str, float]) -> bool:
     return host > 0 and 0.5 * host <= slc <= 1.5 * host and all(0 <= deltas[name] < MATERIAL * host for name in others)
 
 
-def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> _Shares | str:
+def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _Shares | str:
     """The shares, or what in the counters contradicts itself."""
     dies = float(facts["dies"])
     negative = [name for name in NEEDED if not deltas[name] >= 0.0]
@@ -208,7 +222,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
         fold_time=_fold_time(deltas, seconds, facts),
         throttled=min(deltas.get("throttle_level", 0.0), 1.0),
         celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
-        cpu=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * float(facts.get("host_cores", 1))),
+        cpu=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * facts.get("host_cores", 1)),
     )
     programmed = shares.slc + shares.native
     if not 0.5 <= programmed <= 1.5:
@@ -221,10 +235,10 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any
     return shares
 
 
-def _map_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> float:
+def _map_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> float:
     """Share of the dies' time that is left for the map: all but what programming, at the speed of the cells, and moving
     take. 0 where something was moved: its part is not known well enough."""
-    slc, native = (float(facts.get(name) or 0.0) for name in ("slc_write_bytes_per_s", "native_write_bytes_per_s"))
+    slc, native = facts.get("slc_write_bytes_per_s", 0.0), facts.get("native_write_bytes_per_s", 0.0)
     moved = deltas["folded_bytes_total"] + deltas["gc_bytes_total"]
     if not (slc and native) or moved >= NOTHING_MOVED * deltas["host_write_bytes_total"]:
         return 0.0
@@ -233,14 +247,14 @@ def _map_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, A
     return (min(busy, seconds) - programming) / seconds
 
 
-def _fold_time(deltas: Mapping[str, float], seconds: float, facts: Mapping[str, Any]) -> float:
+def _fold_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> float:
     """Share of the dies' time that folding takes; 0 where the speed of the cells is not known."""
-    speed = float(facts.get("native_limit_bytes_per_s") or facts.get("native_write_bytes_per_s") or 0.0)
-    overhead = float(facts.get("fold_overhead", 1.0))
+    speed = facts.get("native_limit_bytes_per_s") or facts.get("native_write_bytes_per_s", 0.0)
+    overhead = facts.get("fold_overhead", 1.0)
     return deltas["folded_bytes_total"] * overhead / speed / seconds if speed else 0.0
 
 
-def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence | None:
+def _limit_outside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence | None:
     """Others, the idle state and the buffer; heat, the link, the map or the host, when the cells had time to spare."""
     busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
     if s.woken >= WAKING:
@@ -255,7 +269,7 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     if s.buffered >= BUFFERED:
         because = f"{_pc(s.buffered)} of what the host wrote is still in the drive's buffer at the end"
         return Evidence("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
-    limit = float(facts.get("throttled_bytes_per_s") or 0.0)
+    limit = facts.get("throttled_bytes_per_s") or 0.0
     slowed = s.throttled >= THROTTLED and s.host / seconds >= NEAR_CEILING * limit
     if slowed and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
         because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
@@ -277,7 +291,7 @@ def _limit_outside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evid
     return None
 
 
-def _work_inside(s: _Shares, seconds: float, facts: Mapping[str, Any]) -> Evidence:
+def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence:
     """What the cells did besides the host's work, and else which cells the host's data went to."""
     rate = _rate(s, seconds)
     if s.map_reads >= MAP_READS and s.map_time >= MAP_TIME:
@@ -320,14 +334,15 @@ def _rate(s: _Shares, seconds: float) -> str:
     return f"{s.host / seconds / 1e6:.0f} MB/s"
 
 
-def _quoted(facts: Mapping[str, Any], name: str, words: str) -> str:
-    return f", {words} {float(facts[name]) / 1e6:.0f} MB/s" if facts.get(name) else ""
+def _quoted(facts: PhaseFacts, name: Speed, words: str) -> str:
+    speed = facts.get(name)
+    return f", {words} {speed / 1e6:.0f} MB/s" if speed else ""
 
 
-def _held_back(facts: Mapping[str, Any]) -> str:
+def _held_back(facts: PhaseFacts) -> str:
     """What lets less into the native cells than they take."""
     by = {"data-path": "the controller's data path carries", "buffer": "the write buffer is too small for more than"}
-    limit = by.get(str(facts.get("native_limit")))
+    limit = by.get(facts.get("native_limit", ""))
     return _quoted(facts, "native_limit_bytes_per_s", limit) if limit else ""
 
 

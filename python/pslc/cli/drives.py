@@ -349,8 +349,8 @@ def _set_up(drive: "SimDrive") -> dict[str, str]:
 
     facts, inside = drive.facts(), health.inside(drive)
     superblock = facts["slc_superblock_bytes"]
-    left = [inside[f"{of}_cycles_left"] for of in ("slc", "native")]
-    cycles = "unknown" if None in left else f"{left[0]} at one bit a cell, {left[1]} at {facts['bits_per_cell']}"
+    slc, native = inside["slc_cycles_left"], inside["native_cycles_left"]
+    cycles = "unknown" if native is None else f"{slc} at one bit a cell, {native} at {facts['bits_per_cell']}"
     static = facts["static_superblocks"] * superblock
     return {
         "mode": kept.mode_of(drive),

@@ -1,13 +1,31 @@
 """`pslc suites`: the tests there are, what they cost on a drive, and their jobs."""
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
 from pslc.cli import _complete
 
+if TYPE_CHECKING:
+    from pslc.targets.target import Target
+
 DEFAULT = "sim:sn850-1tb"
+
+
+class Row(TypedDict):
+    """A suite; on a target also what it costs there, unless a file says that."""
+
+    name: str
+    question: str
+    write_bytes: NotRequired[int]
+    read_bytes: NotRequired[int]
+    steps: NotRequired[int]
+    timed_s: NotRequired[float]
+    idle_s: NotRequired[float]
+    writes_until_time: NotRequired[bool]
+    least_s: NotRequired[float]
+    most_s: NotRequired[float]
 
 
 def command(
@@ -65,12 +83,12 @@ def command(
     print((suite.findings.__doc__ or "").strip())
 
 
-def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
+def _row(name: str, target: "Target | None", quick: bool) -> Row:
     from pslc import suites
     from pslc.targets.cost import FAST, SLOW, cost
     from pslc.targets.region import Scope, find_region
 
-    row: dict[str, Any] = {"name": name, "question": suites.question(name)}
+    row: Row = {"name": name, "question": suites.question(name)}
     if target is None:
         return row
     steps = suites.expected(name, find_region(target, Scope(quick)))
@@ -78,12 +96,20 @@ def _row(name: str, target: Any, quick: bool) -> dict[str, Any]:
     facts = target.facts
     fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
     slow = facts.get("native_write_bytes_per_s", 2 * SLOW) / 2
-    row |= {"write_bytes": found.write_bytes, "read_bytes": found.read_bytes, "steps": len(steps)}
-    row |= {"timed_s": found.timed_s, "idle_s": found.idle_s, "writes_until_time": found.writes_until_time}
-    return row | {"least_s": found.seconds(fast), "most_s": found.seconds(slow)}
+    return {
+        **row,
+        "write_bytes": found.write_bytes,
+        "read_bytes": found.read_bytes,
+        "steps": len(steps),
+        "timed_s": found.timed_s,
+        "idle_s": found.idle_s,
+        "writes_until_time": found.writes_until_time,
+        "least_s": found.seconds(fast),
+        "most_s": found.seconds(slow),
+    }
 
 
-def _table(rows: list[dict[str, Any]]) -> None:
+def _table(rows: list[Row]) -> None:
     from pslc import words
     from pslc.report import terminal
 

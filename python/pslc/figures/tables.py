@@ -8,6 +8,7 @@ from pslc.analysis import PhaseRow, Writes
 from pslc.figures.picture import Table
 from pslc.formats import Measured
 from pslc.jobs import KINDS, Job
+from pslc.results import Repeats
 
 SURE = 0.85
 """Confidence from which it is not mentioned."""
@@ -57,12 +58,12 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
     return Table("Jobs", columns, rows, words=("job", "kind"))
 
 
-def of_repeats(repeats: dict[str, Any]) -> Table:
+def of_repeats(repeats: Repeats) -> Table:
     """The spread of the findings over several runs; see `pslc.runner.campaign.spread`."""
     rows = [
-        [name, *(f"{of[word]:.5g}" for word in ("mean", "min", "max", "stddev"))]
+        [name, *(f"{figure:.5g}" for figure in (of["mean"], of["min"], of["max"], of["stddev"]))]
         for name, of in repeats.items()
-        if name != "n"
+        if not isinstance(of, int)
     ]
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from pslc.facts import Device
 from pslc.findings.doubts import link_bytes_per_s, throttled_s
 from pslc.job_options import Said, said
 from pslc.jobs import Job
-from pslc.recording import Recording
+from pslc.recording import HeatTable, HostTable, Recording
 
 MAPPED = 1024
 """Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
@@ -94,10 +93,9 @@ def under_way(recording: Recording) -> float:
     )
 
 
-def host(recording: Recording) -> dict[str, Any]:
+def host(recording: Recording) -> HostTable:
     """The host of a simulated drive, as its profile says; empty where there is none, and on a real one."""
-    found: dict[str, Any] = recording.profile_keys.get("host", {})
-    return found
+    return recording.profile_keys.get("host", HostTable())
 
 
 def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
@@ -125,8 +123,8 @@ def throttled(recording: Recording) -> float | None:
 def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
     """What the link of a simulated drive carries at a step of throttling, the deepest that was reached if `level` is a
     mean; None where it does not throttle."""
-    heat: dict[str, Any] = recording.profile_keys.get("heat", {})
-    steps = [heat[name] for name in ("throttle1", "throttle2", "throttle3") if name in heat]
+    heat = recording.profile_keys.get("heat", HeatTable())
+    steps = [step for step in (heat.get("throttle1"), heat.get("throttle2"), heat.get("throttle3")) if step]
     if not level or not steps:
         return None
     share = float(steps[min(math.ceil(level), len(steps)) - 1]["speed"].rstrip("%")) / 100

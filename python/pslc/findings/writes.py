@@ -15,6 +15,7 @@ from pslc.analysis import (
     Explain,
     Found,
     Phase,
+    PhaseFacts,
     Seen,
     Writes,
     causes_from_outside,
@@ -241,6 +242,9 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     if "slc_valid_bytes" in changes:
         changes["slc_valid_bytes"] = usual_within(recording, "slc_valid_bytes", phase)
     written = phase.to_bytes - phase.from_bytes
-    facts = recording.facts | {"host_cores": host(recording).get("cores", 1)}
-    facts["throttled_bytes_per_s"] = throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0))
+    facts: PhaseFacts = {
+        **recording.facts,
+        "host_cores": host(recording).get("cores", 1),
+        "throttled_bytes_per_s": throttled_bytes_per_s(recording, changes.get("throttle_level", 0.0)),
+    }
     return phase_cause(changes, seconds=seconds, facts=facts, written=written)

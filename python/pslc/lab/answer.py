@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from pslc import view, words
 from pslc.figures.picture import Line, Picture, Table
@@ -94,11 +94,17 @@ def about(shown: Sequence[Shown]) -> About:
     )
 
 
-def coarse(
-    recordings: Sequence[tuple[Recording, Fraction] | None], names: Sequence[str]
-) -> list[dict[str, Any] | None]:
+class Coarse(TypedDict):
+    """A line, in GB and MB/s."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+
+
+def coarse(recordings: Sequence[tuple[Recording, Fraction] | None], names: Sequence[str]) -> list[Coarse | None]:
     """Lines of drives that were made smaller, against the bytes of the whole ones."""
-    found: list[dict[str, Any] | None] = []
+    found: list[Coarse | None] = []
     for one, name in zip(recordings, names, strict=True):
         if one is None:
             found.append(None)

@@ -3,8 +3,7 @@ curve."""
 
 from __future__ import annotations
 
-import tomllib
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -23,10 +22,24 @@ COUNTERS: Final = {
 """What moves into cells, and what it is called."""
 
 
-def of(recording: Recording) -> dict[str, Any] | None:
+class Moments(TypedDict):
     """Columns of equal length: `gb` written, `mbps`; superblocks `free`, `pslc`, `folding`, `native`, which add up to
-    `superblocks`; `said`, a sentence a moment; `phase`, the number of its reason in `why`. None where nothing was
-    written."""
+    `superblocks`; `said`, a sentence a moment; `phase`, the number of its reason in `why`."""
+
+    gb: list[float]
+    mbps: list[float]
+    superblocks: int
+    free: list[int]
+    pslc: list[int]
+    folding: list[int]
+    native: list[int]
+    said: list[str]
+    phase: list[int]
+    why: list[str]
+
+
+def of(recording: Recording) -> Moments | None:
+    """What the drive held; None where nothing was written."""
     series = recording.bytes
     if not recording.is_simulated or not recording.written_bytes:
         return None
@@ -44,7 +57,7 @@ def of(recording: Recording) -> dict[str, Any] | None:
     facts = recording.facts
     total = facts["superblocks"]
     free, pslc = (series[f"{name}_superblocks"][last].astype(int) for name in ("free", "slc"))
-    if tomllib.loads(recording.profile)["cache"]["mode"] == "pure-slc":
+    if recording.profile_keys["cache"]["mode"] == "pure-slc":
         # They are no cache then, but all of the drive.
         pslc = total - free
     # Those of the static cache that hold nothing are not among the free ones, as they are for the cache alone. So many

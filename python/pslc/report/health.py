@@ -1,15 +1,32 @@
 """A simulated drive's health log, and what is in it, for people."""
 
-from typing import Any
+from typing import TypedDict, cast
 
 from pslc import words
 from pslc._native import SimDrive
-from pslc.targets.health import health, inside
+from pslc.targets.health import Inside, SimHealth, health, inside
 from pslc.targets.kept import mode_of
 from pslc.targets.probe import NVME_DATA_UNIT
 
 
-def document(drive: SimDrive) -> dict[str, Any]:
+class SimDevice(TypedDict):
+    """Which drive it is."""
+
+    model: str
+    bytes: int
+    mode: str
+    clock_ns: int
+
+
+class Document(TypedDict):
+    """What `pslc probe --json` prints of a simulated drive."""
+
+    device: SimDevice
+    nvme_smart_health_information_log: SimHealth
+    inside: Inside
+
+
+def document(drive: SimDrive) -> Document:
     """All of it, as `pslc probe --json` prints it."""
     return {
         "device": {
@@ -43,7 +60,10 @@ def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
             "clock": words.span(device["clock_ns"] / 1e9),
         },
         "health": log,
-        "inside": {name.removesuffix("_bytes"): _figure(name, value) for name, value in found["inside"].items()},
+        "inside": {
+            name.removesuffix("_bytes"): _figure(name, cast(float | None, value))
+            for name, value in found["inside"].items()
+        },
     }
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from pslc.doubt import Doubt
 from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
+from pslc.results import Repeats
 from pslc.runner.plan import plan
 from pslc.runner.run import Confirm, DeclinedError, Progress
 from pslc.runner.run import run as run_one
@@ -173,9 +173,9 @@ def _confirm_all(order: Order, confirm: Confirm) -> Confirm:
     return lambda first: first.overwrites == target.foreign
 
 
-def spread(recordings: Sequence[Recording]) -> dict[str, Any]:
-    """`n`, and of each finding that is one number its `mean`, `min`, `max` and `stddev` over the runs that have it."""
-    found: dict[str, Any] = {"n": len(recordings)}
+def spread(recordings: Sequence[Recording]) -> Repeats:
+    """`n`, and of each finding that is one number its spread over the runs that have it."""
+    found: Repeats = {"n": len(recordings)}
     for name in recordings[0].findings:
         values = [recording.findings.get(name) for recording in recordings]
         numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]

@@ -26,7 +26,7 @@ from pslc.facts import Facts, Served
 from pslc.recording import Common, Recording
 from pslc.results import Result
 from pslc.runner.run import of_result
-from pslc.serving.state import State
+from pslc.serving.state import State, Told
 from pslc.targets.target import Target, find_target
 
 PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"
@@ -206,7 +206,7 @@ class Server:
 
     def _hear(self, line: str) -> None:
         with suppress(ValueError):
-            said = json.loads(line)
+            said: Told = json.loads(line)
             self._ended = self._ended or said["last"]
             self.state = State.of(said)
 

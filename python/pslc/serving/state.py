@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from pslc import words
 
@@ -14,6 +14,35 @@ BUSY: Final = 0.9
 """Of the processors' time: then what a client takes for its next request is the host's doing as well."""
 ENOUGH: Final = 200
 """Replies of which an average is taken."""
+
+
+class Late(TypedDict):
+    """Replies that left later than the drive had them. `of_ns`: how long the drive took for them; `turn_ns`: how long a
+    request waits for a processor; `busy`: the processors' share of the time."""
+
+    count: int
+    mean_ns: float
+    p50_ns: int
+    p99_ns: int
+    of_ns: float
+    turn_ns: float
+    busy: float
+
+
+class Told(TypedDict):
+    """A line of the plugin's (`crates/nbd/src/tell.rs`). Three numbers are of reads, writes and trims."""
+
+    last: bool
+    clock_ns: int
+    bytes: tuple[int, int, int]
+    count: tuple[int, int, int]
+    latency_sum_ns: tuple[int, int, int]
+    p50_ns: int
+    p99_ns: int
+    under_way: int
+    way_ns: int
+    late: Late
+    columns: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -36,11 +65,11 @@ class State:
     columns: dict[str, int]
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> State:
-        """From a line of JSON."""
+    def of(cls, said: Told) -> State:
+        """From what a line says."""
         late = said["late"]
         some = (said["p50_ns"] / 1e9, said["p99_ns"] / 1e9) if said["p50_ns"] else None
-        return cls(said["clock_ns"] / 1e9, tuple(said["bytes"]), tuple(said["count"]), some, said["under_way"],
+        return cls(said["clock_ns"] / 1e9, (*said["bytes"],), (*said["count"],), some, said["under_way"],
                    said["way_ns"] / 1e9, late["count"], late["mean_ns"] / 1e9, late["p99_ns"] / 1e9,
                    late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], said["columns"])  # fmt: skip
 

@@ -15,6 +15,7 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
+from pslc.findings import evidence
 from pslc.findings.measure import jobs, seconds
 from pslc.recording import Recording
 from pslc.suites import Steps
@@ -118,7 +119,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def _doubts(recording: Recording) -> list[Doubt]:
-    if not recording.is_simulated or "page_cache" in recording.profile_keys.get("host", {}):
+    if not recording.is_simulated or "page_cache" in evidence.host(recording):
         return []
     said = "the simulated host has no page cache, so asynchronous does what series does, later"
     return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]

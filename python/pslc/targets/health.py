@@ -1,13 +1,48 @@
 """What the health log of a simulated drive says, in the names of NVMe's (SMART / Health Information, log page 02h, as
 smartctl prints it), and what no real drive tells."""
 
-from typing import Any
+from typing import TypedDict
 
 from pslc._native import SimDrive
 from pslc.targets.probe import NVME_DATA_UNIT
 
 
-def health(drive: SimDrive) -> dict[str, Any]:
+class SimHealth(TypedDict):
+    """Of NVMe's log what a simulated drive has; None is not known."""
+
+    critical_warning: int
+    temperature: int | None
+    available_spare: int
+    percentage_used: int | None
+    data_units_read: int
+    data_units_written: int
+    power_cycles: int
+    power_on_hours: int
+    unsafe_shutdowns: int
+    media_errors: int
+
+
+class Inside(TypedDict):
+    """See `inside`."""
+
+    mapped_bytes: int
+    cache_bytes: int
+    cache_used_bytes: int
+    buffer_bytes: int
+    lost_bytes: int
+    waf: float | None
+    slc_per_host: float | None
+    folded_per_slc: float | None
+    collected_per_host: float | None
+    slc_erases: int
+    native_erases: int
+    throttle_level: int
+    energy_j: float | None
+    slc_cycles_left: int | None
+    native_cycles_left: int | None
+
+
+def health(drive: SimDrive) -> SimHealth:
     """The log of a drive as it is now. What its profile does not give is None.
 
     `percentage_used` is the mean of all blocks: erases in either mode over the cycles that a block stands in it.
@@ -31,7 +66,7 @@ def health(drive: SimDrive) -> dict[str, Any]:
     }
 
 
-def inside(drive: SimDrive) -> dict[str, Any]:
+def inside(drive: SimDrive) -> Inside:
     """What is in the drive, in base units; a ratio is None before there is anything to divide by.
 
     `waf` is all that was programmed over what the host wrote. Of what: `slc_per_host` went to pSLC, `folded_per_slc` of
@@ -46,10 +81,10 @@ def inside(drive: SimDrive) -> dict[str, Any]:
 
     used = wear(drive)
     facts = drive.facts()
-    left: dict[str, int | None] = {"slc_cycles_left": None, "native_cycles_left": None}
-    if used is not None:
-        cycles = {"slc": facts["slc_cycles"], "native": facts["native_cycles"]}
-        left = {f"{mode}_cycles_left": max(0, round(of * (1 - used))) for mode, of in cycles.items()}
+
+    def left(cycles: int | None) -> int | None:
+        return None if used is None or cycles is None else max(0, round(cycles * (1 - used)))
+
     return {
         "mapped_bytes": counters["mapped_bytes"],
         "cache_bytes": counters["cache_limit_bytes"],
@@ -64,7 +99,8 @@ def inside(drive: SimDrive) -> dict[str, Any]:
         "native_erases": counters["native_erases_total"],
         "throttle_level": counters["throttle_level"],
         "energy_j": counters["energy_nj_total"] / 1e9 or None,
-        **left,
+        "slc_cycles_left": left(facts.get("slc_cycles")),
+        "native_cycles_left": left(facts.get("native_cycles")),
     }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict, cast
 
 FILE: Final = Path(__file__).with_suffix(".toml")
 PHASES: Final = {
@@ -15,15 +15,35 @@ PHASES: Final = {
 """Measures of a fill, and the words that `pslc fit --published` has for them."""
 
 
+class Published(TypedDict):
+    """A figure, as the head of the file says; in base units."""
+
+    drive: str
+    what: str
+    measure: str
+    value: float
+    fitted: bool
+    over: NotRequired[str]
+    at_least: NotRequired[bool]
+    at_most: NotRequired[bool]
+
+
+class Document(TypedDict):
+    """Sources by drive, and figures."""
+
+    source: dict[str, str]
+    figure: list[Published]
+
+
 @lru_cache
-def document() -> dict[str, Any]:
-    """All of it: `source` by drive, and each `figure`."""
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+def document() -> Document:
+    """All of it."""
+    return cast(Document, tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
 def source(drive: str) -> str:
     """Who publishes the figures of a drive, by its name; empty where nobody does."""
-    return str(document()["source"].get(drive, ""))
+    return document()["source"].get(drive, "")
 
 
 def of_a_fill(drive: str) -> dict[str, float]:
