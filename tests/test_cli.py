@@ -102,12 +102,39 @@ def test_options_override_those_of_the_job(command):
     assert document["written_bytes"] == 1 << 30
     assert document["jobs"][0]["write"]["total_ios"] == 8192
     assert ["bs", "128k"] in document["overrides"]
-    assert "only 1.074 GB of 128 GB was written" in document["doubts"][0]["text"]
+    assert "only 1.07 GB of 128 GB was written" in document["doubts"][0]["text"]
 
 
 ERRORS = {
     "unknown drive": (["run", "fill", "--on", "sim:aldrin-pro-2bt"], "did you mean aldrin-pro-2tb?"),
-    "no target": (["run", "fill", "--on", "aldrin"], "sim:NAME"),
+    "no target": (["run", "fill", "--on", "nodrive"], "sim:NAME"),
+    "half a name": (["run", "fill", "--on", "aldrin"], "did you mean sim:aldrin-pro-2tb?"),
+    "no name": (["run", "fill", "--on", "sim:"], "sim: names no drive"),
+    "no drive": (["run", "fill"], "on which drive shall fill be run?"),
+    "no suite": (["run", "--on", SMALL], f"pslc run fill --on {SMALL}"),
+    "a drive without --on": (["run", SMALL, "burst"], f"pslc run burst --on {SMALL}"),
+    "a suite as a command": (["burst"], "pslc run burst --on sim:"),
+    "a drive as a command": (["sn850-1tb"], "pslc drives show sn850-1tb"),
+    "a command misspelt": (["anlyze", "x"], "did you mean pslc analyze?"),
+    "no command": (["nonsense"], "the commands are analyze, compare"),
+    "no argument": (["compare"], "compare runs/a runs/b"),
+    "an option of no command": (["drives", "--quik"], "pslc drives has no option --quik"),
+    "too many arguments": (["lab", "sn850-1tb"], "pslc lab --help"),
+    "no number": (["run", "fill", "--on", SMALL, "--seed", "x"], '--seed is "x"\n\nhint: a whole number'),
+    "a number too small": (["run", "fill", "--on", SMALL, "--repeat", "0"], "hint: 1 or more"),
+    "no such word": (["run", "fill", "--on", SMALL, "--fit", "x"], "hint: one of exact, wrap, compact, scale"),
+    "fio's option in two words": (["run", "fill", "--on", SMALL, "--bs", "4k"], "--bs=4k"),
+    "a key beside the drive": (["run", "fill", "--on", SMALL, "cache.static=3GB"], f"--on {SMALL},cache.static=3GB"),
+    "a size without a unit": (["run", "fill", "--on", "./x.bin", "--size", "10"], '--size is "10", which is no size'),
+    "neither size nor time": (["run", "twin", "--on", SMALL, "--budget", "2"], "such as 400GB or 2h"),
+    "a device that is none": (["run", "fill", "--on", "/dev/null"], "/dev/null is no block device"),
+    "a device that is not there": (["run", "fill", "--on", "/dev/nosuchdisk"], "lsblk lists"),
+    "a drive for a recording": (["compare", SMALL, SMALL], f"{SMALL} is a drive, not a recording"),
+    "a drive to analyze": (["analyze", SMALL], f"pslc run fill --on {SMALL} makes one"),
+    "a drive to watch": (["watch", SMALL], "does no work to watch"),
+    "nothing to fit to": (["fit", "nosuch"], "nosuch: there is no such folder or file"),
+    "no trace": (["trace", "show"], "which trace?"),
+    "a study of nothing": (["study"], "--on sim:sn850-1tb"),
     "unknown suite": (["run", "fil", "--on", SMALL], "did you mean fill?"),
     "unknown key": (["run", "fill", "--on", f"{SMALL},cache.mod=pure-xlc"], "did you mean cache.mode?"),
     "bare number": (["run", "fill", "--on", f"{SMALL},cache.static=3"], "unit"),
@@ -250,7 +277,7 @@ def test_no_option_of_fios_is_taken_for_one_of_ours_misspelt(command):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("words", "said"), [(["-o", "apps"], "run has no option -o"), (["apps"], "take no files")])
+@pytest.mark.parametrize(("words", "said"), [(["-o", "apps"], "run has no option -o"), (["apps"], "takes no apps")])
 def test_all_with_words_that_are_not_its_own_begins_nothing(command, tmp_path, words, said):
     done = command("run", "all", "--on", "sim:pm871b-128gb", "--quick", *words)
     assert done.returncode == 2

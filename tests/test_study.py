@@ -255,8 +255,8 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--run", "fill"], "does not say on"),
-        (["--on", "sim:sn850-1tb"], "does not say run"),
+        (["--run", "fill"], "which drive it is about"),
+        (["--on", "sim:sn850-1tb"], "what is run"),
         (["--on", "/dev/null", "--run", "fill"], "no simulated drive"),
         (["--on", "sim:sn850-1tb", "--run", "fil"], "unknown suite fil"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is no axis"),

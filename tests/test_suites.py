@@ -9,9 +9,10 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import suites, view
+from pslc import suites, view, words
+from pslc.doubt import Doubt
 from pslc.report import page, terminal
-from pslc.suites import burst, recovery
+from pslc.suites import burst, random_steady, recovery
 from pslc.targets.region import Budget, Scope
 from pslc.targets.target import RealOptions
 from tests import scaled
@@ -76,7 +77,7 @@ def test_recovery_says_how_long_it_waited_in_vain(small):
     found = small("recovery", QUICK, cache__idle__threshold="400s")
     assert found["idle_threshold_s"] is None
     assert found["idle_threshold_s_low"] == 300.0
-    assert "no pause up to 5 min" in found["doubts"][0]
+    assert "pauses of more than 5 min" in found["doubts"][0]
 
 
 def test_recovery_finds_no_cache_where_all_of_it_is_kept(small):
@@ -119,6 +120,46 @@ def test_a_second_pass_on_a_full_cache_says_so_and_waits_for_no_cliff(small):
     assert not [doubt for doubt in found["doubts"] if "first phase" in doubt]
 
 
+def test_a_second_pass_after_a_rest_that_empties_the_cache_doubts_nothing_of_it(small):
+    options = {"cache__mode": "static-slc", "cache__static": "400MB", "cache__when_full": "direct-then-fold"}
+    found = small("second-pass", **options)
+    assert found["cache_bytes"] == pytest.approx(found["first_pass"]["cache_bytes"], rel=0.1)
+    assert not [doubt for doubt in found["doubts"] if doubt.code == "held"]
+    found = small("second-pass", cache__idle="never", **options)
+    assert [doubt for doubt in found["doubts"] if doubt.code == "held"] or found["cache_bytes"] is None
+
+
+def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small):
+    (fill,) = small("fill", QUICK)["doubts"]
+    assert str(fill).endswith("so later phases may be missing: leave out --quick")
+    parts = [doubt for doubt in small("sustained", QUICK, PROFILE)["doubts"] if doubt.code == "part"]
+    assert all(str(doubt).endswith(": pslc run fill writes all of it") for doubt in parts)
+
+
+def test_plateaus_that_hardly_differ_are_told_as_one():
+    row = {
+        "case": "filled", "span_bytes": 10**12, "iops": 27838.0, "last_iops": 27822.0, "verdict": "plateau",
+        "raw_times": 0.0012, "rounds": [27838.0] * 5,
+        "plateaus": [{"from_s": 0.0, "to_s": 0.3, "iops": 27410.0}, {"from_s": 0.3, "to_s": 1.2, "iops": 27584.0},
+                     {"from_s": 1.2, "to_s": 12.0, "iops": 27838.0}],
+    }  # fmt: skip
+    (said,) = random_steady.sentences({"random_steady": [row], "doubts": []})
+    assert said == (
+        "Full drive, all of it: 27 838 IOPS at the end, level so far (0.001 times the raw capacity written, where "
+        "steady needs 2)."
+    )
+    row["plateaus"][0]["iops"] = 90000.0
+    (said,) = random_steady.sentences({"random_steady": [row], "doubts": []})
+    assert "90 000 IOPS until 300 ms; 27 838 IOPS at the end" in said
+
+
+def test_pauses_that_were_not_tried_are_told_apart_from_what_was_seen(small):
+    found = small("recovery", QUICK, cache__idle="never", cache__when_full="fold", cache__reuse="as-freed")
+    (said,) = recovery.sentences(found)
+    assert said == "Does not free its cache within 5 min idle."
+    assert found["doubts"] == ["pauses of more than 5 min were not tried: leave out --quick"]
+
+
 def test_the_second_pass_finds_the_least_cache(small):
     found = small("second-pass", cache__dynamic_least="200MB", cache__shrink_from="0%", cache__shrink_to="100%")
     assert found["cache_bytes"] == pytest.approx(200e6, rel=0.15)
@@ -143,7 +184,9 @@ def test_fill_levels_of_a_static_cache_are_equal(small):
     assert max(known) < 1.05 * min(known)
     assert found["half_gone"] is None
     assert not found["doubts"]
-    assert suites.load("fill-levels").sentences(found)[-1].startswith("Run it as full as you like")
+    *_, held, advice = suites.load("fill-levels").sentences(found)
+    assert " on the empty drive, and " in held
+    assert advice == "Run it as full as you like: up to 90 % it does not shrink."
 
 
 def test_range_sweep_finds_what_the_controller_holds_of_its_map(small):
@@ -161,7 +204,7 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
     assert said[-2] == "At 50 % full, nothing is left of it."
-    assert said[-1] == "Keep it as empty as you can: at 50 % full less than half of it is left."
+    assert said[-1] == "Keep it as empty as you can."
 
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):
@@ -180,7 +223,10 @@ def test_recovery_says_that_some_never_comes_back_only_where_its_interval_does()
         "migration_bytes_per_s": 139e6, "migration_bytes_per_s_low": 138e6, "migration_bytes_per_s_high": 140e6,
         "residue_bytes": 75e6, "residue_bytes_low": 23e6, "residue_bytes_high": 128e6,
     }  # fmt: skip
-    assert recovery.sentences(found)[1:] == ["All of it is back after 22.8 s.", "Idle time frees all 3.09 GB."]
+    assert recovery.sentences(found)[1:] == [
+        "All of it is back after 22.8 s.",
+        "Idle time frees the whole cache, 3.09 GB on the half-full drive.",
+    ]
     found |= {"residue_bytes": 200e6, "residue_bytes_low": 150e6}
     assert recovery.sentences(found)[1:] == [
         "All that comes back is back after 21.9 s.",
@@ -442,3 +488,49 @@ def test_a_recording_that_does_not_name_what_was_asked_is_of_a_suite_that_was_as
     assert Scope.of({"quick": True}) == Scope(quick=True)
     asked = Scope(quick=True, region=(0, 1 << 30), fill_first=0, idle_s=2.0, budget=Budget(bytes=1e9))
     assert Scope.of(asked.document()) == asked
+
+
+def test_what_three_minutes_sustain_is_told_so_far_while_the_drive_is_not_full(small):
+    found = small("sustained", QUICK)
+    (said, *_) = suites.load("sustained").sentences(found)
+    part = any(doubt.code == "part" for doubt in found["doubts"])
+    assert said.startswith("Sustained so far: " if part else "Sustained: ")
+    (said, *_) = suites.load("sustained").sentences({**found, "doubts": [Doubt("part", "only a part: the rest")]})
+    assert said.startswith("Sustained so far: ")
+    (said, *_) = suites.load("sustained").sentences({**found, "doubts": []})
+    assert said.startswith("Sustained: ")
+
+
+def test_what_pauses_gain_is_not_told_where_bursts_without_them_differ():
+    rows = [{"wait_s": wait, "iops": 1e6, "baseline_iops": base, "gain": 1e6 / base} for wait, base in
+            [(5, 262e3), (10, 117e3), (25, 1544e3)]]  # fmt: skip
+    found = {"iops": [], "rounds": 5, "steady": False, "hir": rows}
+    assert suites.load("snia").sentences(found)[-1] == (
+        "What pauses between bursts of writes gain is uncertain: without them it made 117 000 to 1 544 000 IOPS."
+    )
+    found["hir"] = [{**row, "baseline_iops": 5e5, "gain": 2.0} for row in rows]
+    assert suites.load("snia").sentences(found)[-1] == (
+        "Pauses of 5 s between bursts of writes make them 2.0 times as fast."
+    )
+
+
+def test_a_pause_that_was_not_tried_is_told_as_such():
+    found = {
+        "cache_bytes": 620e9, "idle_threshold_s": 1.54, "idle_threshold_s_low": 0.0, "idle_threshold_s_high": 3.89,
+        "migration_bytes_per_s": 735e6, "migration_bytes_per_s_low": 729e6, "migration_bytes_per_s_high": 742e6,
+        "residue_bytes": None, "residue_bytes_low": None, "residue_bytes_high": None,
+    }  # fmt: skip
+    assert recovery.sentences(found) == [
+        "Frees its cache after 1.54 s idle (at most 3.89 s), at 735 MB/s (729 MB/s to 742 MB/s).",
+        "All of it would be back after 14 min 5 s.",
+    ]
+
+
+def test_a_limit_outside_of_the_cells_is_told_behind_the_speed():
+    phases = [
+        {"bytes_per_s": 567e6, "cause": "link", "confidence": 1.0},
+        {"bytes_per_s": 397e6, "cause": "direct", "confidence": 0.6},
+    ]
+    found = {"cache_bytes": 63.9e9, "cache_bytes_low": 63.9e9, "cache_bytes_high": 63.9e9, "phases": phases}
+    said = words.sentences({**found, "fill_mean_bytes_per_s": 413e6, "doubts": []})
+    assert said[1] == "567 MB/s (limited by the link); then probably direct to native cells 397 MB/s."

@@ -421,6 +421,8 @@ def _column(chunks: Any) -> NDArray[np.uint64]:
 
 def _nothing_in(folder: Path, missing: Path) -> tuple[str, str]:
     """What to say, and to do, where there is no recording."""
+    if str(folder).startswith("sim:"):
+        return f"{folder} is a drive, not a recording", f"pslc run fill --on {folder} makes one"
     if not folder.exists():
         return f"{folder}: there is no such folder or file", "pslc run ... names the folder of its recording"
     if not folder.is_dir():

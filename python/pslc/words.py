@@ -30,6 +30,8 @@ CAUSE = {
 
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
+NO_PLACE = ("link", "host", "cpu", "flush", "power", "other")
+"""Causes that say why a speed is no higher, not where the data went."""
 MEMORY = ("dram", "page-cache")
 """Causes of a phase that tells nothing of the drive's cells."""
 FALLEN = 0.8
@@ -132,8 +134,10 @@ def _why(phase: PhaseRow) -> str:
 def _step(phases: list[PhaseRow]) -> str:
     """`SLC cache 6632 MB/s, later 5573 MB/s`, of phases in a row of one cause."""
     first = phases[0]
-    cause = "" if first["cause"] == "unknown" else f"{_probably(first)}{CAUSE[first['cause']]} "
-    return cause + ", later ".join(speed(phase["bytes_per_s"]) for phase in phases)
+    speeds = ", later ".join(speed(phase["bytes_per_s"]) for phase in phases)
+    if first["cause"] in NO_PLACE:
+        return f"{speeds}{_why(first)}"
+    return f"{_probably(first)}{CAUSE[first['cause']]} {speeds}" if first["cause"] != "unknown" else speeds
 
 
 def _probably(phase: PhaseRow) -> str:

@@ -38,7 +38,14 @@ def test_a_part_of_the_capacity_is_doubted() -> None:
 
 
 def test_a_run_that_ended_in_its_first_phase_says_so() -> None:
-    assert has(doubts_of(Trace((5000 * MB,), (200 * GB,)), capacity=1000 * GB), Doubts.FIRST_PHASE)
+    curve = Trace((5000 * MB,), (200 * GB,)).curve()
+    found = doubts(curve, find_phases(curve), capacity_bytes=1000 * GB, interrupted=True)
+    assert found == ["the run ended while the drive was still in its first phase: write more than 200 GB"]
+
+
+def test_a_part_of_a_drive_in_one_phase_is_doubted_once() -> None:
+    (found,) = doubts_of(Trace((5000 * MB,), (200 * GB,)), capacity=1000 * GB)
+    assert found.code == "part"
 
 
 def test_a_flat_whole_fill_did_not_end_in_its_first_phase() -> None:

@@ -26,6 +26,7 @@ PARTS = 512
 """Of a phase, whose speeds are compared."""
 DRIFTING = 0.15
 WIDE = 0.05
+WRITE_ALL = "write the whole drive"
 FALLS, EARLY = 0.8, 0.9
 """A phase is followed by a fall to this share; and ends this much of its room too early."""
 
@@ -33,7 +34,7 @@ FALLS, EARLY = 0.8, 0.9
 class Doubts(Kinds):
     """Every doubt there is; the braces hold the numbers of the case."""
 
-    PART = "only {written} of {capacity} was written, so later phases may be missing: write the whole drive"
+    PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins}, so a short cache may be missed: record at least {least}"
     SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: record finer bins"
@@ -43,7 +44,7 @@ class Doubts(Kinds):
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
     WIDE = "the end of the cache is only known to lie in {width}: repeat the run and record finer bins"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
-    HELD = "the cache still held {size} when the write began, so not all of it is seen: leave the drive alone, --idle"
+    HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
     NO_SIZE = "nobody says how large the drive is, so memory or heat may be taken for its cache: give --capacity"
@@ -62,6 +63,7 @@ def doubts(
     interrupted: bool = False,
     causes: Sequence[Evidence] | None = None,
     seen: Seen | None = None,
+    the_rest: str = WRITE_ALL,
 ) -> list[Doubt]:
     """What to doubt about an analysis, the gravest first; empty when nothing.
 
@@ -72,33 +74,23 @@ def doubts(
         interrupted: the run was ended before its time.
         causes: of the phases, as seen from outside.
         seen: what else is known of a curve that is somebody else's; None: it is ours.
+        the_rest: what to do for the rest of the drive, where a part was written.
     """
+    part = capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes and not interrupted
+    unfinished = []
+    if part and capacity_bytes is not None:
+        written, whole = _size(curve.total_bytes), _size(capacity_bytes)
+        unfinished.append(Doubts.PART.of(written=written, capacity=whole, next=the_rest))
+    # Past the cache from the start, there is no cliff to come.
+    elif interrupted and len(phases) == 1 and not (causes and causes[0].cells in BEHIND):
+        unfinished.append(Doubts.FIRST_PHASE.of(written=_size(curve.total_bytes)))
     return [
-        *(_unfinished(curve, phases, capacity_bytes, interrupted, causes) if not (seen and seen.random) else []),
+        *(unfinished if not (seen and seen.random) else []),
         *_untold(phases, capacity_bytes, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
         *_coarse(curve, phases, end),
         *_unsteady(curve, phases, capacity_bytes),
     ]
-
-
-def _unfinished(
-    curve: Curve,
-    phases: Sequence[Phase],
-    capacity: float | None,
-    interrupted: bool,
-    causes: Sequence[Evidence] | None,
-) -> list[Doubt]:
-    written = _size(curve.total_bytes)
-    part = capacity is not None and curve.total_bytes < WHOLE * capacity
-    found = []
-    if capacity is not None and part and not interrupted:
-        found.append(Doubts.PART.of(written=written, capacity=_size(capacity)))
-    # Past the cache from the start, there is no cliff to come.
-    past = causes is not None and len(causes) > 0 and causes[0].cells in BEHIND
-    if len(phases) == 1 and (interrupted or part) and not past:
-        found.append(Doubts.FIRST_PHASE.of(written=written))
-    return found
 
 
 def _untold(phases: Sequence[Phase], capacity: float | None, seen: Seen | None) -> list[Doubt]:
@@ -212,4 +204,7 @@ def _bins(count: int) -> str:
 
 
 def _size(count: float) -> str:
-    return f"{count / 1e9:.4g} GB" if count >= 1e9 else f"{count / 1e6:.4g} MB"
+    """As `pslc.words.size` writes it."""
+    scale, unit = (1e9, "GB") if count >= 0.9995e9 else (1e6, "MB")
+    number = count / scale
+    return f"{number:.{0 if number >= 99.95 else 1 if number >= 9.995 else 2}f} {unit}"

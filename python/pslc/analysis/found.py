@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict
 
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import Evidence
-from pslc.analysis.doubts import doubts
+from pslc.analysis.doubts import WRITE_ALL, doubts
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
@@ -120,6 +120,7 @@ def find(
     seed: int = 0,
     interrupted: bool = False,
     seen: Seen | None = None,
+    the_rest: str = WRITE_ALL,
 ) -> Found:
     """Phases, the end of the cache, causes and doubts of a curve.
 
@@ -128,6 +129,7 @@ def find(
         seed: of the intervals.
         interrupted: the run was ended before its time.
         seen: what else is known of a curve that is somebody else's, so that what is not can be doubted.
+        the_rest: what to do for the rest of the drive, where a part was written.
     """
     phases = find_phases(curve)
     causes = explain(phases)
@@ -148,6 +150,7 @@ def find(
                 interrupted=interrupted,
                 causes=causes,
                 seen=seen,
+                the_rest=the_rest,
             )
         ),
     )

@@ -8,11 +8,24 @@ import pkgutil
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 import typer
+from typer.core import TyperGroup
+
+from pslc.cli import _slips
+
+
+class _Commands(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was named."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise _slips.unknown_command(args[0], self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="A laboratory for SSD write caching: where is the cliff of a drive, why, and what would move it.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -45,7 +58,13 @@ def main() -> None:
     try:
         _streams()
         _words(sys.argv[1:])
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
+    except _slips.SLIP as error:
+        from pslc import failure
+
+        _leave(failure.tell(_slips.in_words(error)))
+    except typer.Abort:
+        _leave(1)
     except BrokenPipeError:
         # Whoever read our output has had enough, as `head` does.
         _leave(0)

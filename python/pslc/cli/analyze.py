@@ -83,10 +83,15 @@ def command(
         random=None if workload is None else workload == "random",
         prefilled=prefilled,
     )
+    if drive := next((path for path in files if str(path).startswith("sim:")), None):
+        raise refusal(f"{drive} is a drive, not a recording", f"pslc run fill --on {drive} makes one")
     data = formats.read(files, Hints(x, y, skip_bad, celsius, device))
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
+    done = any(job[kind]["total_ios"] for job in data.jobs for kind in ("read", "write", "trim"))
+    if data.jobs and data.curve is None and not data.rows and not done:
+        raise refusal(f"{data.name} says what is done, not what came of it", "fio's JSON or logs: --output-format=json")
     findings = imported.analyzed(data, told)
     if as_json:
         found = {

@@ -105,6 +105,7 @@ def _misread(action: str, name: str | None) -> tuple[str, str]:
 
     if action == Action.SHOW:
         return "which drive?", f"pslc drives show {next(iter(library()))}; pslc drives lists them all"
+    action = action.removeprefix("sim:")
     meant = action if action in library() or "/" in action or action.endswith(".toml") else name
     hint = f"pslc drives show {meant}" if meant else "pslc drives lists them; others are show, parts and new"
     return f"{action} is not an action of pslc drives", hint

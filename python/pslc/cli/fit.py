@@ -58,12 +58,20 @@ def command(
 
     size = units.size(capacity, "--capacity") if capacity else None
     if (published is None) == (not data):
-        raise refusal("what shall the twin be fitted to?", "run folders, a log, or --published")
+        raise refusal(
+            "what shall the twin be fitted to?",
+            "pslc fit runs/a -o twin.toml; or a log, or --published",
+        )
     if written_by is not None and written_by not in known.LOADS:
         raise refusal(f'--written-by is "{written_by}"', "qd32, qd1 or copy")
     recordings, logs = _read(data or [])
     size = size or known.capacity_of(recordings)
     if size is None:
+        for path in data or []:
+            if not path.exists():
+                raise refusal(
+                    f"{path}: there is no such folder or file", "the folder of a run, or a log of speed over time"
+                )
         raise refusal("nothing tells the capacity of the drive", "--capacity 1TB")
     trials: list[Trial] = [trial for recording in recordings for trial in trials_of(recording)]
     host = 0

@@ -26,7 +26,11 @@ def command(
         _simulated(path, as_json)
         return
     if not path.exists():
-        raise refusal(f"{path}: there is no such file or device", "lsblk lists the block devices")
+        from pslc.targets.profiles import library
+
+        name = str(path).removeprefix("sim:")
+        known = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
+        raise refusal(f"{path}: there is no such file or device", known or "lsblk lists the block devices")
     facts = probe.facts(path)
     facts["now"] = probe.moment(facts)
     found = list(doubts.of_the_machine(facts))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ import typer
 from pslc.cli import _complete
 
 if TYPE_CHECKING:
+    from pslc.errors import PslcError
     from pslc.progress import Bar
     from pslc.recording import Recording
     from pslc.runner.campaign import Order
@@ -162,7 +164,7 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import suites, units
+    from pslc import suites, units, words
     from pslc.errors import refusal
     from pslc.places import new_folder
     from pslc.runner import campaign
@@ -172,9 +174,13 @@ def command(
 
     files = [word for word in context.args if not word.startswith("--")]
     if short := next((word for word in files if word.startswith("-") and word != "-"), None):
-        raise refusal(f"run has no option {short}", "--save DIR keeps the recording, --output FILE what is printed")
+        keeps = "--save DIR keeps the recording, --output FILE what is printed"
+        raise refusal(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
     if what == campaign.ALL and (files or section):
-        raise refusal("all of the suites take no files", "several files and --section are for job files")
+        extra = [*files, *(section or [])][0]
+        raise refusal(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
+    if on is not None and what in suites.names():
+        _astray(context.args, on)
     own = [name.lstrip("-") for of in context.command.params for name in of.opts]
     options = _overrides([word for word in context.args if word.startswith("--")], own)
     how = Replay(
@@ -203,7 +209,7 @@ def command(
             raise refusal("--resume goes on with a run as it was begun", f"pslc run --resume {resume}, and no more")
         order = replace(campaign.unfinished(resume, real), meter=meter)
     elif what is None or on is None:
-        raise refusal("what shall be run on which drive?", "pslc run fill --on sim:aldrin-pro-2tb")
+        raise _unsaid([what, *files] if what else [], on)
     else:
         order = campaign.Order(
             what, on, seed, options, scope, real, repeat, meter, how, (), files, section or [], not no_layout
@@ -225,8 +231,10 @@ def command(
     wanted = folder
     if folder is not None:
         folder = _saved(order, recordings, folder, report=not no_report)
-    for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
-        typer.echo(f"note: {note}", err=True)
+    # Who sees both streams reads them in what is printed.
+    if output_format is not OutputFormat.NORMAL or output is not None or not sys.stdout.isatty():
+        for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
+            typer.echo(f"note: {note}", err=True)
     if output is None:
         _print(order, recordings, output_format)
     else:
@@ -243,13 +251,47 @@ def command(
     if last.interrupted:
         kept = f"; what was recorded is in {folder}" if folder else ""
         more = f"\nto go on: pslc run --resume {folder}" if folder and last.steps else ""
-        typer.echo(f"interrupted after {last.drive_time_s:.1f} s of drive time{kept}{more}", err=True)
+        typer.echo(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}{more}", err=True)
         raise typer.Exit(130)
     if failed:
         hint = f"once it is mended, pslc run --resume {folder}" if folder else "run it alone to see more"
         raise refusal(f"{len(failed)} of {len(order.runs)} suites failed: {'; '.join(failed)}", hint)
     if folder != wanted:
         raise typer.Exit(ELSEWHERE)
+
+
+def _unsaid(words: list[str], on: str | None) -> "PslcError":
+    """What is missing of a suite and a drive to run it on."""
+    from pslc.errors import refusal
+    from pslc.targets.profiles import library
+
+    if on is not None:
+        return refusal(f"what shall be run on {on}?", f"pslc run fill --on {on}; pslc suites lists the others")
+    drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
+    others = [word for word in words if word not in drives]
+    first = others[0] if others else "fill"
+    if drives:
+        spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
+        return refusal(f"{drives[0]} is a drive, and a drive is given by --on", f"pslc run {first} --on {spec}")
+    hint = f"pslc run {first} --on sim:aldrin-pro-2tb; pslc drives lists the others"
+    return refusal(f"on which drive shall {first} be run?" if words else "what shall be run on which drive?", hint)
+
+
+def _astray(words: list[str], on: str) -> None:
+    """A suite takes no word of its own: one belongs to the option before it, or to the drive.
+
+    Raises:
+        PslcError: there is one.
+    """
+    from pslc.errors import refusal
+
+    for before, word in pairwise(["", *words]):
+        if word.startswith("--"):
+            continue
+        if before.startswith("--") and "=" not in before:
+            raise refusal(f"{before} {word} is two words", f"fio's options are one: {before}={word}")
+        if "=" in word:
+            raise refusal(f"{word} stands alone", f"keys of a drive follow its name: --on {on},{word}")
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: list[str]) -> "list[Recording]":
@@ -359,14 +401,17 @@ class _Keeper:
 
 def _budget(text: str, what: str | None) -> "Budget":
     from pslc import units
-    from pslc.errors import refusal
+    from pslc.errors import PslcError, refusal
     from pslc.targets.region import Budget
 
     if what != "twin":
         raise refusal("--budget is for the suite twin", "pslc run twin --budget 400GB")
     if text.rstrip().endswith(("B",)):
         return Budget(bytes=units.size(text, "--budget"))
-    return Budget(seconds=units.seconds(text, "--budget"))
+    try:
+        return Budget(seconds=units.seconds(text, "--budget"))
+    except PslcError:
+        raise refusal(f'--budget is "{text}", neither a size nor a time', "such as 400GB or 2h") from None
 
 
 def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:

@@ -47,6 +47,8 @@ def command(
             width = max(len(name) for name, _ in rows)
             print("\n".join(f"{name:{width}}  {about}" for name, about in rows))
         return
+    if action in ("show", "convert") and file is None:
+        raise refusal("which trace?", f"pslc trace {action} work.trace")
     if action not in ("show", "convert") or file is None:
         raise refusal(
             f'"{action}" is not understood', "pslc trace formats, pslc trace show FILE, pslc trace convert FILE -o FILE"

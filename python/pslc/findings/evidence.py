@@ -131,6 +131,12 @@ def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
     return share * float(recording.facts["link_bytes_per_s"])
 
 
+def held_at_first(recording: Recording) -> int:
+    """Bytes in the cache of a simulated drive when the first request was made: a silence before it may empty it."""
+    silent = int(np.searchsorted(recording.time["end_ns"], began(recording), side="right"))
+    return int(recording.time["slc_valid_bytes"][silent - 1]) if silent else recording.before["slc_valid_bytes"]
+
+
 def held_in_memory(recording: Recording, written: float) -> float:
     """Bytes that the page cache of a simulated host held when so much was written."""
     if "page_cache_dirty_bytes" not in recording.before:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from pslc import words
 from pslc.analysis import (
+    WRITE_ALL,
     Curve,
     Doubts,
     Evidence,
@@ -25,6 +26,7 @@ from pslc.analysis import (
 from pslc.findings.evidence import (
     began,
     changes_within,
+    held_at_first,
     held_in_memory,
     host,
     inside,
@@ -78,6 +80,7 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
         phases_too=not mixed,
+        the_rest=_the_rest(recording),
     )
     if recording.is_simulated and not outside:
         _by_the_counters(recording, found)
@@ -92,6 +95,13 @@ def _to_be_written(recording: Recording) -> int:
     return size - recording.capacity_bytes * before // 100
 
 
+def _the_rest(recording: Recording) -> str:
+    """What to do where only a part of the drive was written."""
+    if any("runtime" in job["options"] for job in recording.jobs):
+        return "pslc run fill writes all of it"
+    return "leave out --quick" if recording.scope.get("quick") else WRITE_ALL
+
+
 def _by_the_counters(recording: Recording, found: Writes) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, it may have
     been full without the speed showing it, and it may not have been free when the write began."""
@@ -104,7 +114,7 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
         found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
     elif end is not None:
-        in_memory, before = held_in_memory(recording, end), recording.before["slc_valid_bytes"]
+        in_memory, before = held_in_memory(recording, end), held_at_first(recording)
         taken = end - in_memory
         past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
         if elsewhere := past > NOT_FREE * taken:
@@ -128,13 +138,21 @@ def of_curve(
     interrupted: bool = False,
     phases_too: bool = True,
     seen: Seen | None = None,
+    the_rest: str = WRITE_ALL,
 ) -> Writes:
     """What a write curve says; see `of_writes`."""
     if curve is None or not phases_too:
         mean = curve.total_bytes / curve.total_seconds if curve else None
         return Found(mean, (), None, ()).document()
-    found = find(curve, explain, capacity_bytes=capacity_bytes, seed=seed, interrupted=interrupted, seen=seen)
-    return found.document()
+    return find(
+        curve,
+        explain,
+        capacity_bytes=capacity_bytes,
+        seed=seed,
+        interrupted=interrupted,
+        seen=seen,
+        the_rest=the_rest,
+    ).document()
 
 
 def analyze(

@@ -115,8 +115,8 @@ def _text(name: str) -> str:
     path = Path(name)
     if not path.suffix and not path.exists():
         near = get_close_matches(name, suites.names(), n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        hint += f"The suites are {', '.join(suites.names())}; a job file is given with its extension, such as my.fio"
+        hint = f"did you mean {near[0]}? pslc suites lists them all" if near else "pslc suites lists them"
+        hint += "; a job file is given with its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
     return files.text(path, "give the path of an fio job file, or a suite: pslc suites")
 

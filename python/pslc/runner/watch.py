@@ -44,6 +44,8 @@ def device_of(path: Path) -> int:
         PslcError: it is none.
     """
     if not path.exists():
+        if str(path).startswith("sim:"):
+            raise TargetError(f"{path} is a simulated drive, and does no work to watch", f"pslc serve {path} --watch")
         raise TargetError(f"{path}: there is no such device", "lsblk lists the block devices")
     if not path.is_block_device():
         below = probe.facts(path)["stack"]

@@ -18,6 +18,8 @@ from pslc.targets.target import find_target
 from pslc.traces import Part, is_trace
 
 RESERVED: Final = ("on", "run", "seed", "fill_first")
+NEEDED: Final = {"on": ("which drive it is about", "sim:sn850-1tb"), "run": ("what is run", "fill")}
+"""Keys without which nothing can be run: what they say, and an example."""
 KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
 
 
@@ -74,9 +76,11 @@ class Study:
         """
         if unknown := [key for key in said if key not in KEYS]:
             raise JobError(f"a study has no {unknown[0]}", f"it has {', '.join(KEYS)}; keys of a drive go into [vary]")
-        for key in ("on", "run"):
+        for key in NEEDED:
             if not said.get(key):
-                raise JobError(f"the study does not say {key}", 'on = "sim:sn850-1tb" and run = "fill", for one')
+                what, example = NEEDED[key]
+                hint = f'{key} = "{example}" in its file, or --{key} {example}'
+                raise JobError(f"the study does not say {what}", hint)
         vary, where = said.get("vary", {}), said.get("where", [])
         if not isinstance(vary, Mapping):
             raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')

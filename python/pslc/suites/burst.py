@@ -15,7 +15,7 @@ from pslc import words
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.figures.tables import of_rows
+from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import jobs, latency
 from pslc.jobs import Job
 from pslc.recording import Recording
@@ -212,7 +212,8 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """The bursts."""
     rows = [{"number": number, "bytes": size} for number, size in enumerate(findings["bursts"], 1)]
-    return [of_rows("Bursts", rows, [("burst", "number", words.count), ("into the buffer", "bytes", words.size)])]
+    columns: list[Column] = [("burst", "number", words.count), ("into the buffer", "bytes", words.size)]
+    return [of_rows("Bursts", rows, columns)] if rows else []
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -112,10 +112,14 @@ def tables(findings: Findings) -> list[Table]:
         ["direct to native cells", f"{findings['direct_per_host']:.3f}"],
         ["folded", f"{findings['folded_per_host']:.3f}"],
         ["collected", f"{findings['collected_per_host']:.3f}"],
-        ["wear of the main area", f"{findings['wear_main']:.3%}"],
-        ["wear of the static cache", f"{findings['wear_static']:.3%}"],
+        ["wear of the main area", _worn(findings["wear_main"])],
+        ["wear of the static cache", _worn(findings["wear_static"])],
     ]
     return [Table("Bytes for each byte of the host, and wear", ("", "figure"), rows, words=("",))]
+
+
+def _worn(share: float | None) -> str:
+    return f"{100 * share:.2g} %" if share else "none"
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -13,7 +13,7 @@ from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import Region
 
-QUICK = "half of the drive is written, so the last phase may be missing"
+QUICK = "half of the drive is written"
 
 
 def steps(region: Region) -> Steps:

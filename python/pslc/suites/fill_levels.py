@@ -26,8 +26,8 @@ REST_S, LONGEST_REST_S = 600.0, 3600.0
 LARGEST = 0.6
 """Of the drive: no cache is larger."""
 NOMINAL = 0.2
-HALF = 0.5
-"""Of the cache of the empty drive: what the advice is to keep."""
+HALF, SAME = 0.5, 0.95
+"""Of the cache of the empty drive: what the advice is to keep, and what is all of it."""
 
 
 def steps(region: Region) -> Steps:
@@ -153,25 +153,30 @@ def sentences(findings: Findings) -> list[str]:
     if not known:
         return ["No cliff at any level."]
     held = [(level, cache) for level, cache in known if cache]
-    said = [
-        f"The cache holds {words.size(cache)} when the drive is {_full(level)}."
-        for level, cache in (held[0], *held[-1:])
-    ][: len(held)]
+    said = []
+    if held:
+        at = [f"{words.size(cache)} {_where(level)}" for level, cache in dict([held[0], held[-1]]).items()]
+        said.append(f"The cache holds {', and '.join(at)}.")
+    full, gone_at = findings["half_full"], findings["half_gone"]
     if held and held[-1] != known[-1]:
         gone = next(level for level, _ in known if level > held[-1][0])
         said.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
-    full, gone_at = findings["half_full"], findings["half_gone"]
+        if gone == gone_at:
+            advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
+            return [*said, f"{advice}."]
     if gone_at is not None and full:
         said.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
     elif gone_at is not None:
         said.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
     elif full:
-        said.append(f"Run it as full as you like: up to {100 * full:.0f} % at least half of it is left.")
+        keeps = min(cache for _, cache in known) >= SAME * known[0][1]
+        left = "it does not shrink" if keeps else "at least half of it is left"
+        said.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
     return said
 
 
-def _full(share: float) -> str:
-    return f"{100 * share:.0f} % full" if share else "empty"
+def _where(share: float) -> str:
+    return f"when it is {100 * share:.0f} % full" if share else "on the empty drive"
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -121,7 +121,7 @@ def findings(recording: Recording) -> Findings:
 def _doubts(recording: Recording) -> list[Doubt]:
     if not recording.is_simulated or "page_cache" in evidence.host(recording):
         return []
-    said = "the simulated host has no page cache, so asynchronous does what series does, later"
+    said = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
     return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
 
 

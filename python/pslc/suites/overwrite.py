@@ -112,18 +112,19 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """A row a region."""
-    columns = ("region", "of the cache", "written", "speed at the end", "verdict")
+    columns = ("region", "of the cache", "written", "speed at the end", "accelerated")
+    said = {"accelerated": "yes", "partly": "partly", "not": "no"}
     rows = [
         [
             words.size(row["region_bytes"]),
             f"{row['of_cache']:g}",
             words.size(row["written_bytes"]),
             words.speed(row["bytes_per_s"]),
-            row["verdict"],
+            said[row["verdict"]],
         ]
         for row in findings["overwrite"]
     ]
-    return [Table("Regions", columns, rows, words=("verdict",))] if rows else []
+    return [Table("Regions", columns, rows, words=("accelerated",))] if rows else []
 
 
 def pictures(recording: Recording) -> list[Picture]:

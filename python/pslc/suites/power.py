@@ -145,7 +145,7 @@ def tables(findings: Findings) -> list[Table]:
     columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
     columns += [
         ("per watt", "bytes_per_s_per_watt", words.speed),
-        ("per GB", "joules_per_byte", lambda v: f"{v * 1e9:.2f} J"),
+        ("per GB", "joules_per_byte", lambda v: words.joules(v * 1e9)),
     ]
     return [of_rows("Power", findings["power"], columns)]
 

@@ -92,11 +92,14 @@ def findings(recording: Recording) -> Findings:
             )
     knees = [_knee(rows, kind) for kind in KINDS]
     (random_read, random_read_knee), (random_write, random_write_knee), (read, read_knee), (write, write_knee) = knees
-    worst = max((row["little"] for row in rows), key=lambda little: abs(little - 1), default=None)
+    least = max(rows, key=lambda row: abs(row["little"] - 1), default=None)
+    worst = least["little"] if least else None
     doubts = []
-    if worst is not None and abs(worst - 1) > 0.1:
-        off = f"{words.share(abs(worst - 1))} {'shorter' if worst < 1 else 'longer'}"
-        doubts.append(Doubt("shallow-queue", f"a queue was {off} on average than was asked for: measure for longer"))
+    if least is not None and abs(least["little"] - 1) > 0.1:
+        off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
+        asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
+        longer = "leave out --quick" if recording.scope.get("quick") else "repeat the run and compare"
+        doubts.append(Doubt("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):
         why = f"writes were slower at queue depth {max(slower)} than at less, as when a cache is full"

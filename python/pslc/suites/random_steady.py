@@ -34,6 +34,8 @@ REST_S = 300.0
 RAW_TIMES = 2.0
 BRIEF = 0.01
 """Share of a case below which a speed is no plateau to speak of."""
+NEARLY = 0.1
+"""Plateaus that differ by less are told as one."""
 
 
 def steps(region: Region) -> Steps:
@@ -167,7 +169,8 @@ def _end(row: Case) -> str:
     if row["iops"] is not None and row["verdict"] == "steady":
         return f"{words.count(row['iops'])} IOPS at the end, steady"
     if row["iops"] is not None and row["verdict"] == "plateau":
-        written = f"{words.count(row['raw_times'])} times the raw capacity"
+        times = row["raw_times"]
+        written = f"{words.count(times) if times >= 0.1 else f'{times:.1g}'} times the raw capacity"
         needed = f"{written} written, where steady needs {RAW_TIMES:g}"
         return f"{words.count(row['iops'])} IOPS at the end, level so far ({needed})"
     if row["last_iops"] is None:
@@ -182,8 +185,10 @@ def sentences(findings: Findings) -> list[str]:
     said = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
-        # What the buffer takes in is none, and the last one is told by its end.
-        steps = [p for p in row["plateaus"][:-1] if p["to_s"] - p["from_s"] >= BRIEF * row["plateaus"][-1]["to_s"]]
+        # What the buffer takes in is none, nor is what goes on nearly as fast; the last one is told by its end.
+        long = [p for p in row["plateaus"][:-1] if p["to_s"] - p["from_s"] >= BRIEF * row["plateaus"][-1]["to_s"]]
+        told = pairwise([*long, *row["plateaus"][-1:]])
+        steps = [p for p, then in told if abs(then["iops"] / p["iops"] - 1) > NEARLY]
         first = ", then ".join(f"{words.count(p['iops'])} IOPS until {words.span(p['to_s'])}" for p in steps[:4])
         said.append(f"{called}: {first}; {_end(row)}." if first else f"{called}: {_end(row)}.")
     return said

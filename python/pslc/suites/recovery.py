@@ -245,7 +245,7 @@ def findings(recording: Recording) -> Findings:
     longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
     if not pauses:
         found["idle_threshold_s_low"] = longest
-        found["doubts"] = [_nothing(longest)]
+        found["doubts"] = [_nothing(recording, longest)]
         return found
     grain = GRAIN * empty.bytes
     told = recovered(pauses, grain, LITTLE * empty.bytes)
@@ -256,7 +256,7 @@ def findings(recording: Recording) -> Findings:
     ]  # fmt: skip
     if told.threshold_s is None:
         found["idle_threshold_s_low"] = told.lost_s
-        found["doubts"] = [_nothing(told.lost_s)]
+        found["doubts"] = [_nothing(recording, told.lost_s)]
         return found
     found |= {
         "idle_threshold_s": told.threshold_s.value,
@@ -274,17 +274,22 @@ def findings(recording: Recording) -> Findings:
         found["doubts"] = [
             Doubt("rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell")
         ]
-    _residue(found, told, parts, empty, grain)
+    _residue(found, told, parts, empty, grain, _longer(recording))
     return found
 
 
-def _nothing(longest_s: float) -> Doubt:
-    said = "this drive does not empty its cache while idle, or only after longer"
-    return Doubt("nothing-back", f"no pause up to {words.span(longest_s)} gave anything back: {said}")
+def _longer(recording: Recording) -> str:
+    """How to try a longer pause."""
+    return "leave out --quick" if recording.scope.get("quick") else "pslc run fill --fill-first 50% --idle 8h tries 8 h"
 
 
-def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float) -> None:
-    """What is missing of the empty cache after pauses that are long enough for all of it."""
+def _nothing(recording: Recording, longest_s: float) -> Doubt:
+    said = f"pauses of more than {words.span(longest_s)} were not tried"
+    return Doubt("nothing-back", f"{said}: {_longer(recording)}")
+
+
+def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
+    """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
     rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
     assert told.threshold_s is not None
     enough = told.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
@@ -293,7 +298,7 @@ def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Ca
     whole = [empty.fast_bytes(of) for _, of in seen if of is not None]
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
-        said = f"even {longest} are too short for all of the cache, so what is left is unknown"
+        said = f"even {longest} are too short for all of the cache, so what is left is unknown: {longer}"
         found["doubts"].append(Doubt("short-pauses", said))
         return
     left = empty.bytes - float(np.mean(whole))
@@ -315,6 +320,8 @@ def sentences(findings: Findings) -> list[str]:
     most = findings["idle_threshold_s_high"] or threshold
     if not least and rate is None:
         first = f"Frees its cache after {words.span(most)} idle or sooner"
+    elif not least:
+        first = f"Frees its cache after {words.span(threshold)} idle (at most {words.span(most)})"
     else:
         first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
     said = [f"{first}."]
@@ -324,13 +331,14 @@ def sentences(findings: Findings) -> list[str]:
     if rate is not None and low is not None and high is not None:
         within = f"{words.speed(low)} to {words.speed(high)}"
         whole = threshold + (cache - (residue or 0.0)) / rate
-        what = "All that comes back is" if stays else "All of it is"
+        # A pause as long was not tried where nobody knows what is left then.
+        what = "All that comes back is" if stays else "All of it is" if residue is not None else "All of it would be"
         said = [f"{first}, at {words.speed(rate)} ({within}).", f"{what} back after {words.span(whole)}."]
     elif low is not None:
         said = [f"{first}, at {words.speed(low)} or more."]
     if residue is not None:
         left = f"{words.size(residue)} of {words.size(cache)} never comes back."
-        said.append(left if stays else f"Idle time frees all {words.size(cache)}.")
+        said.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
     return said
 
 

@@ -29,6 +29,8 @@ ROUNDS, QUICK_ROUNDS = 8, 5
 WSAT_ROUNDS, WSAT_SECONDS = 20, 3.0
 WAITS = (5, 10, 15, 25, 50)
 CYCLES, QUICK_CYCLES = 8, 3
+ALIKE = 1.5
+"""Rates without pauses that are further apart are no measure of a gain."""
 HIR_SECONDS = 5.0
 
 
@@ -197,12 +199,9 @@ def findings(recording: Recording) -> Findings:
         [] if flat else [Doubt("unsteady", "the rounds did not become steady: the figures are of the last five anyway")]
     )
     if flat and not steady:
-        doubts = [
-            Doubt(
-                "plateau",
-                f"level but not steady: {words.size(written)} written is less than twice the raw capacity",
-            )
-        ]
+        less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
+        more = "leave out --quick" if recording.scope.get("quick") else "see whether the last rounds still change"
+        doubts = [Doubt("plateau", f"{less}: {more}")]
     return {
         "rounds": len(tracked),
         "steady": steady,
@@ -231,7 +230,11 @@ def sentences(findings: Findings) -> list[str]:
     said = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
     if (100, 4096) in by and (0, 4096) in by:
         said.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
-    if findings["hir"]:
+    bases = [row["baseline_iops"] for row in findings["hir"]]
+    if bases and max(bases) > ALIKE * min(bases):
+        span = f"{words.count(min(bases))} to {words.count(max(bases))} IOPS"
+        said.append(f"What pauses between bursts of writes gain is uncertain: without them it made {span}.")
+    elif bases:
         best = max(findings["hir"], key=lambda row: row["gain"])
         faster = f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
         said.append(faster if best["gain"] >= 1.05 else "Pauses between bursts of writes do not make them faster.")
@@ -244,9 +247,9 @@ def tables(findings: Findings) -> list[Table]:
     mixes = sorted({row["read_percent"] for row in rows}, reverse=True)
     sizes = sorted({row["request_bytes"] for row in rows}, reverse=True)
     by = {(row["read_percent"], row["request_bytes"]): words.count(row["iops"]) for row in rows}
-    cells = [[words.size(bs), *(by.get((mix, bs), "") for mix in mixes)] for bs in sizes]
+    cells = [[words.block(bs), *(by.get((mix, bs), "") for mix in mixes)] for bs in sizes]
     matrix = Table("IOPS by share of reads", ["request", *(f"{mix} %" for mix in mixes)], cells)
-    size = ("request", "request_bytes", words.size)
+    size = ("request", "request_bytes", words.block)
     throughput = of_rows(
         "Throughput", findings["throughput"], [("kind", "kind", str), size, ("speed", "bytes_per_s", words.speed)]
     )

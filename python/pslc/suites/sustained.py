@@ -6,7 +6,7 @@ Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as lo
 import numpy as np
 
 from pslc import words
-from pslc.analysis import Writes
+from pslc.analysis import Doubts, Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
@@ -61,7 +61,9 @@ def sentences(findings: Findings) -> list[str]:
     if steady is None or spread is None:
         return words.sentences(findings)
     varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
-    said = f"Sustained: {words.speed(steady)} (varies {varies})."
+    # What was not written may be slower.
+    so_far = " so far" if any(doubt.code == Doubts.PART.code for doubt in findings["doubts"]) else ""
+    said = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
     return [said, *words.sentences(findings)]
 
 

@@ -115,7 +115,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
     if spec.startswith("sim:"):
         if real is not None and real != RealOptions():
             hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
-            raise TargetError(f"{spec} is a simulated drive", hint)
+            raise TargetError(f"{spec} is a simulated drive, of the size that its profile gives", hint)
         return _simulated(spec, host)
     path = Path(spec)
     if is_drive(path):
@@ -125,7 +125,8 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         return _kept(spec, path, bool(host))
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
-        meant = name if name in library() else near(name, library())
+        begun = next((known for known in library() if name and known.startswith(name)), None)
+        meant = name if name in library() else begun or near(name, library())
         hint = (
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
@@ -134,6 +135,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 
 
+DEVICES = Path("/dev")
 KEPT = ".pslc"
 """Ending of the files of simulated drives. One of another name is known by how it begins."""
 
@@ -188,6 +190,8 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     elif name in texts:
         source, text, slug = f"{name}.toml", texts[name], name
     else:
+        if not name:
+            raise TargetError(f"{spec} names no drive", f"such as sim:{next(iter(texts))}; pslc drives lists them all")
         near = get_close_matches(name, texts, n=1, cutoff=0.0)
         raise TargetError(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
     said = [key for key, _ in overrides]
@@ -237,14 +241,19 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
         return _existing(spec, path, real)
     if real.overwrite_file is not None:
         raise TargetError("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
-    if real.size is None:
-        raise TargetError(
-            f"{spec}: how large may the scratch file be?", "--size 20GB, for one; it is removed at the end"
-        )
     if path.is_dir():
         raise TargetError(
-            f"{spec} is a folder", f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin"
+            f"{spec} is a folder",
+            f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin --size 20GB",
         )
+    if real.size is None:
+        if path.is_file():
+            hint = "name a file that is not there, and its --size; --reuse overwrites one that is"
+            raise TargetError(f"{spec} is there already", hint)
+        if DEVICES in path.absolute().parents:
+            what = "is no block device" if path.exists() else "is not there"
+            raise TargetError(f"{spec} {what}", "lsblk lists the block devices; a scratch file goes into a folder")
+        raise TargetError(f"{spec}: how large may the scratch file be?", "--size 20GB; it is removed at the end")
     wanted = real.size
     if not path.absolute().parent.is_dir():
         raise TargetError(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
