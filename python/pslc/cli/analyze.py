@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 def command(
     files: Annotated[list[Path], typer.Argument(help="Logs or results of another program, or a run folder of pslc's.")],
     x: Annotated[
-        str | None, typer.Option("--x", help="Column of what was written, or of time.", metavar="COL=GB")
+        str | None, typer.Option("--x", help="Column of what was written, or of time, and its unit.", metavar="COL=GB")
     ] = None,
-    y: Annotated[str | None, typer.Option("--y", help="Column of speed.", metavar="COL=MB/s")] = None,
-    capacity: Annotated[str | None, typer.Option(help="Of the drive; tells a fill from a part of one.")] = None,
+    y: Annotated[str | None, typer.Option("--y", help="Column of the speed, and its unit.", metavar="COL=MB/s")] = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive; tells a whole fill from a part.")] = None,
     workload: Annotated[
         str | None, typer.Option(help="How it was written, where the files do not tell.", metavar="random|sequential")
     ] = None,
     prefilled: Annotated[bool, typer.Option("--prefilled", help="The drive was full of other data before.")] = False,
     link: Annotated[
-        str | None, typer.Option(help="Of the drive: sata600, pcie3x4, or a speed such as 1GB/s.", metavar="LINK")
+        str | None, typer.Option(help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s.", metavar="LINK")
     ] = None,
     celsius: Annotated[
         str | None, typer.Option(help="Column of the drive's temperature in a table.", metavar="COL")
@@ -32,7 +32,9 @@ def command(
     outside: Annotated[
         bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as if it were real.")
     ] = False,
-    device: Annotated[str | None, typer.Option(help="Of several in iostat's or sar's output.", metavar="NAME")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Which device of iostat's or sar's output.", metavar="NAME")
+    ] = None,
     meter: Annotated[
         Path | None,
         typer.Option(help="CSV log of a power meter, which the recording in the folder keeps.", metavar="LOG"),
@@ -41,10 +43,9 @@ def command(
 ) -> None:
     """Find phases, the end of the cache and doubts in anyone's data.
 
-    Read are fio's logs (--write_bw_log; those of several jobs of one run are given together, and with them its job file
-    or JSON, which tell how it was written), fio's JSON, blkparse's text,
-    tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and NIOBench. Of a drive at work: iostat -x, sar -d
-    and nvme smart-log; what is said of it is what pslc watch says.
+    It reads fio's logs (--write_bw_log; give those of all jobs of a run together, with its job file or JSON, which tell
+    how it was written), fio's JSON, blkparse's text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and
+    NIOBench. For iostat -x, sar -d and nvme smart-log of a drive at work it answers as pslc watch does.
     """
     from pslc import formats, units, view
     from pslc.analysis import Seen

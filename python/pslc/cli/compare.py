@@ -22,7 +22,7 @@ def command(
     ],
     label: Annotated[
         list[str] | None,
-        typer.Option(help="What to call each, in order; without it the drive.", metavar="TEXT"),
+        typer.Option(help="What to call each, in order; the drive's name without it.", metavar="TEXT"),
     ] = None,
     tolerance: Annotated[
         Path | None,
@@ -35,8 +35,8 @@ def command(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Page with all curves.", metavar="HTML")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Set recordings beside each other: figures, ratios, which differ by more than the noise, and in a sentence whether
-    anything changed.
+    """Compare recordings: figures and ratios, what differs by more than the noise, and in a sentence whether anything
+    changed.
 
     Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
     tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.

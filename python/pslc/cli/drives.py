@@ -43,27 +43,32 @@ def command(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(help="Of the drive or the part; of the file.", autocompletion=_complete.drive),
+        typer.Argument(help="Name of the drive or the part, or the file.", autocompletion=_complete.drive),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
-    nand: Annotated[str | None, typer.Option(help="The die.", metavar="PART", rich_help_panel=NEW)] = None,
-    controller: Annotated[str | None, typer.Option(help="The controller.", metavar="PART", rich_help_panel=NEW)] = None,
-    capacity: Annotated[str | None, typer.Option(help="As sold.", metavar="1TB", rich_help_panel=NEW)] = None,
+    nand: Annotated[str | None, typer.Option(help="new: the die.", metavar="PART", rich_help_panel=NEW)] = None,
+    controller: Annotated[
+        str | None, typer.Option(help="new: the controller.", metavar="PART", rich_help_panel=NEW)
+    ] = None,
+    capacity: Annotated[
+        str | None, typer.Option(help="new: its capacity, as sold.", metavar="1TB", rich_help_panel=NEW)
+    ] = None,
     cache: Annotated[
         str | None,
         typer.Option(
-            help="Keys of [cache]; without them the habits of the controller's firmware.",
+            help="new: keys of the table cache; the habits of the controller's firmware without them.",
             metavar="dynamic=150GB,...",
             rich_help_panel=NEW,
         ),
     ] = None,
     like: Annotated[
-        str | None, typer.Option(help="create: its profile.", metavar="NAME[,key=value...]", rich_help_panel=KEPT)
+        str | None,
+        typer.Option(help="create: the drive to begin with.", metavar="NAME[,key=value...]", rich_help_panel=KEPT),
     ] = None,
     mode: Annotated[
         str | None,
         typer.Option(
-            help="format: pure-xlc, dynamic-slc, static-slc, hybrid-slc or pure-slc.",
+            help="format: the mode, pure-xlc, dynamic-slc, static-slc, hybrid-slc or pure-slc.",
             metavar="MODE",
             rich_help_panel=KEPT,
         ),
@@ -74,11 +79,15 @@ def command(
     dynamic: Annotated[
         str | None, typer.Option(help="format: the dynamic cache.", metavar="200GB", rich_help_panel=KEPT)
     ] = None,
-    idle: Annotated[str | None, typer.Option(help="age: how long.", metavar="8h", rich_help_panel=KEPT)] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="format: do not ask.", rich_help_panel=KEPT)] = False,
+    idle: Annotated[
+        str | None, typer.Option(help="age: how long it is left alone.", metavar="8h", rich_help_panel=KEPT)
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="format: do not ask before data are lost.", rich_help_panel=KEPT)
+    ] = False,
 ) -> None:
-    """List the simulated drives, show one, list the parts, or make a new drive of parts and predict its curve. Make,
-    format and age drives that stay in a file, on which runs go on from where the last one ended."""
+    """List the simulated drives or show one; list parts, or make a drive of them and predict its curve; keep a drive in
+    a file, in which each run goes on from where the last one ended."""
     from pslc.errors import refusal
 
     if action is None:

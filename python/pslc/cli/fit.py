@@ -25,11 +25,13 @@ def command(
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The profile.", metavar="TWIN.toml")] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Beside the profile, as .html, if it is not given.", metavar="PAGE.html")
+        Path | None, typer.Option(help="The page; beside the profile without it.", metavar="PAGE.html")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What the drive is called.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="Of the drive.", rich_help_panel=DATA)] = None,
-    link: Annotated[str | None, typer.Option(help="sata600, pcie4x4, ...", rich_help_panel=DATA)] = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive.", rich_help_panel=DATA)] = None,
+    link: Annotated[
+        str | None, typer.Option(help="Its link: sata600, pcie4x4 and the like.", rich_help_panel=DATA)
+    ] = None,
     nand: Annotated[
         str | None, typer.Option(help="Its die, or tlc or qlc.", metavar="PART", rich_help_panel=DATA)
     ] = None,

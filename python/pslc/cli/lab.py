@@ -10,8 +10,8 @@ PORT = 8719
 
 
 def command(
-    host: Annotated[str, typer.Option(help="Whom to serve; by default only this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: one that is free.", min=0, max=65535)] = PORT,
+    host: Annotated[str, typer.Option(help="Address to serve on; only this machine by default.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.", min=0, max=65535)] = PORT,
 ) -> None:
     """Open a page where drives are chosen, their knobs are sliders, and the curve answers.
 

@@ -76,88 +76,117 @@ def command(
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(help="sim:NAME[,key=value...], a drive that stays, a file, or a block device.", metavar="TARGET"),
+        typer.Option(
+            help="The drive: sim:NAME[,key=value...], disk.pslc, a scratch file, or a block device.", metavar="TARGET"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", min=0, max=2**64 - 1)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of every random choice.", min=0, max=2**64 - 1)] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
     output_format: Annotated[
-        OutputFormat, typer.Option(help="fio, json+, terse: as fio writes JSON, with its bins, and lines for scripts.")
+        OutputFormat, typer.Option(help="fio: fio's JSON; json+: with its latency bins; terse: its lines for scripts.")
     ] = OutputFormat.NORMAL,
-    section: Annotated[list[str] | None, typer.Option(help="Run only this section.", metavar="NAME")] = None,
-    output: Annotated[Path | None, typer.Option(help="Print to a file.", metavar="FILE")] = None,
-    no_layout: Annotated[bool, typer.Option("--no-layout", help="Write nothing first of what jobs read.")] = False,
+    section: Annotated[
+        list[str] | None, typer.Option(help="Run only this section of the job file; may be repeated.", metavar="NAME")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Print to this file, not to stdout.", metavar="FILE")] = None,
+    no_layout: Annotated[bool, typer.Option("--no-layout", help="Do not write first what the jobs read.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A sample; it says what it leaves out.", rich_help_panel=SUITE)
+        bool, typer.Option("--quick", help="A shorter run; it says what it leaves out.", rich_help_panel=SUITE)
     ] = False,
     region: Annotated[
-        str | None, typer.Option(help="Stay within it.", metavar="10GB-50GB", rich_help_panel=SUITE)
+        str | None, typer.Option(help="Use only this part of the drive.", metavar="10GB-50GB", rich_help_panel=SUITE)
     ] = None,
     fill_first: Annotated[
-        str | None, typer.Option(help="Write that much of the drive before.", metavar="50%", rich_help_panel=SUITE)
+        str | None, typer.Option(help="Fill that much of the drive first.", metavar="50%", rich_help_panel=SUITE)
     ] = None,
     idle: Annotated[
-        str | None, typer.Option(help="Leave the drive alone before.", metavar="5min", rich_help_panel=SUITE)
+        str | None, typer.Option(help="Leave the drive alone for so long first.", metavar="5min", rich_help_panel=SUITE)
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Of suite twin: 400GB or 2h.", metavar="SIZE|TIME", rich_help_panel=SUITE)
+        str | None,
+        typer.Option(
+            help="The most that the suite twin may write, or take: 400GB or 2h.",
+            metavar="SIZE|TIME",
+            rich_help_panel=SUITE,
+        ),
     ] = None,
-    repeat: Annotated[int, typer.Option(help="So many times.", min=1, max=100, rich_help_panel=SUITE)] = 1,
+    repeat: Annotated[int, typer.Option(help="How many times to run it.", min=1, max=100, rich_help_panel=SUITE)] = 1,
     resume: Annotated[
-        Path | None, typer.Option(help="Go on with a run that was interrupted.", metavar="RUN", rich_help_panel=SUITE)
+        Path | None,
+        typer.Option(help="Go on with the interrupted run in this folder.", metavar="RUN", rich_help_panel=SUITE),
     ] = None,
     pace: Annotated[
-        Pace | None, typer.Option(help="At its own times, or as soon as there is room.", rich_help_panel=TRACE)
+        Pace | None,
+        typer.Option(
+            help="original: each request at its own time; asap: as soon as there is room.", rich_help_panel=TRACE
+        ),
     ] = None,
     speed: Annotated[
-        float, typer.Option(help="So many times as fast as it was.", min=1e-3, max=1e6, rich_help_panel=TRACE)
+        float, typer.Option(help="Replay it so many times as fast.", min=1e-3, max=1e6, rich_help_panel=TRACE)
     ] = 1.0,
     fit: Annotated[
-        Fit, typer.Option(help="Addresses past the end of the drive: an error (exact), or what.", rich_help_panel=TRACE)
+        Fit,
+        typer.Option(
+            help="Addresses past the end of the drive: refuse them (exact), or move them.", rich_help_panel=TRACE
+        ),
     ] = Fit.EXACT,
     prefill: Annotated[
-        bool, typer.Option("--prefill", help="Write what it reads first, before it.", rich_help_panel=TRACE)
+        bool, typer.Option("--prefill", help="First write what the trace reads.", rich_help_panel=TRACE)
     ] = False,
     what_if: Annotated[
-        bool, typer.Option("--what-if", help="And with other caches: off, all, just enough.", rich_help_panel=TRACE)
+        bool,
+        typer.Option(
+            "--what-if", help="Also with other caches: none, all of the drive, just enough.", rich_help_panel=TRACE
+        ),
     ] = False,
-    device: Annotated[str | None, typer.Option(help="Of several, only this.", rich_help_panel=TRACE)] = None,
+    device: Annotated[str | None, typer.Option(help="Only this device of the trace.", rich_help_panel=TRACE)] = None,
     begin: Annotated[
         str | None,
-        typer.Option("--from", help="Of it only what comes from here on.", metavar="10min", rich_help_panel=TRACE),
+        typer.Option("--from", help="Only what comes from here on.", metavar="10min", rich_help_panel=TRACE),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--to", help="And before this.", metavar="2h", rich_help_panel=TRACE)
+        str | None, typer.Option("--to", help="Only what comes before this.", metavar="2h", rich_help_panel=TRACE)
     ] = None,
     trace_format: Annotated[
-        str | None, typer.Option("--format", help="Its format; else found out.", rich_help_panel=TRACE)
+        str | None, typer.Option("--format", help="Format of the trace; found out without it.", rich_help_panel=TRACE)
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Of a table: what is where.", metavar="time=ts:us,op=kind,...", rich_help_panel=TRACE),
+        typer.Option(help="Which column of a table is what.", metavar="time=ts:us,op=kind,...", rich_help_panel=TRACE),
     ] = None,
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.", rich_help_panel=TRACE)
     ] = False,
-    size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB", rich_help_panel=REAL)] = None,
-    reuse: Annotated[bool, typer.Option("--reuse", help="Overwrite a file that exists.", rich_help_panel=REAL)] = False,
+    size: Annotated[
+        str | None, typer.Option(help="Size of the scratch file.", metavar="20GB", rich_help_panel=REAL)
+    ] = None,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Measure on a file that is there, and overwrite it.", rich_help_panel=REAL)
+    ] = False,
     overwrite_file: Annotated[
-        str | None, typer.Option(help="Even if pslc did not make it.", metavar="NAME", rich_help_panel=REAL)
+        str | None,
+        typer.Option(help="The name of that file, if pslc did not make it.", metavar="NAME", rich_help_panel=REAL),
     ] = None,
     destroy_data: Annotated[
         str | None,
         typer.Option(help="Erase the block device with this serial number.", metavar="SERIAL", rich_help_panel=REAL),
     ] = None,
     wipe_signatures: Annotated[
-        bool, typer.Option("--wipe-signatures", help="Even if it holds file systems.", rich_help_panel=REAL)
+        bool,
+        typer.Option(
+            "--wipe-signatures", help="Erase it even if it holds file systems or partitions.", rich_help_panel=REAL
+        ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.", rich_help_panel=REAL)] = False,
     meter: Annotated[
         Path | None,
         typer.Option(help="The CSV log of a power meter, read at the end.", metavar="LOG", rich_help_panel=REAL),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", rich_help_panel=REAL)] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before anything is lost.", rich_help_panel=REAL)
+    ] = False,
 ) -> None:
     """Run a suite, fio job files or a trace on a drive and say what came of it; - is a job file from stdin.
 

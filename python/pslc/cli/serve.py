@@ -29,15 +29,15 @@ class Data(StrEnum):
 
 def command(
     context: typer.Context,
-    drive: Annotated[str, typer.Argument(help="A drive that stays (disk.pslc), or sim:NAME[,key=value...].")],
+    drive: Annotated[str, typer.Argument(help="A drive kept in a file (disk.pslc), or sim:NAME[,key=value...].")],
     unix: Annotated[
-        Path | None, typer.Option(help="The socket; DRIVE.sock without it. Only its owner may use it.", metavar="PATH")
+        Path | None, typer.Option(help="The socket, for its owner alone; DRIVE.sock without it.", metavar="PATH")
     ] = None,
     tcp: Annotated[int | None, typer.Option(help="A TCP port instead.", metavar="PORT", min=1, max=65535)] = None,
     listen: Annotated[
         str | None, typer.Option(help="With --tcp: the address; this machine alone without it.", metavar="ADDRESS")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Of the drive's clock.", min=1e-3, max=1e6)] = 1.0,
+    speed: Annotated[float, typer.Option(help="Speed of the drive's clock: 0.1 is a tenth.", min=1e-3, max=1e6)] = 1.0,
     data: Annotated[
         Data | None,
         typer.Option(

@@ -25,7 +25,7 @@ def command(
     run: Annotated[str | None, typer.Option(help="Suites and job files.", metavar="fill,recovery")] = None,
     on: Annotated[list[str] | None, typer.Option(help="A simulated drive.", metavar="sim:NAME")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Only points for which it holds.", metavar="KEY<VALUE|KEY")
+        list[str] | None, typer.Option(help="Only points for which this holds.", metavar="KEY<VALUE|KEY")
     ] = None,
     seed: Annotated[str | None, typer.Option(help="Seeds.", metavar="0,1,2")] = None,
     fill_first: Annotated[
@@ -35,20 +35,24 @@ def command(
         str | None, typer.Option(help="Draw points from spans (KEY=50GB:700GB).", metavar="lhs:64|sobol:64|saltelli:64")
     ] = None,
     finding: Annotated[
-        list[str] | None, typer.Option(help="A finding to answer for; the first that differ unless said.")
+        list[str] | None, typer.Option(help="A finding to answer for; the first that differ without it.")
     ] = None,
     quick: Annotated[bool | None, typer.Option("--quick", help="Samples of the suites.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; one a core unless said.", min=1, max=1024)] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; one for each core without it.", min=1, max=1024)
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="A Dask cluster to run the points on.", metavar="tcp://HOST:8786")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder of the results; studies/NAME.", metavar="DIR")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it is and stop.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Folder of the results; studies/NAME without it.", metavar="DIR")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much work it is, and stop.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The rows as one JSON document on stdout.")] = False,
 ) -> None:
-    """Run suites on many variants of simulated drives, and keep a row a point in Parquet.
+    """Run suites on many variants of simulated drives; each point is a row in Parquet.
 
-    What is kept in the folder is not run again: a study goes on where it was ended, and grows by new values.
+    What is in the folder is not run again: a study goes on where it was stopped, and grows by new values.
     """
     from pslc.errors import refusal
     from pslc.studies.points import Study, read

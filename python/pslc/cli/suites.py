@@ -30,16 +30,16 @@ class Row(TypedDict):
 
 def command(
     action: Annotated[str | None, typer.Argument(help="show: print a suite.", metavar="[show]")] = None,
-    name: Annotated[str | None, typer.Argument(help="Of the suite.", autocompletion=_complete.suite)] = None,
-    on: Annotated[str | None, typer.Option(help="Also what each costs on this target.", metavar="TARGET")] = None,
-    size: Annotated[str | None, typer.Option(help="Of the scratch file.", metavar="20GB")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="As pslc run --quick does it.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Name of the suite.", autocompletion=_complete.suite)] = None,
+    on: Annotated[str | None, typer.Option(help="Also show what each costs on this drive.", metavar="TARGET")] = None,
+    size: Annotated[str | None, typer.Option(help="Size of the scratch file.", metavar="20GB")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="As pslc run --quick runs them.")] = False,
     fio: Annotated[bool, typer.Option("--fio", help="With show: its jobs as an fio job file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """List the suites, or show one: pslc suites show NAME.
 
-    Steps that follow from measurements are shown as they are if everything comes as expected.
+    Steps that depend on what is measured are shown as expected.
     """
     from pslc import suites, units
     from pslc.errors import near, refusal

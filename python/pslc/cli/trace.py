@@ -13,20 +13,18 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Of convert: .parquet, or .iolog for fio's; of show: a page, .html.", metavar="FILE"
+            "-o", "--output", help="convert: .parquet, or .iolog for fio; show: a page, .html.", metavar="FILE"
         ),
     ] = None,
     replay_on: Annotated[
         str, typer.Option(help="The file or device that an iolog names.", metavar="NAME")
     ] = "/dev/replayed",
-    device: Annotated[str | None, typer.Option(help="Of several, only this.")] = None,
-    begin: Annotated[
-        str | None, typer.Option("--from", help="Of it only what comes from here on.", metavar="10min")
-    ] = None,
-    end: Annotated[str | None, typer.Option("--to", help="And before this.", metavar="2h")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Its format; else found out.")] = None,
+    device: Annotated[str | None, typer.Option(help="Only this device of the trace.")] = None,
+    begin: Annotated[str | None, typer.Option("--from", help="Only what comes from here on.", metavar="10min")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Only what comes before this.", metavar="2h")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of the trace; found out without it.")] = None,
     columns: Annotated[
-        str | None, typer.Option(help="Of a table: what is where.", metavar="time=ts:us,op=kind,...")
+        str | None, typer.Option(help="Which column of a table is what.", metavar="time=ts:us,op=kind,...")
     ] = None,
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,

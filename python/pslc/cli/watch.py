@@ -21,7 +21,7 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 def command(
     device: Annotated[Path, typer.Argument(help="A block device.", metavar="DEVICE")],
-    for_: Annotated[str | None, typer.Option("--for", help="So long; else until Ctrl-C.", metavar="8h")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="How long; until Ctrl-C without it.", metavar="8h")] = None,
     save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Keep every request too, for a replay.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
