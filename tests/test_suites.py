@@ -534,3 +534,47 @@ def test_a_limit_outside_of_the_cells_is_told_behind_the_speed():
     found = {"cache_bytes": 63.9e9, "cache_bytes_low": 63.9e9, "cache_bytes_high": 63.9e9, "phases": phases}
     said = words.sentences({**found, "fill_mean_bytes_per_s": 413e6, "doubts": []})
     assert said[1] == "567 MB/s (limited by the link); then probably direct to native cells 397 MB/s."
+
+
+def test_a_drive_without_a_cache_is_said_to_have_none(small):
+    bare = {"cache__mode": "pure-xlc"}
+    phases = small("fill", **bare)["phases"]
+    assert all(
+        phase["because"].startswith("100 % of the data went to native cells and there is no cache") for phase in phases
+    )
+    found = small("second-pass", QUICK, **bare)
+    assert suites.load("second-pass").sentences(found)[0] == (
+        "No end of a cache, neither on the empty drive nor on the full one."
+    )
+
+
+def test_which_area_wears_out_first_is_told_where_there_are_two():
+    found = {
+        "life_bytes": 25.4e15, "life_years": 1389.0, "life_fills": 12684.0, "wear_main": 5e-6, "wear_static": 0.0,
+        "waf": 1.0, "slc_per_host": 0.0, "direct_per_host": 1.0, "folded_per_host": 0.0, "collected_per_host": 0.0,
+    }  # fmt: skip
+    endurance = suites.load("endurance")
+    assert endurance.sentences(found)[0] == (
+        "Life under this load: 25 400 TB, 12 684 times the capacity, more than 1000 years at 50 GB a day."
+    )
+    cells = [row[1] for row in endurance.tables(found)[0].rows]
+    assert cells[-2:] == ["0.0005 %", "none"]
+    worn = endurance.sentences(found | {"life_years": 5.2, "wear_static": 9e-5})[0]
+    assert worn.endswith("5 years at 50 GB a day; the static cache wears out first.")
+
+
+def test_a_cache_that_was_not_free_again_is_told_as_what_was_free():
+    level = {
+        "phases": [],
+        "fill_mean_bytes_per_s": None,
+        "cache_bytes": 15.6e9,
+        "cache_bytes_low": 15.5e9,
+        "doubts": [],
+    }
+    held = Doubt("held", "the cache still held 6.30 GB when the write began: let it rest")
+    found = {**level, "cache_bytes": 9.31e9, "doubts": [held], "first_pass": level}
+    said = suites.load("second-pass").sentences(found)
+    assert said == [
+        "After a rest of 5 min the cache has 9.31 GB free on the full drive; it holds 15.6 GB on the empty one."
+    ]
+    assert suites.load("second-pass").sentences({**found, "doubts": []})[0].startswith("The cache holds 9.31 GB")

@@ -316,7 +316,8 @@ def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence:
         because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
         return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
     raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
-    held = f"while the cache held {gb(s.held)}" if s.held else "and the cache was empty"
+    empty = "and the cache was empty" if s.limit else "and there is no cache"
+    held = f"while the cache held {gb(s.held)}" if s.held else empty
     where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
     sure = 2 * s.native / total - 1

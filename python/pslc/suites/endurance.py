@@ -86,8 +86,9 @@ def sentences(findings: Findings) -> list[str]:
     years, fills, main, static = (findings[name] for name in ("life_years", "life_fills", "wear_main", "wear_static"))
     if findings["life_bytes"] is None or years is None or fills is None or main is None or static is None:
         return []
-    first = "the static cache" if static > main else "the main area"
-    lasts = f"{12 * years:.0f} months" if years < 2 else f"{years:.0f} years"
+    # Where no static cache wears there is one area alone.
+    first = f"; {'the static cache' if static > main else 'the main area'} wears out first" if static else ""
+    lasts = words.years(years) if years > 1000 else f"{years:.0f} years" if years >= 2 else f"{12 * years:.0f} months"
     shares = {
         "as pSLC": findings["slc_per_host"],
         "direct to native cells": findings["direct_per_host"],
@@ -97,7 +98,7 @@ def sentences(findings: Findings) -> list[str]:
     spent = ", ".join(f"{share:.2f} {word}" for word, share in shares.items() if share and share >= 0.005)
     return [
         f"Life under this load: {words.count(findings['life_bytes'] / 1e12)} TB, "
-        f"{words.count(fills)} times the capacity, {lasts} at 50 GB a day; {first} wears out first.",
+        f"{words.count(fills)} times the capacity, {lasts} at 50 GB a day{first}.",
         f"Write amplification {findings['waf']:.2f}{f': {spent}' if spent else ''}.",
     ]
 

@@ -22,7 +22,7 @@ QUICK = "1 s of each instead of 5 s"
 SECONDS, QUICK_SECONDS = 5.0, 1.0
 REST_S = 600.0
 STATES = ("idle", "writing", "folding", "after")
-CALLED = {"folding": "past the cache"}
+CALLED = {"folding": "long write"}
 """Of states, where they are shown: not every drive folds there."""
 
 

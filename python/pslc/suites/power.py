@@ -137,7 +137,7 @@ def sentences(findings: Findings) -> list[str]:
 def _watts(value: float | None) -> str:
     if value is None:
         return "an unknown power"
-    return f"{value:.2f} W" if value >= 0.1 else f"{value * 1000:.0f} mW"
+    return words.quantity(value, "W") if value >= 0.1 else f"{value * 1000:.0f} mW"
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -6,7 +6,7 @@ AnandTech's second pass, with five minutes of rest in between.
 from dataclasses import replace
 
 from pslc import words
-from pslc.analysis import Writes
+from pslc.analysis import Doubts, Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
@@ -62,8 +62,14 @@ def sentences(findings: Findings) -> list[str]:
     one = findings["first_pass"]
     said = []
     first, second = one["cache_bytes"], findings["cache_bytes"]
-    if first and second:
+    held = any(doubt.code == Doubts.HELD.code for doubt in findings["doubts"])
+    if first and second and held:
+        free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
+        said.append(f"{free}; it holds {words.size(first)} on the empty one.")
+    elif first and second:
         said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
+    elif first is None and second is None:
+        said.append("No end of a cache, neither on the empty drive nor on the full one.")
     elif first is not None:
         said.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
     mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
