@@ -16,7 +16,7 @@ from pslc import units
 from pslc.analysis import CAUSES
 from pslc.findings import doubts
 from pslc.formats.nvme_smart_log import health
-from pslc.runner.plan import plan
+from pslc.runner.plan import _part, plan
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, find_target
 from tests import forked
@@ -41,6 +41,13 @@ def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command,
     page = (tmp_path / "out" / "report.html").read_text()
     assert "on a real drive" in page
     assert 'id="occupancy"' not in page
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.0002, "less than 0.1 % of"), (0.0316, "3.2 % of"), (0.5, "50.0 % of"), (2.2, "2.2 times")]
+)
+def test_a_part_of_a_drive_is_never_nothing(share, said):
+    assert _part(share) == said
 
 
 def test_a_dry_run_prints_the_plan_and_makes_nothing(command, tmp_path):

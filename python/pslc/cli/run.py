@@ -243,6 +243,9 @@ def command(
         order = campaign.Order(
             what, on, seed, options, scope, real, repeat, meter, how, (), files, section or [], not no_layout
         )
+    if dry_run and order.on.startswith("sim:"):
+        costs = f"pslc suites --on {order.on} says what each suite takes"
+        raise refusal(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     folder = resume or save

@@ -82,7 +82,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
             target.capacity_bytes if target.kind == "device" else 0
         )
         if drive:
-            share = f", {100 * written / drive:.1f} % of the drive's capacity"
+            share = f", {_part(written / drive)} the drive's capacity"
         said.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
         said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
     if found.read_bytes:
@@ -166,3 +166,10 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
         ]
         words += [f"--{name}={value}" if value else f"--{name}" for name, value in named]
     return shlex.join(words)
+
+
+def _part(share: float) -> str:
+    """`3.2 % of`, `2.2 times`."""
+    if share >= 1:
+        return f"{share:.1f} times"
+    return f"{100 * share:.1f} % of" if share >= 0.0005 else "less than 0.1 % of"

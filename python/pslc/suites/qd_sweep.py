@@ -98,7 +98,7 @@ def findings(recording: Recording) -> Findings:
     if least is not None and abs(least["little"] - 1) > 0.1:
         off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
         asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
-        longer = "leave out --quick" if recording.scope.get("quick") else "repeat the run and compare"
+        longer = "leave out --quick" if recording.scope.get("quick") else "go by the depths below it"
         doubts.append(Doubt("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):
