@@ -64,6 +64,7 @@ def main() -> None:
 
         _leave(failure.tell(_slips.in_words(error)))
     except typer.Abort:
+        typer.echo("aborted", err=True)
         _leave(1)
     except BrokenPipeError:
         # Whoever read our output has had enough, as `head` does.
