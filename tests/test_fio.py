@@ -187,7 +187,17 @@ def test_json_has_fios_keys_in_fios_order(command, tmp_path, case, style):
     assert said[0] == said[1]
 
 
-FLUSHED = ["end_fsync=1", "end_fsync=1\nfsync=4\nloops=2", "fsync=4\nioengine=libaio", "end_fsync=1\nverify=crc32c"]
+FLUSHED = [
+    "end_fsync=1",
+    "end_fsync=1\nfsync=4\nloops=2",
+    "fsync=4\nioengine=libaio",
+    "end_fsync=1\nverify=crc32c",
+    "fdatasync=3",
+    "fdatasync=2\nfsync=0\nioengine=libaio",
+    "fsync=1\nioengine=libaio\niodepth=4",
+    "fsync=2\nioengine=libaio\niodepth=8",
+    "fdatasync=1\nioengine=libaio\niodepth=16",
+]
 
 
 @needs_fio

@@ -215,6 +215,41 @@ fn a_flush_ends_each_pass_of_a_job_that_writes_and_is_not_counted() {
 }
 
 #[test]
+fn nothing_is_handed_over_during_a_trim_nor_by_libaio_during_a_flush() {
+    for (engine, rw, most) in [
+        ("io_uring", "trim", 1),
+        ("libaio", "trim", 1),
+        ("io_uring", "write", 4),
+        ("libaio", "write\nfsync=1", 4),
+    ] {
+        let mut target = Even::new(MS);
+        let text = format!("[a]\nrw={rw}\nbs=4k\nsize=64k\nioengine={engine}\niodepth=4\n");
+        let recording = run_on(&mut target, &text);
+        assert_eq!(target.most, most, "{text}");
+        let moved = recording.stats[0].kinds[if rw == "trim" { 2 } else { 1 }].count;
+        assert_eq!(moved, 16, "{text}");
+    }
+    // Each write but those that fill the queue is flushed before the next is handed over.
+    let mut target = Even::new(MS);
+    run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=40k\nioengine=libaio\niodepth=4\nfsync=1\n");
+    let flushed: Vec<u64> =
+        target.log.iter().filter(|(_, r)| r.op == Op::Flush).map(|(at, _)| at.0 / MS.0).collect();
+    let written: Vec<u64> =
+        target.log.iter().filter(|(_, r)| r.op == Op::Write).map(|(at, _)| at.0 / MS.0).collect();
+    assert_eq!(flushed, [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(written, [0, 1, 1, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+/// A flow with a weight below 0 is none, in fio 3.33.
+#[test]
+fn nobody_waits_in_a_flow_with_a_weight_below_0() {
+    let text =
+        "[global]\nrw=write\nbs=4k\nsize=64m\ntime_based\nruntime=1s\nflow_id=7\n[a]\nflow=8\n[b]\nflow=-2\n";
+    let recording = run_on(&mut Even::new(MS), text);
+    assert_eq!(recording.stats.iter().map(|of| of.kinds[1].count).collect::<Vec<_>>(), [1000, 1000]);
+}
+
+#[test]
 fn each_block_is_trimmed_and_then_written() {
     let mut target = Even::new(MS);
     run_on(&mut target, "[a]\nrw=randtrimwrite\nbs=64k\nsize=1m");

@@ -98,6 +98,7 @@ fn stats_dict<'py>(
         out.set_item("mixed", kind_dict(py, stats, 0..3, elapsed, percentiles)?)?;
     }
     out.set_item("sync", latency_dict(py, &stats.kinds[3], elapsed, percentiles)?)?;
+    out.set_item("fsyncs", stats.fsyncs)?;
     let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
     let usage = dict! { py;
         "user_ns" => user.0,

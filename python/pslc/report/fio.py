@@ -158,7 +158,11 @@ def _kinds(job: Job, group: Sequence[Job], bins: bool) -> Iterator[tuple[str, di
     if job["options"].get("unified_rw_reporting") not in ("mixed", "1"):
         yield from ((kind, _kind(job, kind, group, bins)) for kind in KINDS)
         asked, sync = _percentiles(job, "clat") or _percentiles(job, "lat"), job["sync"]
-        yield "sync", {"total_ios": sync["total_ios"], "lat_ns": _latency(sync["lat_ns"], asked, bins)}
+        # Older recordings count flushes of data as well.
+        yield (
+            "sync",
+            {"total_ios": job.get("fsyncs", sync["total_ios"]), "lat_ns": _latency(sync["lat_ns"], asked, bins)},
+        )
     if "mixed" in job:
         yield "mixed", _kind(job, "mixed", group, bins)
 

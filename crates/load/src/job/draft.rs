@@ -40,6 +40,7 @@ pub struct Draft {
     pub steady_ramp: Nanos,
     pub flow: u32,
     pub flow_id: u32,
+    pub fdatasync: u32,
     pub do_verify: bool,
     pub verify_backlog: u64,
     pub verify_batch: u64,
@@ -73,6 +74,7 @@ impl Draft {
             size: 0,
             io_size: None,
             one_at_a_time: false,
+            flush_blocks: false,
             null: false,
             iodepth: 1,
             numjobs: 1,
@@ -109,8 +111,8 @@ impl Draft {
             percentage_random: ByKind::all(100),
             rwmixread: 50,
             fsync: 0,
-            end_fsync: false,
             data_only: false,
+            end_fsync: false,
             sync: None,
             direct: false,
             invalidate: true,
@@ -152,6 +154,7 @@ impl Draft {
             steady_ramp: Nanos::ZERO,
             flow: 0,
             flow_id: 0,
+            fdatasync: 0,
             do_verify: true,
             verify_backlog: 0,
             verify_batch: 0,
@@ -170,6 +173,12 @@ impl Draft {
         if job.time_based && job.runtime.is_none() {
             job.time_based = false;
             job.notes.push("time_based is ignored: there is no runtime".into());
+        }
+        if self.fdatasync > 0 {
+            if job.fsync > 0 {
+                return Err(("fdatasync", Wrong::hinted("there is an fsync, too", "one of them")));
+            }
+            (job.fsync, job.data_only) = (self.fdatasync, true);
         }
         // fio flushes nothing behind reads.
         job.end_fsync &= job.writes() || job.copy_to.is_some();
@@ -199,6 +208,7 @@ impl Draft {
         let job = &mut self.job;
         let name = &self.engine_name;
         job.one_at_a_time = self.engine.waits();
+        job.flush_blocks = self.engine == Engine::Queued { flushes: false };
         job.null = self.engine == Engine::Null;
         if job.one_at_a_time && job.iodepth > 1 {
             job.notes.push(format!(

@@ -3,8 +3,8 @@
 /// What an engine is to pslc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// Requests are under way together.
-    Queued,
+    /// Requests are under way together, with or without flushes among them.
+    Queued { flushes: bool },
     /// The next request is made when the one before is done.
     OneAtATime,
     /// Always through the page cache, one at a time.
@@ -26,7 +26,8 @@ use Engine::{Mapped, Null, OneAtATime, Other, Queued};
 
 /// Every engine of fio 3.33.
 pub const ENGINES: &[(&[&str], Engine)] = &[
-    (&["libaio", "io_uring", "posixaio", "io_uring_cmd", "windowsaio", "solarisaio"], Queued),
+    (&["io_uring", "posixaio", "io_uring_cmd"], Queued { flushes: true }),
+    (&["libaio", "windowsaio", "solarisaio"], Queued { flushes: false }),
     (&["psync", "sync", "vsync", "pvsync", "pvsync2", "splice"], OneAtATime),
     (&["mmap"], Mapped),
     (&["null"], Null),

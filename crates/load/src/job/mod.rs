@@ -143,6 +143,8 @@ pub struct Job {
     pub io_size: Option<u64>,
     /// The engine makes the next request when the one before is done.
     pub one_at_a_time: bool,
+    /// The engine hands over nothing during a flush, as none does during a trim.
+    pub flush_blocks: bool,
     /// The engine touches no drive: the job is a pause of its `runtime`.
     pub null: bool,
     pub iodepth: u32,
@@ -186,11 +188,12 @@ pub struct Job {
     pub percentage_random: ByKind<u32>,
     /// Percent of a mix that is reads.
     pub rwmixread: u32,
+    /// A flush goes behind so many writes.
     pub fsync: u32,
+    /// Those flushes are of data alone (`fdatasync`).
+    pub data_only: bool,
     /// A flush ends each pass; never of a job that writes nothing.
     pub end_fsync: bool,
-    /// Flushes are of data alone (`fdatasync`).
-    pub data_only: bool,
     pub sync: Option<SyncMode>,
     /// Past the page cache.
     pub direct: bool,

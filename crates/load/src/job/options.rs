@@ -75,7 +75,13 @@ pub fn table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
 pub fn engine_table() -> Vec<(Vec<&'static str>, Verdict, &'static str)> {
     let engines = ENGINES.iter().map(|&(names, engine)| {
         let (verdict, why) = match engine {
-            Engine::Queued => (Verdict::Obeyed, "requests are under way together, `iodepth` of them"),
+            Engine::Queued { flushes: true } => (
+                Verdict::Obeyed,
+                "`iodepth` requests are under way together, but one trim alone; a flush that is due is made again until one is back",
+            ),
+            Engine::Queued { flushes: false } => {
+                (Verdict::Obeyed, "the same, but one flush alone, too")
+            }
             Engine::OneAtATime => (Verdict::Obeyed, "one request at a time, whatever the `iodepth`"),
             Engine::Mapped => (Verdict::Obeyed, "one request at a time, through the page cache"),
             Engine::Null => (Verdict::Obeyed, "no drive is touched: a pause of the job's `runtime`"),
@@ -207,7 +213,7 @@ pub const OPTIONS: &[Row] = &[
         _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "tausworthe, lfsr or tausworthe64")),
     }, "every block once under lfsr, also with `norandommap`")),
     row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),
-        "hot blocks are elsewhere than fio's; a centre is ignored")),
+        "hot blocks are elsewhere than fio's, and never two in one place, as fio's hash has it where their number is no power of two; a centre is ignored")),
     row(&["percentage_random"], Obey(|d, v| {
         let one = |text: &str| count(text, 0, 100).map(|percent| percent as u32);
         Ok(d.job.percentage_random = by_kind(v, d.job.percentage_random, one)?)
@@ -253,7 +259,11 @@ pub const OPTIONS: &[Row] = &[
     row(&["steadystate", "ss"], Obey(|d, v| Ok(d.steady_state = v.into()), "with `steadystate_duration`, as in fio")),
     row(&["steadystate_duration", "ss_dur"], Obey(|d, v| Ok(d.steady_duration = time(v, SECOND)?), "whole seconds")),
     row(&["steadystate_ramp_time", "ss_ramp"], Obey(|d, v| Ok(d.steady_ramp = time(v, SECOND)?), "")),
-    row(&["flow"], Obey(|d, v| Ok(d.flow = count(v, 0, 1000)? as u32), "")),
+    row(&["flow"], Obey(|d, v| match v.strip_prefix('-') {
+        // fio 3.33 takes it for a number without a sign.
+        Some(below) => Ok(d.flow = 0u32.wrapping_sub(count(below, 0, i32::MAX as u64)? as u32)),
+        None => Ok(d.flow = count(v, 0, 1000)? as u32),
+    }, "below 0 nobody of the flow waits, as in fio 3.33")),
     row(&["flow_id"], Obey(|d, v| Ok(d.flow_id = count(v, 0, u32::MAX as u64)? as u32), "")),
     row(&["flow_sleep", "flow_watermark"], Ignore("a job waits until it is its turn")),
 
@@ -264,12 +274,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["invalidate"], Obey(|d, v| Ok(d.job.invalidate = flag(v)?), "")),
     row(&["pre_read"], Ignore("nothing is read before a job begins")),
     row(&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32), "")),
-    row(&["fdatasync"], Obey(|d, v| {
-        let every = count(v, 0, u32::MAX as u64)? as u32;
-        d.job.data_only = every > 0;
-        Ok(d.job.fsync = every)
-    }, "")),
-    row(&["end_fsync", "fsync_on_close"], Obey(|d, v| Ok(d.job.end_fsync |= flag(v)?), "")),
+    row(&["fdatasync"], Obey(|d, v| Ok(d.fdatasync = count(v, 0, u32::MAX as u64)? as u32), "not beside `fsync`")),
+    row(&["end_fsync", "fsync_on_close"], Obey(|d, v| Ok(d.job.end_fsync |= flag(v)?), "`fsync_on_close` flushes once between passes, in fio twice")),
     row(&["sync"], Obey(|d, v| match v {
         "none" => Ok(d.job.sync = None),
         "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),

@@ -46,7 +46,7 @@ pub fn said<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Said {
         direct: job.direct,
         iodepth: job.iodepth,
         numjobs: job.numjobs,
-        synced: job.fsync == 1 || job.sync.is_some(),
+        synced: job.fsync == 1 || draft.fdatasync == 1 || job.sync.is_some(),
         delayed: job.startdelay.1.max(job.startdelay.0).0 > 0 || job.pause.0 > 0,
         write_bytes: one_size.then(|| block(of_writes, draft.kb_base).ok()).flatten(),
         paced: job.thinktime.0 > 0

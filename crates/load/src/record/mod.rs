@@ -33,6 +33,8 @@ pub struct JobStats {
     /// from then until it has come back.
     pub submission: [Latency; 3],
     pub completion: [Latency; 3],
+    /// Flushes that fio counts as requests: not those of data alone.
+    pub fsyncs: u64,
     /// What its workers took of the machine.
     pub usage: Usage,
     /// Requests handed over with 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more under way, itself counted.
@@ -75,6 +77,7 @@ impl JobStats {
             kinds: std::array::from_fn(|_| Latency::new()),
             submission: std::array::from_fn(|_| Latency::new()),
             completion: std::array::from_fn(|_| Latency::new()),
+            fsyncs: 0,
             usage: Usage::default(),
             depths: [0; 7],
             bytes_rate: Sampler::new(SAMPLED),
@@ -128,6 +131,7 @@ impl JobStats {
         let mine = self.kinds.iter_mut().chain(&mut self.submission).chain(&mut self.completion);
         let theirs = other.kinds.iter().chain(&other.submission).chain(&other.completion);
         mine.zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
+        self.fsyncs += other.fsyncs;
         self.usage.add(&other.usage);
         self.depths.iter_mut().zip(other.depths).for_each(|(mine, theirs)| *mine += theirs);
         self.bytes_rate.add(&other.bytes_rate);

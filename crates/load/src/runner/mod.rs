@@ -7,7 +7,7 @@ mod until;
 mod worker;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use pslc_ssd::{Nanos, Op, Request};
 
@@ -96,6 +96,8 @@ struct Runner {
     slots: Vec<Slot>,
     /// Slots that wait for a time: a start delay, a rate, a think time.
     wakes: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Slots that waited for a request which had to be alone, in the order in which they were free.
+    ready: VecDeque<u32>,
     flows: Vec<Flow>,
     /// A job that ends takes others with it.
     exitall: bool,
@@ -117,6 +119,8 @@ struct Slot {
     request: Request,
     /// The request is made but waits for its time.
     held: bool,
+    /// It has come back, and the worker was not offered the slot again.
+    back: bool,
     /// Its line in the worker's log.
     line: usize,
 }
@@ -145,6 +149,7 @@ impl Runner {
                     issued: Nanos::ZERO,
                     request: Request::flush(),
                     held: false,
+                    back: false,
                     line: 0,
                 }));
                 let mut made = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
@@ -153,8 +158,8 @@ impl Runner {
                         flows.push(Flow { id, weights: 0, count: 1, parked: Vec::new() });
                         flows.len() - 1
                     });
-                    flows[at].weights += weight as u64;
-                    made.flow = Some((at, weight as u64));
+                    flows[at].weights = flows[at].weights.wrapping_add(weight);
+                    made.flow = Some((at, weight));
                 }
                 workers.push(made);
             }
@@ -180,6 +185,7 @@ impl Runner {
             workers,
             slots,
             wakes: BinaryHeap::new(),
+            ready: VecDeque::new(),
             flows,
             exitall: jobs.iter().any(|job| job.exitall),
             next_start: Nanos::ZERO,
@@ -289,6 +295,10 @@ impl Runner {
         let mut until_look = T::LOOK_EVERY;
         let mut under_way = 0u32;
         loop {
+            if let Some(slot) = self.ready.pop_front() {
+                under_way += self.offer(target, slot)?;
+                continue;
+            }
             let first = self.wakes.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
             let wake = first.min(self.next_start);
             if wake == Nanos::MAX && under_way == 0 {
@@ -366,18 +376,20 @@ impl Runner {
 
     #[inline]
     fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
-        let slot = &self.slots[at as usize];
+        let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
-        if worker.depends {
-            worker.stream.completed(&slot.request);
-        }
+        slot.back = true;
         let counts = now >= worker.counts_from && !worker.closing;
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
         if let Some(log) = worker.log {
             let entry = &mut self.recorder.logs[log].entries[slot.line];
             entry.latency = now - slot.issued;
             entry.submission = submitted.map_or(Nanos::ZERO, |at| at.saturating_sub(slot.issued));
+        }
+        if worker.blocked && worker.blocks(slot.request.op) {
+            worker.blocked = false;
+            self.ready.extend(worker.parked.drain(..));
         }
         let times = Times { issued: slot.issued, submitted, now };
         self.recorder.record(target, worker.stats, &slot.request, times, counts);
@@ -389,6 +401,9 @@ impl Runner {
             worker.resume = resume;
         }
         let kind = slot.request.op as usize;
+        if slot.request.op == Op::Flush && counts && !worker.data_only {
+            self.recorder.stats[worker.stats].fsyncs += 1;
+        }
         if let (Some(floor), true) = (&mut worker.floor, counts && kind < 3) {
             floor.completed(kind, slot.request.len as u64, worker.counts_from, now)?;
         }
@@ -404,9 +419,13 @@ impl Runner {
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         let now = target.now();
-        if worker.thinking {
+        if worker.thinking || worker.blocked {
             worker.parked.push(at);
             return Ok(0);
+        }
+        if std::mem::take(&mut slot.back) && worker.depends {
+            // Only now, as in fio, which asks what has come back when it could hand over nothing more.
+            worker.stream.completed(&slot.request);
         }
         if now >= worker.end || worker.null {
             return self.retire(target, at, now);
@@ -422,7 +441,7 @@ impl Runner {
         if !std::mem::take(&mut slot.held) {
             if let Some((flow, weight)) = worker.flow {
                 let flow = &mut self.flows[flow];
-                if worker.flow_count * flow.weights > flow.count * weight {
+                if worker.flow_count * flow.weights as u64 > flow.count * weight as u64 {
                     flow.parked.push(at);
                     return Ok(0);
                 }
@@ -466,6 +485,7 @@ impl Runner {
         if worker.end_fsync {
             worker.unsynced = slot.request.op != Op::Flush && !worker.stream.is_verifying();
         }
+        worker.blocked = worker.blocks(slot.request.op);
         worker.under_way += 1;
         worker.issued += 1;
         if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
@@ -523,7 +543,7 @@ impl Runner {
         let (what, group) = (worker.exit_what, worker.group);
         if let Some((flow, weight)) = worker.flow.take() {
             let flow = &mut self.flows[flow];
-            flow.weights -= weight;
+            flow.weights = flow.weights.wrapping_sub(weight);
             flow.count -= worker.flow_count;
             self.wakes.extend(flow.parked.drain(..).map(|slot| Reverse((now, slot))));
         }
@@ -543,7 +563,8 @@ impl Runner {
 /// Jobs that keep pace with each other.
 struct Flow {
     id: u32,
-    weights: u64,
+    /// In sum; it overflows, as fio's, where one is below 0.
+    weights: u32,
     count: u64,
     /// Slots whose worker is ahead.
     parked: Vec<u32>,

@@ -59,6 +59,12 @@ pub struct Worker {
     pub runtime: Option<Nanos>,
     pub first_slot: u32,
     pub iodepth: u32,
+    /// Nothing is handed over during a flush.
+    flush_blocks: bool,
+    /// What is under way alone has to come back before anything else is handed over.
+    pub blocked: bool,
+    /// Its flushes are of data alone.
+    pub data_only: bool,
     /// A pass ends with a flush.
     pub end_fsync: bool,
     /// Something was made since the last flush, or a pass begun.
@@ -78,7 +84,7 @@ pub struct Worker {
     random_due: Option<([Nanos; 3], Pcg64Mcg)>,
     least: [u64; 3],
     /// Number of a flow and the weight in it, and requests made in it.
-    pub flow: Option<(usize, u64)>,
+    pub flow: Option<(usize, u32)>,
     pub flow_count: u64,
     /// Number of its log.
     pub log: Option<usize>,
@@ -144,6 +150,9 @@ impl Worker {
             runtime: job.runtime,
             first_slot,
             iodepth: job.iodepth,
+            flush_blocks: job.flush_blocks,
+            blocked: false,
+            data_only: job.data_only,
             end_fsync: job.end_fsync,
             unsynced: true,
             closing: false,
@@ -170,6 +179,12 @@ impl Worker {
             thinking: false,
             parked: Vec::new(),
         }
+    }
+
+    /// Whether its engine hands over nothing else until such a request has come back.
+    #[inline]
+    pub fn blocks(&self, op: Op) -> bool {
+        self.iodepth > 1 && (op == Op::Trim || (op == Op::Flush && self.flush_blocks))
     }
 
     pub fn total_bytes(&self) -> u64 {

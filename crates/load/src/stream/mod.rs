@@ -54,6 +54,9 @@ pub struct Stream {
 
     fsync: u32,
     last_was_sync: bool,
+    /// As fio has it, a flush is the last request once it has come back, and until another has. With several under way it
+    /// is left out, or made again, meanwhile.
+    sync_when_back: bool,
     /// A pass ends with a flush, which whoever awaits what is under way makes.
     end_fsync: bool,
     /// The pass is over, and what it gave may still be under way.
@@ -172,6 +175,7 @@ impl Stream {
             verified: Tally::default(),
             fsync: if job.writes() { job.fsync } else { 0 },
             last_was_sync: false,
+            sync_when_back: job.writes() && job.fsync > 0 && job.iodepth > 1,
             end_fsync: job.end_fsync,
             awaited: false,
             direction: Op::Read,
@@ -188,13 +192,16 @@ impl Stream {
 
     /// What comes next depends on what has come back: nothing can be made ahead.
     pub fn depends(&self) -> bool {
-        self.checks.as_ref().is_some_and(Checks::has_backlog)
+        self.checks.as_ref().is_some_and(Checks::has_backlog) || self.sync_when_back
     }
 
     /// A request has come back; of a stream that depends on it.
     pub fn completed(&mut self, request: &Request) {
         if let Some(checks) = &mut self.checks {
             checks.completed(request);
+        }
+        if self.sync_when_back {
+            self.last_was_sync = request.op == Op::Flush;
         }
     }
 
@@ -283,7 +290,11 @@ impl Stream {
         }
         if !first {
             match &self.repeat {
-                Some(as_before) => (self.offsets, self.draws) = (**as_before).clone(),
+                Some(as_before) => {
+                    let mut offsets = as_before.0.clone();
+                    offsets.go_on_drawing(&self.offsets);
+                    (self.offsets, self.draws) = (offsets, as_before.1.clone());
+                }
                 None => self.offsets.rewind(),
             }
             self.offsets.begins_anew();
@@ -379,7 +390,7 @@ impl Stream {
         if self.fsync > 0 && !self.last_was_sync {
             let writes = self.total.count[Op::Write as usize];
             if writes > 0 && writes % self.fsync as u64 == 0 {
-                self.last_was_sync = true;
+                self.last_was_sync = !self.sync_when_back;
                 return Some(Request::flush());
             }
         }
@@ -393,7 +404,7 @@ impl Stream {
         let len = self.offsets.done(op, drawn, len);
         self.pass.add(op, len);
         self.total.add(op, len);
-        self.last_was_sync = false;
+        self.last_was_sync &= self.sync_when_back;
         let fua = self.sync && op == Op::Write;
         let request = Request { op, offset, len: len as u32, fua };
         if let Some(to) = self.copy_to {

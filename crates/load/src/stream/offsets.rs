@@ -70,6 +70,13 @@ pub struct Offsets {
 }
 
 impl Offsets {
+    /// fio has a generator of its own for blocks of which some are hot, which it does not set back for a further pass.
+    pub fn go_on_drawing(&mut self, before: &Offsets) {
+        if matches!(self.order, Order::Zipf(..) | Order::Pareto(..) | Order::Normal(..)) {
+            self.draws = before.draws.clone();
+        }
+    }
+
     pub fn new(job: &Job, extent: &Extent, generator: impl Fn(u64) -> Pcg64Mcg) -> Offsets {
         let mut draws = generator(0);
         let least = job.sizes.each(|sizes| sizes.least() as u64);
