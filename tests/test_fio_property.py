@@ -95,7 +95,7 @@ class Case:
 
     @property
     def hot(self) -> bool:
-        """Some blocks more often than others, of a number of blocks in which fio's hash gives each a place of its own."""
+        """Some blocks more often than others, and so many blocks that fio's hash gives each a place of its own."""
         whole = self.options.get("size") == "1m" or not {"size", "offset"} & self.options.keys()
         drawn = self.options.get("random_distribution", "zoned")
         return not drawn.startswith("zoned") and whole and "12k" not in self.options.values()

@@ -30,11 +30,11 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   come from another generator, so the same `randseed` gives other places. `tests/test_fio_property.py` runs random job
   files with both and compares what each did: request by request where nothing is drawn; else the blocks of a random
   map, counts and bytes, and by Kolmogorov and Smirnov how sizes and places are spread. Of 300 files none differs.
-- With several requests under way a flush (`fsync=1`) waits, as in fio, until something has come back since the last: under
-  `libaio` those are left out that are due while the queue fills, under `io_uring` one is made again until it is back.
-  `fdatasync` is not counted as a request. Trims are made one at a time.
-- Between two passes (`loops`, `io_size` past the `size`) fio lets the queue run empty; pslc does where the pass is flushed or
-  verified.
+- With several requests under way a flush (`fsync=1`) waits, as in fio, until something has come back since the last:
+  `libaio` leaves out those that are due while the queue fills, `io_uring` makes one again until it is back. `fdatasync`
+  is not counted as a request. Trims are made one at a time.
+- Between two passes (`loops`, `io_size` past the `size`) fio lets the queue run empty; pslc does where the pass is
+  flushed or verified.
 - Without `ioengine` a job runs under psync, one request at a time, whatever its `iodepth`, as in fio.
 - `startdelay` counts from the beginning of the run, also behind a `stonewall`. A pause between two jobs is a job of
   `ioengine=null` with a `runtime`, in both programs; or `pause=5`, which is ours.

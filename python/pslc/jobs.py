@@ -84,9 +84,10 @@ class SteadyState(TypedDict):
 
 
 class Job(TypedDict):
-    """One job, or the first of its reporting group. `options` are as written, after [global] and overrides; `notes` say
-    which of them had no effect; `global_options` and `own_options` are those of the last of the group. `mixed`: all
-    kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not `fdatasync`. Of another program's job there is what is required, no more."""
+    """One job, or the first of its reporting group. `options` are as written, after [global] and overrides;
+    `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the group.
+    `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
+    `fdatasync`. Of another program's job there is what is required, no more."""
 
     name: str
     options: dict[str, str]
