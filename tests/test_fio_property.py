@@ -61,7 +61,8 @@ class Case:
     @property
     def once(self) -> bool:
         """Every block has one turn in a pass."""
-        return self.random and self.mapped
+        # With blocks of two sizes both programs take some again in the other direction.
+        return self.random and self.mapped and not (self.mixed and self.options.get("bs") in UNEQUAL)
 
     @property
     def passes(self) -> bool:
@@ -81,6 +82,9 @@ class Case:
             return False
         if self.drawn_sizes and ":" in self.options["rw"]:
             return False
+        if self.random and self.options.get("zonesize") == "1m" and "size" in self.options:
+            # What is drawn in a zone may be past the size, and ends it.
+            return False
         return (
             not self.random
             or (self.one_size and self.once)
@@ -92,6 +96,10 @@ class Case:
     @property
     def depth(self) -> int:
         return 1 if self.options["ioengine"] == "psync" else int(self.options["iodepth"])
+
+    @property
+    def queued_flushes(self) -> bool:
+        return self.depth > 1 and self.options["ioengine"] == "io_uring"
 
     @property
     def hot(self) -> bool:
@@ -205,10 +213,12 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     Chance chooses directions (a mix), sizes (`bssplit`, `bsrange`) and places (random jobs). fio's generator is not
     ours, so that its draws cannot be ours; all else can."""
     # No flush is made as long as nothing has come back since the one before, which at depth 1 is never so. With more
-    # under way those are left out that are due while the queue of a pass fills for the first time.
+    # under way those are left out that are due while the queue of a pass fills for the first time; where flushes are
+    # under way, too, it is left to chance when one comes back.
     depth = case.depth
     for of in (theirs, ours):
-        follow_the_rules(case, of, 0 if depth == 1 else depth * (3 if case.passes else 1))
+        may_be = len(of) if case.queued_flushes else depth * (3 if case.passes else 1)
+        follow_the_rules(case, of, 0 if depth == 1 else may_be)
     if not case.random and not case.drawn_sizes and not case.drawn_directions:
         if depth > 1:
             theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
@@ -286,7 +296,7 @@ def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None
             # A new pass does not remember that the one before ended with one.
             anew = synced and (case.passes or verifies)
             # Where flushes are under way with others, it is made again until one has come back.
-            anew |= case.depth > 1 and case.options["ioengine"] == "io_uring"
+            anew |= case.queued_flushes
             assert due or anew or "end_fsync" in case.options, "a flush that is not due"
         else:
             left_out -= due

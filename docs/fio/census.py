@@ -62,7 +62,7 @@ def jobs(out: str) -> list[dict[str, Any]]:
     """Of fio's JSON, behind what it prints before; each with the options of all."""
     document = json.loads(out[out.index("{\n") :])
     everywhere = document.get("global options", {})
-    return [job | {"job options": everywhere | job["job options"]} for job in document["jobs"]]
+    return [job | {"job options": everywhere | job.get("job options", {})} for job in document["jobs"]]
 
 
 def moved(job: dict[str, Any]) -> int:
