@@ -181,7 +181,7 @@ def test_the_same_body_runs_on_every_kind_of_target(loop, tmp_path):
     job.write_text(
         "[global]\ndirect=1\nsize=16m\n"
         "[write]\nrw=write\nbs=256k\nioengine=io_uring\niodepth=8\nend_fsync=1\n"
-        "[mix]\nstonewall\nrw=randrw\nrwmixread=60\nbs=4k\nioengine=io_uring\niodepth=16\nfsync=50\n"
+        "[mix]\nstonewall\nrw=randrw\nrwmixread=60\nbs=4k\nioengine=libaio\niodepth=16\nfsync=50\n"
         "[trim]\nstonewall\nrw=trim\nbs=1m\n"
     )
     targets = {

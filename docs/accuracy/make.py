@@ -53,7 +53,7 @@ writing does so 7 % faster on the whole drive than on the scaled one it was fitt
 
 HIDDEN = """
 Twins of simulated drives whose parameters the fit was not told: `make bench-fit` writes these tables (docs/twin.md says
-how).
+how), these with `python -m benches.fit 36 --first 300`.
 """.strip()
 
 
