@@ -165,7 +165,7 @@ def one(seed: int) -> Result:
         return Result(seed, "", [], False, 0.0, 0.0, 0.0, {}, {}, {})
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hidden.toml"
-        path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
+        path.write_text(model.profile(values))
         runs = [
             noisy(pslc.run(suite, on=f"sim:{path}", scope=pslc.Scope(quick=suite == "recovery")), seed)
             for suite in GIVEN[third(seed)]

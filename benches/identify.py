@@ -46,7 +46,7 @@ def problem(firmware: Firmware, suite: str, folder: Path) -> tuple[search.Proble
     small = model if suite in singles.SUITES else model.scaled()
     values = {name: one.prior for name, one in PARAMETERS.items()} | TRUTH
     path = folder / "truth.toml"
-    path.write_text("\n".join(f"{key} = {value}" for key, value in model.keys(values).items()))
+    path.write_text(model.profile(values))
     given = dict.fromkeys(("fill", suite) if suite in SCALES else (suite,))
     trials = [data.of_recording(pslc.run(name, on=f"sim:{path}", scope=pslc.Scope(quick=name != "fill")))
               for name in given]  # fmt: skip

@@ -65,7 +65,7 @@ def test_a_scaled_drive_does_the_same(policy: str, reuse: str) -> None:
 def test_what_a_drive_did_is_explained_by_its_own_values_scaled_or_not(seed: int, tmp_path: Path) -> None:
     hidden, values = drives.hidden(seed)
     path = tmp_path / "hidden.toml"
-    path.write_text("\n".join(f"{key} = {value}" for key, value in hidden.keys(values).items()))
+    path.write_text(hidden.profile(values))
     for name in ("overwrite", "second-pass", "random-steady"):
         trial = data.of_recording(pslc.run(name, on=f"sim:{path}", scope=Scope(quick=True)))
         for one, most in ((hidden, 0.05), (hidden.scaled(8 << 30), 0.14)):
@@ -89,7 +89,7 @@ def test_a_scaled_trim_leaves_nothing_out() -> None:
 def test_reads_in_a_queue_tell_how_many_dies_there_are(tmp_path: Path) -> None:
     hidden, values = drives.hidden(312)
     path = tmp_path / "hidden.toml"
-    path.write_text("\n".join(f"{key} = {value}" for key, value in hidden.keys(values).items()))
+    path.write_text(hidden.profile(values))
     runs = [pslc.run(name, on=f"sim:{path}", scope=Scope(quick=name != "fill")) for name in ("fill", "qd-sweep")]
     facts = known.known(hidden.capacity_bytes, 1e9, link=hidden.build.link, nand="tlc")
     of_fill, of_both = (fit.fit([data.of_recording(run) for run in some], facts) for some in (runs[:1], runs))
@@ -125,8 +125,7 @@ def fit_of(
 ) -> fit.Fitted:
     """Of a fill of a drive of 24 GB, with only these firmwares tried."""
     build = model.build_for(24_000_000_000, "pcie4x4", 3, 4e9, 9e8)
-    keys = model.Model(build, truth).keys(DRIVE | values)
-    (tmp_path / "truth.toml").write_text("\n".join(f"{key} = {value}" for key, value in keys.items()))
+    (tmp_path / "truth.toml").write_text(model.Model(build, truth).profile(DRIVE | values))
     run = pslc.run("fill", on=f"sim:{tmp_path}/truth.toml")
     monkeypatch.setattr(begin, "firmwares", lambda seen, bits: tried)
     return fit.fit([data.of_recording(run)], known.known(24_000_000_000, 4e9, link="pcie4x4", nand=nand), workers=1)
@@ -162,9 +161,7 @@ def test_reads_of_a_drive_without_a_cache_tell_how_long_native_cells_take(tmp_pa
     hidden = model.Model(build, model.Firmware("pure-xlc"))
     usual = {name: one.prior for name, one in model.PARAMETERS.items()} | {"native_rate": 6e8}
     path = tmp_path / "hidden.toml"
-    path.write_text(
-        "\n".join(f"{key} = {value}" for key, value in hidden.keys(usual | {"native_read": 110e-6}).items())
-    )
+    path.write_text(hidden.profile(usual | {"native_read": 110e-6}))
     runs = [pslc.run(name, on=f"sim:{path}", scope=Scope(quick=name != "fill")) for name in ("fill", "qd-sweep")]
     facts = replace(known.known(runs[0].capacity_bytes, 1e9, link="pcie3x4", nand="tlc"), build=build)
     told = fit.fit([data.of_recording(run) for run in runs], facts, workers=1).best.values
@@ -289,8 +286,7 @@ def test_where_the_space_ends_behind_a_full_link_no_policy_is_ruled_out(tmp_path
     values |= {"slc_rate": 4e9, "native_rate": 1.4e9, "dynamic": 0.05, "least": 1.0, "overhead": 2.5}
     build = model.build_for(40_000_000_000, "sata600", 3, 4e9, 1.4e9)
     firmware = model.Firmware("dynamic-slc", "direct-while-folding", "as-freed")
-    keys = model.Model(build, firmware).keys(values)
-    (tmp_path / "hidden.toml").write_text("\n".join(f"{key} = {value}" for key, value in keys.items()))
+    (tmp_path / "hidden.toml").write_text(model.Model(build, firmware).profile(values))
     filled = data.of_recording(pslc.run("fill", on=f"sim:{tmp_path / 'hidden.toml'}"))
     twin = fit.fit([filled], known.known(40_000_000_000, 5.6e8, link="sata600", nand="tlc"), workers=1)
     assert twin.best.error < 0.02

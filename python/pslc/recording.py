@@ -419,10 +419,15 @@ def _column(chunks: Any) -> NDArray[np.uint64]:
     return chunks.to_numpy().astype(np.uint64) if len(chunks) else np.zeros(0, dtype=np.uint64)
 
 
+def of_a_drive(spec: Path) -> tuple[str, str]:
+    """What to say, and to do, where a drive is given instead of its recording."""
+    return f"{spec} is a drive, not a recording", f"pslc run fill --on {spec} makes one"
+
+
 def _nothing_in(folder: Path, missing: Path) -> tuple[str, str]:
     """What to say, and to do, where there is no recording."""
     if str(folder).startswith("sim:"):
-        return f"{folder} is a drive, not a recording", f"pslc run fill --on {folder} makes one"
+        return of_a_drive(folder)
     if not folder.exists():
         return f"{folder}: there is no such folder or file", "pslc run ... names the folder of its recording"
     if not folder.is_dir():

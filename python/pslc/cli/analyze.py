@@ -53,7 +53,9 @@ def command(
     from pslc.errors import refusal
     from pslc.findings import imported
     from pslc.formats import Hints
+    from pslc.jobs import KINDS
     from pslc.opened import analysed, opened
+    from pslc.recording import of_a_drive
     from pslc.report import terminal
     from pslc.watch.recorded import of_foreign
 
@@ -85,12 +87,12 @@ def command(
         prefilled=prefilled,
     )
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
-        raise refusal(f"{drive} is a drive, not a recording", f"pslc run fill --on {drive} makes one")
+        raise refusal(*of_a_drive(drive))
     data = formats.read(files, Hints(x, y, skip_bad, celsius, device))
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
-    done = any(job[kind]["total_ios"] for job in data.jobs for kind in ("read", "write", "trim"))
+    done = any(job[kind]["total_ios"] for job in data.jobs for kind in KINDS)
     if data.jobs and data.curve is None and not data.rows and not done:
         raise refusal(f"{data.name} says what is done, not what came of it", "fio's JSON or logs: --output-format=json")
     findings = imported.analyzed(data, told)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _complete
+from pslc.cli import _complete, _slips
 
 if TYPE_CHECKING:
     from pslc.errors import PslcError
@@ -305,7 +305,7 @@ def _unsaid(words: list[str], on: str | None) -> "PslcError":
     if drives:
         spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
         return refusal(f"{drives[0]} is a drive, and a drive is given by --on", f"pslc run {first} --on {spec}")
-    hint = f"pslc run {first} --on sim:aldrin-pro-2tb; pslc drives lists the others"
+    hint = f"pslc run {first} --on {_slips.DRIVE}; pslc drives lists the others"
     return refusal(f"on which drive shall {first} be run?" if words else "what shall be run on which drive?", hint)
 
 

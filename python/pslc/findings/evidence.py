@@ -131,6 +131,11 @@ def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
     return share * float(recording.facts["link_bytes_per_s"])
 
 
+def longer(recording: Recording, otherwise: str) -> str:
+    """What to do where a suite was too short: leave out what made it so, or `otherwise`."""
+    return "leave out --quick" if recording.scope.get("quick") else otherwise
+
+
 def held_at_first(recording: Recording) -> int:
     """Bytes in the cache of a simulated drive when the first request was made: a silence before it may empty it."""
     silent = int(np.searchsorted(recording.time["end_ns"], began(recording), side="right"))

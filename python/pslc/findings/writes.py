@@ -31,6 +31,7 @@ from pslc.findings.evidence import (
     host,
     inside,
     left_the_cache,
+    longer,
     seen,
     throttled,
     throttled_bytes_per_s,
@@ -99,7 +100,7 @@ def _the_rest(recording: Recording) -> str:
     """What to do where only a part of the drive was written."""
     if any("runtime" in job["options"] for job in recording.jobs):
         return "pslc run fill writes all of it"
-    return "leave out --quick" if recording.scope.get("quick") else WRITE_ALL
+    return longer(recording, WRITE_ALL)
 
 
 def _by_the_counters(recording: Recording, found: Writes) -> None:

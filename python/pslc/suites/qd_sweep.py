@@ -11,6 +11,7 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
+from pslc.findings import evidence
 from pslc.findings.measure import jobs, latency, rate, speed
 from pslc.jobs import Kind
 from pslc.recording import Recording
@@ -98,7 +99,7 @@ def findings(recording: Recording) -> Findings:
     if least is not None and abs(least["little"] - 1) > 0.1:
         off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
         asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
-        longer = "leave out --quick" if recording.scope.get("quick") else "go by the depths below it"
+        longer = evidence.longer(recording, "go by the depths below it")
         doubts.append(Doubt("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):

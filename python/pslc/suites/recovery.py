@@ -18,6 +18,7 @@ from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
+from pslc.findings import evidence
 from pslc.findings.measure import Cache, cache, curve, idle
 from pslc.recording import Recording
 from pslc.suites import Steps
@@ -280,7 +281,7 @@ def findings(recording: Recording) -> Findings:
 
 def _longer(recording: Recording) -> str:
     """How to try a longer pause."""
-    return "leave out --quick" if recording.scope.get("quick") else "pslc run fill --fill-first 50% --idle 8h tries 8 h"
+    return evidence.longer(recording, "pslc run fill --fill-first 50% --idle 8h tries 8 h")
 
 
 def _nothing(recording: Recording, longest_s: float) -> Doubt:

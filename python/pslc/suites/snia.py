@@ -15,6 +15,7 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
+from pslc.findings import evidence
 from pslc.findings.measure import jobs, mean_latency, rate, snia_steady, speed
 from pslc.jobs import MOVED, Job, Kind
 from pslc.recording import Recording
@@ -200,7 +201,7 @@ def findings(recording: Recording) -> Findings:
     )
     if flat and not steady:
         less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
-        more = "leave out --quick" if recording.scope.get("quick") else "see whether the last rounds still change"
+        more = evidence.longer(recording, "see whether the last rounds still change")
         doubts = [Doubt("plateau", f"{less}: {more}")]
     return {
         "rounds": len(tracked),
