@@ -1,7 +1,8 @@
-"""Mutated input for the Python parsers: `make fuzz SECONDS=60`, or `python -m benches.mutate 60 [SEED]`.
+"""Mutated input for the Python parsers: `make fuzz SECONDS=60`, or `python -m benches.mutate 60 [SEED [MOST]]`.
 
-Each parser gets texts of fuzz/corpus with pieces replaced, repeated and taken from each other, for so many seconds.
-What comes is an answer or a `PslcError`, within a second; what is neither goes to fuzz/artifacts.
+Each parser gets texts of fuzz/corpus with pieces replaced, repeated and taken from each other, for so many seconds, at
+most so many. What comes is an answer or a `PslcError`, within a second and without a warning; what is neither goes to
+fuzz/artifacts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -107,7 +109,7 @@ def tried(parse: Callable[[str], object], text: str) -> str | None:
     return f"it took {took:.1f} s" if took > MOST_S else None
 
 
-def main(seconds: float, seed: int) -> bool:
+def main(seconds: float, seed: int = 1, most: int = sys.maxsize) -> bool:
     """Whether nothing was found."""
     good = True
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
@@ -116,7 +118,7 @@ def main(seconds: float, seed: int) -> bool:
             for text in texts:
                 tried(parse, text)
             choice, count, found, until = random.Random(seed), 0, 0, time.monotonic() + seconds
-            while time.monotonic() < until and found < ENOUGH:
+            while time.monotonic() < until and found < ENOUGH and count < most:
                 text = mutated(texts, choice)
                 wrong = tried(parse, text)
                 count += 1
@@ -131,4 +133,5 @@ def main(seconds: float, seed: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(not main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1))
+    warnings.simplefilter("error")
+    sys.exit(not main(float(sys.argv[1]), *map(int, sys.argv[2:])))

@@ -1,6 +1,7 @@
 """The command line: stdout is data, stderr is talk, an error says what to do and writes nothing."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,8 @@ def test_runs_of_the_same_second_have_a_folder_each_and_what_fails_leaves_none(t
     assert subprocess.run(words, cwd=tmp_path / "empty", capture_output=True, check=False).returncode == 2
     assert not list((tmp_path / "empty").iterdir())
     monkeypatch.chdir(tmp_path / "empty")
+    assert places.new_folder("é" * 200).is_dir(), "a name that no file system takes is cut"
+    shutil.rmtree("runs")
     Path("runs").touch()
     assert places.new_folder("a") == Path("runs") / "20260504-123015-a", "who writes there says why it cannot be"
 

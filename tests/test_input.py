@@ -148,6 +148,12 @@ BUGS = {
     "brackets without end": ("file", '{"fio version": "x", "jobs": ' + "[" * 100_000),
     "digits of a report without end": ("file", "Java NIOBench v0.54\n Read   Tag    Write\n" + "9" * 200_000),
     "a cell of a table without end": ("table", "GB,MB/s\n" + "9" * 200_000),
+    "more bytes than were ever written": ("file", "GB,MB/s\n1,2000\n4e199,500\n"),
+    "a count of a drive's own of more than 128 bits": (
+        "file",
+        f"Smart Log for NVME device:nvme0 namespace-id:ffffffff\ncritical_warning : 0\ndata_units_written : {'9' * 400}\n",
+    ),
+    "a time of a billion years": ("file", "s,MB/s\n1,2000\n1e13,500\n"),
     "a cell of Iometer's without end": ("file", "'Results\n'Target Type,a\n" + "9" * 200_000),
     "a request of more sectors than a number holds": (
         "file",

@@ -259,6 +259,7 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
         (["--on", "sim:sn850-1tb"], "what is run"),
         (["--on", "/dev/null", "--run", "fill"], "no simulated drive"),
         (["--on", "sim:sn850-1tb", "--run", "fil"], "unknown suite fil"),
+        (["--on", "sim:sn850-1tb", "--run", "fill" * 100], "unknown suite fill"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is no axis"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "no seed"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "a=1:1000000:1"], "over 100000 values"),

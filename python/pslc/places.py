@@ -9,13 +9,16 @@ from typing import Final
 
 RUNS: Final = Path("runs")
 STUDIES: Final = Path("studies")
+LONGEST: Final = 200
+"""Bytes of a name behind the second; a file system takes 255 in all."""
 
 
 def new_folder(slug: str = "", within: Path = RUNS) -> Path:
     """A folder that is named by the second and nobody else's: it is made at once, so that of two commands in the same
     second each has its own, and removed when the process ends without putting anything into it. Where none can be made,
     its name: who writes there is told why not."""
-    named = "-".join(filter(None, (f"{datetime.now():%Y%m%d-%H%M%S}", slug)))
+    cut = slug.encode()[:LONGEST].decode(errors="ignore")
+    named = "-".join(filter(None, (f"{datetime.now():%Y%m%d-%H%M%S}", cut)))
     first = not within.exists()
     for number in count(2):
         folder = within / named

@@ -26,6 +26,8 @@ TELL_OF_HEALTH = {"nvme_smart_log"}
 """These say how the drive was meanwhile."""
 HEAD = 4096
 """Bytes of a file that its format is told by."""
+MOST = 1 << 63
+"""Bytes that are written, and ns that this takes."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,10 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         )
     (name,) = series
     foreign = _load(name).read([path for path in paths if formats[path] == name], hints)
+    if foreign.curve and (foreign.curve.total_bytes > MOST or foreign.curve.total_seconds * 1e9 > MOST):
+        what = f"{foreign.curve.total_bytes:.3g} bytes in {foreign.curve.total_seconds:.3g} s"
+        hint = f"at most {MOST:.1g} bytes or ns; --x and --y say which columns of a table are meant, and their units"
+        raise RecordingError(f"{foreign.name}: no drive wrote {what}", hint)
     for path, told in formats.items():
         if told != name:
             beside = _load(told).read([path], hints)

@@ -25,6 +25,8 @@ NAMES: Final = {
     "thermal_management_t2_total_time": "thm_temp2_total_time",
 }  # fmt: skip
 """nvme-cli's, in either form, and ours."""
+BITS: Final = 128
+"""Of the longest number of the log."""
 LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)")
 
 
@@ -49,6 +51,9 @@ def _log(path: Path) -> HealthJson:
         log = in_our_names(found.get(SMARTCTL, found), kelvin=SMARTCTL not in found)
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
+    long = next((name for name, value in log.items() if isinstance(value, int) and value >> BITS), None)
+    if long is not None:
+        raise RecordingError(f"{path} is damaged: {long} is longer than {BITS} bits", "no number of such a log is")
     if "critical_warning" not in log:
         raise RecordingError(f"{path} has no health log in it", "nvme smart-log and smartctl -j -a print it, as root")
     return log

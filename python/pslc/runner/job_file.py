@@ -2,6 +2,7 @@
 that stands for itself, so that a recording holds all of it. `#line N FILE` in it says where lines come from, and
 `#line 0 FILE` that a further file begins."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -109,16 +110,26 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     return found
 
 
-def _text(name: str) -> str:
-    if name == STDIN:
-        return sys.stdin.read(files.MOST_BYTES + 1)
+def path_of(name: str) -> Path:
+    """Where the job file is that is called so.
+
+    Raises:
+        PslcError: it can only be meant for a suite, and there is no such suite.
+    """
     path = Path(name)
-    if not path.suffix and not path.exists():
+    # `Path.exists` raises an error for a name that is too long.
+    if not path.suffix and not os.path.exists(path):
         near = get_close_matches(name, suites.names(), n=1)
         hint = f"did you mean {near[0]}? pslc suites lists them all" if near else "pslc suites lists them"
         hint += "; a job file is given with its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
-    return files.text(path, "give the path of an fio job file, or a suite: pslc suites")
+    return path
+
+
+def _text(name: str) -> str:
+    if name == STDIN:
+        return sys.stdin.read(files.MOST_BYTES + 1)
+    return files.text(path_of(name), "give the path of an fio job file, or a suite: pslc suites")
 
 
 def _included(name: str, including: str, depth: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pslc import files, suites, units
 from pslc.errors import JobError
+from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
 from pslc.targets.target import find_target
@@ -171,9 +172,7 @@ def _digest(on: str, run: str) -> str:
     if "/" in name or name.endswith(".toml"):
         parts.append(find_target(on).profile)
     if run not in suites.names():
-        path = Path(run)
-        if not path.suffix and not path.exists():
-            raise JobError(f"unknown suite {run}", f"the suites are {', '.join(suites.names())}; or name a job file")
+        path = job_file.path_of(run)
         parts.append(_contents(path) if is_trace(path, Part()) else files.text(path, "an fio job file"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
 
