@@ -27,7 +27,7 @@ GOES_ON: Final = 12.0
 FINAL: Final = 12.0
 """Times the least loss on all data, up to which a firmware is fitted to them."""
 MOST_NEAR: Final = 6
-"""Firmwares that are fitted to all data, the best first."""
+"""Families of firmwares that are fitted to all data, the best first."""
 MOST_FINAL: Final = 2
 """Of them, those whose neighbourhood is searched too."""
 SETTLED: Final = 0.015
@@ -122,7 +122,8 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         quick = [trial for trial in large if trial.suite != "random-steady"] or large
         for some, search_on, most in ((quick, _near, MOST_NEAR), (large, _go_on, MOST_FINAL)):
             if len(some) > len(going[0].problem.trials):
-                going = sorted(pool.map(_start_on, [(one, some, known) for one in going]), key=lambda one: one.loss)
+                tasks = [(one, some, known, told) for one, told in zip(going, _settled(pool, going), strict=True)]
+                going = sorted(pool.map(_start_on, tasks), key=lambda one: one.loss)
             by_chance = _chance(going[0], others)
             going = sorted(pool.map(_seen_with, [(one, by_chance) for one in going]), key=lambda one: one.loss)
             limit = FINAL * max(going[0].loss, LUCK)
@@ -182,12 +183,11 @@ class _Pool:
         return list(self.pool.map(function, tasks)) if self.pool else [function(task) for task in tasks]
 
 
-def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
-    """Where a search with more trials starts."""
-    found, trials, known = task
+def _start_on(task: tuple[Solution, list[Trial], Known, set[str]]) -> Solution:
+    """Where a search with more trials starts; the last are values that are not searched for again."""
+    found, trials, known, settled = task
     old = found.problem
     seen = {trial.suite for trial in old.trials}
-    settled = _settled(found) if len(seen) == 1 else set(told.free_in(old.model.firmware, old.trials)) - set(old.free)
     more = [name for name in old.free if name in ("ceiling", "watermark", "batch")]
     free = [name for name in [*told.free_in(old.model.firmware, trials), *more] if name not in settled]
     fresh = [trial for trial in trials if trial.suite not in seen]
@@ -201,8 +201,17 @@ def _start_on(task: tuple[Solution, list[Trial], Known]) -> Solution:
     return start
 
 
-def _settled(found: Solution) -> set[str]:
-    """Values that the first write alone told, which are not searched for again."""
+def _settled(pool: _Pool, going: Sequence[Solution]) -> list[set[str]]:
+    """Of each, the values that the first write alone told. On it alone many do the same, which share them."""
+    if len({trial.suite for trial in going[0].problem.trials}) > 1:
+        searched = [(one, told.free_in(one.problem.model.firmware, one.problem.trials)) for one in going]
+        return [set(free) - set(one.problem.free) for one, free in searched]
+    by_drive = {(*_family(one), one.loss, one.x.tobytes()): one for one in going}
+    names = dict(zip(by_drive, pool.map(_well_told, list(by_drive.values())), strict=True))
+    return [names[*_family(one), one.loss, one.x.tobytes()] for one in going]
+
+
+def _well_told(found: Solution) -> set[str]:
     covariance = intervals.with_intervals(found, intervals.told(found)).covariance
     assert covariance is not None
     deviation = np.sqrt(np.diag(covariance))
@@ -220,14 +229,18 @@ def _near(start: Solution) -> Solution:
 
 
 def _each(pool: _Pool, function: Callable[[Solution], Solution], going: list[Solution], most: int) -> list[Solution]:
-    """The search of the first `most`, the others as they are; those that do the same share it."""
-    different = [one for at, one in enumerate(going) if all(not _alike(one, other) for other in going[:at])]
-    found = dict(zip(map(id, different), pool.map(function, different[:most]), strict=False))
+    """The search of the best of each family, of the first `most`; its siblings are tried where it ended. Firmwares that
+    differ in reuse alone are near each other: to search them all would leave no time for what is unlike them."""
+    leaders: dict[tuple[str, str], Solution] = {}
+    for one in going:
+        leaders.setdefault(_family(one), one)
+    searched = list(leaders.values())[:most]
+    ends = dict(zip(map(_family, searched), pool.map(function, searched), strict=True))
     made = []
     for one in going:
-        same = next(other for other in different if other is one or _alike(one, other))
-        after = found.get(id(same), one)
-        made.append(after if same is one else search.best_starts(one.problem, [after.values, one.values])[0])
+        end = ends.get(_family(one), one)
+        leads = leaders[_family(one)] is one
+        made.append(end if leads else search.best_starts(one.problem, [end.values, one.values])[0])
     return made
 
 
@@ -241,12 +254,9 @@ def _better(going: list[Solution], made: list[list[Solution]]) -> list[Solution]
     return sorted(best.values(), key=lambda one: one.loss)
 
 
-def _alike(one: Solution, other: Solution) -> bool:
-    return (
-        one.loss == other.loss
-        and one.problem.free == other.problem.free
-        and replace(one.problem.model.firmware, reuse="") == replace(other.problem.model.firmware, reuse="")
-    )
+def _family(one: Solution) -> tuple[str, str]:
+    firmware = one.problem.model.firmware
+    return firmware.mode, firmware.when_full
 
 
 COARSE: Final = 0.3
@@ -283,11 +293,15 @@ def _interval(found: Solution, others: Sequence[Build], pool: _Pool) -> Solution
 def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[str, float]]]:
     """What a suite says of values that the first write did not tell, each a few ways that it may be, the likeliest
     first. Findings of `recovery` tell rate, residue and threshold, and how the cache shrinks to the half-full drive
-    there; those of `second-pass` to the full one."""
+    there; those of `second-pass` to the full one. How often random writes make a full drive collect hangs on the spare
+    space, beyond some of which more makes no difference: from there no slope leads back."""
     found, values = trial.findings, before.values
+    spares = [{"spare": times * values["spare"]} for times in (1.0, 0.5, 2.0)]
     if trial.suite == "second-pass":
         share = found.get("cache_share")
         return [[{"least": min(share, 0.97)}]] if share else []
+    if trial.suite == "random-steady":
+        return [spares]
     if trial.suite != "recovery":
         return []
     size = (values.get("dynamic", 0.0)) * known.capacity_bytes
@@ -309,6 +323,6 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         ways.append([{"threshold": float(end)} for end in ends if end])
     if before.problem.model.firmware.when_full == "fold":
         # Its first write tells next to nothing of the spare space, and what folding takes, but not in which way.
-        for names in (("spare",), ("native_rate", "overhead")):
-            ways.append([{name: times * values[name] for name in names} for times in (1.0, 0.5, 2.0)])
+        rates = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]
+        ways += [spares, rates]
     return ways

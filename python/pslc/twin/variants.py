@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 
 from pslc.twin import search
 from pslc.twin.data import Floats
 from pslc.twin.model import KEEPS, Firmware, of_firmware
+from pslc.twin.residuals import LUCK
 from pslc.twin.search import Solution
 
 
@@ -42,7 +44,12 @@ def kept_dead(found: Solution) -> Solution | None:
         return None
     model = replace(old.model, firmware=replace(old.model.firmware, dead="until-idle"))
     problem = replace(old, model=model)
-    return search.refine(search.best_starts(problem, [found.values])[0], 3)
+    start = search.best_starts(problem, [found.values])[0]
+    return search.refine(start, 3) if start.loss < WORTH * max(found.loss, LUCK) else start
+
+
+WORTH: Final = 2.5
+"""Times the loss of the drive beside which it is tried, up to which a drive is searched for."""
 
 
 def hybrid(found: Solution, each: Callable[..., Iterable[Floats]] = map) -> Solution | None:
