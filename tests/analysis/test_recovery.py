@@ -69,3 +69,17 @@ def test_a_threshold_that_nothing_tells_from_none_may_be_none():
 
 def test_no_pause_is_tried_twice():
     assert next_pause([Pause(1.0, 0.0), Pause(1.001, 5e6)]) is None
+
+
+def test_a_little_more_after_a_much_longer_pause_is_no_slope():
+    # Of a drive with a threshold of 61 ms and a rate of 54.5 MB/s, whose cache comes back in few large steps.
+    idle = [0.01, 0.01, 0.01, 0.01, 0.206, 0.301, 0.309, 0.318, 0.335, 0.37, 0.439, 0.54, 0.565, 0.59, 0.64, 0.935,
+            4.243, 87.389, 127.55, 186.17, 396.61, 1800.0]  # fmt: skip
+    fast = [68.2, 78.6, 68.2, 84.9, 86.0, 82.8, 110.1, 107.0, 101.7, 108.0, 105.9, 95.4, 108.0, 124.8, 125.8, 137.4,
+            137.4, 137.4, 152.0, 158.3, 162.5, 156.2]  # fmt: skip
+    pauses = [Pause(seconds, 1e6 * bytes_fast) for seconds, bytes_fast in zip(idle, fast, strict=True)]
+    found = recovered(pauses, 0.8e6, 7.7e6)
+    assert found.rate_bytes_per_s is not None
+    assert found.rate_bytes_per_s.low < 54.5e6 < found.rate_bytes_per_s.high
+    assert found.threshold_s is not None
+    assert found.threshold_s.low < 0.061 < found.threshold_s.high

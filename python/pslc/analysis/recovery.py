@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,7 @@ def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovere
     assert gained is not None
     nearly_all = base + NEARLY_ALL * found.most_bytes
     last, whole = _split(pauses, nearly_all)
+    last = min(last, _end_of_slope(pauses))
     slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
     seconds = np.array([pause.idle_s for pause in slope])
     given = np.array([pause.fast_bytes for pause in slope]) - base
@@ -153,6 +154,23 @@ def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovere
         return replace(found, threshold_s=interval, rate_least=rate, rate_bytes_per_s=None)
     nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= lost and p.fast_bytes - base < least]) - base
     return _line(found, seconds, given, nothing, grain)
+
+
+def _end_of_slope(pauses: Sequence[Pause]) -> float:
+    """The pause from which on no more comes back: of all lines from nothing to all between two pauses, level before and
+    after, the one nearest to what was seen. Where what comes back scatters, a little more of it after a much longer
+    pause is no slope."""
+    known = [pause for pause in pauses if not pause.cut]
+    seconds = np.array([pause.idle_s for pause in known])
+    fast = np.array([pause.fast_bytes for pause in known])
+    nearest, end = np.inf, float(seconds.max())
+    for since, until in combinations(np.unique(seconds), 2):
+        share = np.clip((seconds - since) / (until - since), 0.0, 1.0)
+        off, given = share - share.mean(), fast - fast.mean()
+        left = given - off * max(float(off @ given) / float(off @ off), 0.0)
+        if left @ left < nearest:
+            nearest, end = float(left @ left), float(until)
+    return end
 
 
 def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> Recovered:
