@@ -8,6 +8,7 @@ import csv
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -225,9 +226,10 @@ class Reader:
         self.bad += 1
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The formats there are, in alphabetical order."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def _load(name: str) -> Format:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Generator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -63,10 +64,11 @@ OF_FILES = ("trace",)
 """Suites of a file that users bring: it says what is done, so they have no steps, and `all` leaves them out."""
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The suites that need nothing but a drive, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
     found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
-    return [name for name in found if name not in OF_FILES]
+    return tuple(name for name in found if name not in OF_FILES)
 
 
 def catalogue() -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ DERIVED = "parts"
 """The name under which the native side looks for what follows from parts."""
 
 
-def library() -> dict[str, str]:
+@cache
+def library() -> Mapping[str, str]:
     """The profiles pslc brings along: TOML texts by name, in alphabetical order."""
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(DRIVES.glob("*.toml"))}
 
@@ -38,7 +40,7 @@ def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict
     Raises:
         PslcError: a base goes round in a circle or cannot be read, or a part is not known.
     """
-    texts = library() | _files(source, text)
+    texts = {**library(), **_files(source, text)}
     values = dict(profile_values(source, text, texts, overrides))
     named = {part: values.pop(f"{part}.part") for part in PARTS if f"{part}.part" in values}
     if not named:
