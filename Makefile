@@ -192,7 +192,7 @@ tools:
 	@command -v cc >/dev/null || { echo "A C compiler is missing (cc). On Debian and Ubuntu: apt install gcc" >&2; exit 2; }
 
 attempts: build
-	PSLC_ATTEMPTS=$(or $(ATTEMPTS),400) PSLC_SEED=$(or $(SEED),1) $(BIN)/pytest -s tests/test_attempts.py tests/test_swapped.py
+	PSLC_ATTEMPTS=$(or $(ATTEMPTS),400) PSLC_SEED=$(or $(SEED),1) $(BIN)/pytest -m "not slow" -s tests/test_attempts.py tests/test_swapped.py
 
 # libblkid's own test images, from the source package of util-linux, by a list of sources of our own.
 IMAGES := target/blkid-images
