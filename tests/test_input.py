@@ -151,7 +151,7 @@ BUGS = {
     "more bytes than were ever written": ("file", "GB,MB/s\n1,2000\n4e199,500\n"),
     "a count of a drive's own of more than 128 bits": (
         "file",
-        f"Smart Log for NVME device:nvme0 namespace-id:ffffffff\ncritical_warning : 0\ndata_units_written : {'9' * 400}\n",
+        f"Smart Log for NVME device:nvme0 namespace-id:1\ncritical_warning : 0\ndata_units_written : {'9' * 400}\n",
     ),
     "a time of a billion years": ("file", "s,MB/s\n1,2000\n1e13,500\n"),
     "a cell of Iometer's without end": ("file", "'Results\n'Target Type,a\n" + "9" * 200_000),

@@ -73,6 +73,15 @@ def test_what_a_drive_did_is_explained_by_its_own_values_scaled_or_not(seed: int
             assert residuals.loss_of(off, [trial], 0) ** 0.5 < most, name
 
 
+@pytest.mark.parametrize(("mode", "size"), [("static-slc", 160e6), ("dynamic-slc", 1.2e9), ("hybrid-slc", 1.36e9)])
+def test_what_stays_is_a_share_of_the_cache_that_there_is(mode: str, size: float) -> None:
+    build = model.build_for(8_000_000_000, "pcie4x4", 3, 4e9, 9e8)
+    values = {name: one.prior for name, one in model.PARAMETERS.items()} | {"residue": 0.25}
+    keys = model.Model(build, model.Firmware(mode)).keys(values)
+    assert keys["cache.idle.residue"] == f'"{0.25 * size:.0f}B"'
+    assert ("cache.dynamic" in keys, "cache.static" in keys) == (mode != "static-slc", mode != "dynamic-slc")
+
+
 def test_a_scaled_trim_leaves_nothing_out() -> None:
     size = 28_999_417_856
     whole = f"[trim]\nrw=trim\noffset=0\nsize={size}\nbs={size // 512}\n"

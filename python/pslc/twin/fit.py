@@ -28,8 +28,9 @@ FINAL: Final = 12.0
 """Times the least loss on all data, up to which a firmware is fitted to them."""
 MOST_NEAR: Final = 6
 """Families of firmwares that are fitted to all data, the best first."""
-MOST_FINAL: Final = 2
-"""Of them, those whose neighbourhood is searched too."""
+CLOSE: Final = 2.5
+MOST_FINAL: Final = 3
+"""Of them, those whose neighbourhood is searched too: within so many times the least loss, at most so many."""
 SETTLED: Final = 0.015
 """Standard deviation of a value's logarithm after the first write from which on it is not searched for again."""
 POOR: Final = 0.10
@@ -120,17 +121,18 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         # Random writes on a full drive take as long to simulate as all else, and tell little that nothing else does.
         quick = [trial for trial in large if trial.suite != "random-steady"] or large
-        for some, search_on, most in ((quick, _near, MOST_NEAR), (large, _go_on, MOST_FINAL)):
+        for some, search_on, within, most in ((quick, _near, FINAL, MOST_NEAR), (large, _go_on, CLOSE, MOST_FINAL)):
             if len(some) > len(going[0].problem.trials):
                 tasks = [(one, some, known, told) for one, told in zip(going, _settled(pool, going), strict=True)]
                 going = sorted(pool.map(_start_on, tasks), key=lambda one: one.loss)
             by_chance = _chance(going[0], others)
             going = sorted(pool.map(_seen_with, [(one, by_chance) for one in going]), key=lambda one: one.loss)
-            limit = FINAL * max(going[0].loss, LUCK)
-            dropped += [(one.problem.model.firmware, one.error) for one in going if one.loss > limit]
-            going = _each(pool, search_on, [one for one in going if one.loss <= limit], most)
+            least = max(going[0].loss, LUCK)
+            dropped += [(one.problem.model.firmware, one.error) for one in going if one.loss > FINAL * least]
+            going = [one for one in going if one.loss <= FINAL * least]
+            going = _each(pool, search_on, going, within * least, most)
         going.sort(key=lambda one: one.loss)
-        going = _better(going, pool.map(variants.reused, [(one, found) for one in going[:MOST_FINAL]]))
+        going = _better(going, pool.map(variants.reused, [(one, found) for one in going[:2]]))
         if any(trial.suite in ("overwrite", "random-steady") for trial in large):
             going += [other for other in pool.map(variants.kept_dead, going[:2]) if other is not None]
             going.sort(key=lambda one: one.loss)
@@ -219,8 +221,13 @@ def _well_told(found: Solution) -> set[str]:
 
 
 def _go_on(start: Solution) -> Solution:
-    """The search with all trials."""
-    return search.polish(search.refine(search.polish(start, COARSE), 3), FINE)
+    """The search with all trials, as long as it pays."""
+    found = search.polish(start, COARSE)
+    for _ in range(MOST_ROUNDS):
+        before, found = found, search.polish(search.refine(found, 3), FINE)
+        if found.loss > PAYS * before.loss:
+            break
+    return found
 
 
 def _near(start: Solution) -> Solution:
@@ -228,13 +235,15 @@ def _near(start: Solution) -> Solution:
     return search.refine(start, 3)
 
 
-def _each(pool: _Pool, function: Callable[[Solution], Solution], going: list[Solution], most: int) -> list[Solution]:
-    """The search of the best of each family, of the first `most`; its siblings are tried where it ended. Firmwares that
-    differ in reuse alone are near each other: to search them all would leave no time for what is unlike them."""
+def _each(pool: _Pool, function: Callable[[Solution], Solution], going: list[Solution], limit: float,
+          most: int) -> list[Solution]:  # fmt: skip
+    """The search of the best of each family, of the first `most` whose loss is within the limit; its siblings are tried
+    where it ended. Firmwares that differ in reuse alone are near each other: to search them all would leave no time for
+    what is unlike them."""
     leaders: dict[tuple[str, str], Solution] = {}
     for one in going:
         leaders.setdefault(_family(one), one)
-    searched = list(leaders.values())[:most]
+    searched = [one for one in leaders.values() if one.loss <= limit][:most]
     ends = dict(zip(map(_family, searched), pool.map(function, searched), strict=True))
     made = []
     for one in going:
@@ -259,6 +268,9 @@ def _family(one: Solution) -> tuple[str, str]:
     return firmware.mode, firmware.when_full
 
 
+PAYS: Final = 0.7
+"""Share of the loss that is left after a round of the search, from which on another one is not made."""
+MOST_ROUNDS: Final = 4
 COARSE: Final = 0.3
 FINE: Final = 0.08
 """Of what is usual: steps of a search that needs no slopes, which few bins of short jobs give."""
@@ -304,7 +316,7 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         return [spares]
     if trial.suite != "recovery":
         return []
-    size = (values.get("dynamic", 0.0)) * known.capacity_bytes
+    size = before.cache_share * known.capacity_bytes
     ways: list[list[dict[str, float]]] = []
     if found.get("migration_bytes_per_s"):
         ways.append([{"idle_rate": found["migration_bytes_per_s"]}])

@@ -191,6 +191,13 @@ def of_firmware(firmware: Firmware) -> list[str]:
     return [name for name in PARAMETERS if name in names]
 
 
+def cache_shares(firmware: Firmware, values: Values) -> tuple[float, float]:
+    """Of the capacity: the dynamic and the static cache of the empty drive, 0 where the firmware has no such one."""
+    dynamic = values["dynamic"] if firmware.mode in ("dynamic-slc", "hybrid-slc") else 0.0
+    static = values["static"] if firmware.mode in ("static-slc", "hybrid-slc") else 0.0
+    return dynamic, static
+
+
 @dataclass(frozen=True)
 class Model:
     """A drive with a firmware; `scale` is how many times smaller it is than the one it stands for."""
@@ -239,11 +246,11 @@ class Model:
             return f'"{max(round(count), 0)}B"'
 
         capacity = self.capacity_bytes
-        dynamic, static = (values.get(name, 0.0) * capacity for name in ("dynamic", "static"))
+        dynamic, static = (share * capacity for share in cache_shares(firmware, values))
         needed = -(-capacity // build.superblock_bytes)
         blocks = round(capacity * (1 + values["spare"]) / build.superblock_bytes)
         slc = build.superblock_bytes / bits
-        set_aside = -(-static // slc) if "static" in firmware.mode or "hybrid" in firmware.mode else 0
+        set_aside = -(-static // slc)
         blocks = max(int(blocks + set_aside), int(needed + set_aside + RESERVE + OPEN))
         # What the check allows: the cache cannot be larger than the drive.
         dynamic = min(dynamic, (blocks - set_aside - RESERVE - OPEN) * slc)
@@ -284,13 +291,13 @@ class Model:
             found["cache.reuse"] = f'"{firmware.reuse}"'
             found["cache.dead"] = f'"{firmware.dead}"'
             found["cache.fold_overhead"] = f"{values['overhead']:.3f}"
-            if "dynamic" in values:
+            if dynamic:
                 found["cache.dynamic"] = size(dynamic)
                 shrinks = values["least"] < KEEPS
                 found["cache.dynamic_least"] = size(values["least"] * dynamic if shrinks else 0.0)
                 found["cache.shrink_from"] = '"0%"' if shrinks else '"100%"'
                 found["cache.shrink_to"] = '"100%"'
-            if "static" in values:
+            if static:
                 found["cache.static"] = size(static)
             if firmware.when_full == "direct-while-folding":
                 found["cache.host_share"] = f'"{100 * values["share"]:.1f}%"'

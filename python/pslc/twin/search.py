@@ -12,7 +12,7 @@ from scipy.optimize import least_squares
 
 from pslc.errors import PslcError
 from pslc.twin.data import Asked, Floats, Look, Trial, play
-from pslc.twin.model import PARAMETERS, Build, Model, Parameter, opened
+from pslc.twin.model import PARAMETERS, Build, Model, Parameter, cache_shares, opened
 from pslc.twin.residuals import compare, loss_of
 
 STEP: Final = {"log": 0.02, "linear": 0.02}
@@ -162,9 +162,7 @@ class Solution:
     @property
     def cache_share(self) -> float:
         """The cache of the empty drive over the capacity."""
-        mode, values = self.problem.model.firmware.mode, self.values
-        dynamic = values["dynamic"] if mode in ("dynamic-slc", "hybrid-slc") else 0.0
-        return dynamic + (values["static"] if mode in ("static-slc", "hybrid-slc") else 0.0)
+        return sum(cache_shares(self.problem.model.firmware, self.values))
 
     @property
     def error(self) -> float:
