@@ -107,8 +107,10 @@ def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) 
     """
     shortest = min(pause.idle_s for pause in pauses)
     bases = [pause.fast_bytes for pause in pauses if pause.idle_s == shortest]
-    base, most = float(np.median(bases)), max(pause.fast_bytes for pause in pauses)
-    top = float(np.median([p.fast_bytes for p in pauses if p.fast_bytes >= most - 0.1 * (most - base)]))
+    base = float(np.median(bases))
+    # One after which more was fast than after longer ones, by a superblock begun before, is no measure of them.
+    end = _end_of_slope(pauses)
+    top = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s >= end]))
     least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
     found = Recovered(base, top - base, least, grain_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
