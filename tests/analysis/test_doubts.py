@@ -4,17 +4,20 @@ from dataclasses import replace
 
 from benches.curves.synthetic import GB, Trace
 
-from pslc.analysis import Curve, Doubts, cache_end, doubts, find_phases
+from pslc.analysis import Curve, Doubts, Seen, cache_end, doubts, find_phases
 
 MB = 1e6
+FOREIGN = Seen(random=False)
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
 
 
-def doubts_of(trace: Trace, *, capacity: float | None = None, interrupted: bool = False) -> list[str]:
+def doubts_of(
+    trace: Trace, *, capacity: float | None = None, interrupted: bool = False, seen: Seen | None = None
+) -> list[str]:
     curve = trace.curve()
     phases = find_phases(curve)
     end = cache_end(curve, phases, capacity_bytes=capacity)
-    return doubts(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted)
+    return doubts(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted, seen=seen)
 
 
 def has(found: list[str], doubt: Doubts) -> bool:
@@ -57,9 +60,18 @@ def test_few_bins_are_doubted() -> None:
 
 
 def test_a_phase_of_few_bins_is_doubted() -> None:
-    assert "phase 1 has only 6 bins, so its speed is uncertain: record finer bins" in doubts_of(
-        Trace((3000 * MB, 1000 * MB), (3.2 * GB, 1000 * GB), noise=0.01)
-    )
+    short = Trace((3000 * MB, 1000 * MB), (3.2 * GB, 1000 * GB), noise=0.01)
+    assert "phase 1 has only 6 bins, so its speed is uncertain: record finer bins" in doubts_of(short, seen=FOREIGN)
+
+
+def test_nobody_is_asked_for_finer_bins_of_a_run_of_ours():
+    short = Trace((3000 * MB, 1000 * MB), (3.2 * GB, 1000 * GB), noise=0.01)
+    few = replace(FALL, bins=40)
+    wide = Trace((5000 * MB, 3000 * MB), (60 * GB, 1000 * GB), bins=100, noise=0.1, seed=3)
+    for trace, next_step in ((short, "repeat the run and compare"), (few, "write more"), (wide, "repeat the run")):
+        assert any(next_step in text for text in doubts_of(trace))
+        assert not any("record" in text for text in doubts_of(trace))
+        assert any("record" in text for text in doubts_of(trace, seen=FOREIGN))
 
 
 def test_missing_samples_are_doubted() -> None:

@@ -26,7 +26,8 @@ PARTS = 512
 """Of a phase, whose speeds are compared."""
 DRIFTING = 0.15
 WIDE = 0.05
-WRITE_ALL = "write the whole drive"
+WRITE_ALL, WRITE_MORE = "write the whole drive", "write more"
+REPEAT, FINER = "repeat the run and compare", "record finer bins"
 FALLS, EARLY = 0.8, 0.9
 """A phase is followed by a fall to this share; and ends this much of its room too early."""
 
@@ -36,13 +37,13 @@ class Doubts(Kinds):
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
-    FEW_BINS = "the curve has only {bins}, so a short cache may be missed: record at least {least}"
-    SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: record finer bins"
+    FEW_BINS = "the curve has only {bins}, so a short cache may be missed: {next}"
+    SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: {next}"
     GAPS = "samples are missing, {bins} took over {gap:g} times as long as usual: record without other load"
     STALLS = "nothing was written for up to {longest:.1f} s ({times}): other load, heat, or a clock that jumped"
-    UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: repeat the run and compare"
+    UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: {next}"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
-    WIDE = "the end of the cache is only known to lie in {width}: repeat the run and record finer bins"
+    WIDE = "the end of the cache is only known to lie in {width}: {next}"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
@@ -88,7 +89,7 @@ def doubts(
         *(unfinished if not (seen and seen.random) else []),
         *_untold(phases, capacity_bytes, seen),
         *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
-        *_coarse(curve, phases, end),
+        *_coarse(curve, phases, end, ours=seen is None),
         *_unsteady(curve, phases, capacity_bytes),
     ]
 
@@ -129,10 +130,12 @@ def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: fl
     return found
 
 
-def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list[Doubt]:
+def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None, *, ours: bool) -> list[Doubt]:
+    """Bins that are too few or too wide; those of `ours` are as fine as they get, and nobody chose them."""
     found = []
     if curve.seconds.size < FEW_IN_CURVE:
-        found.append(Doubts.FEW_BINS.of(bins=_bins(curve.seconds.size), least=FEW_IN_CURVE))
+        more = WRITE_MORE if ours else f"record at least {FEW_IN_CURVE}"
+        found.append(Doubts.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more))
     wide = _gaps(curve)
     if wide:
         found.append(Doubts.GAPS.of(bins=_bins(wide), gap=GAP))
@@ -142,13 +145,15 @@ def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None) -> list
             Doubts.STALLS.of(longest=float(stalls.max()), times="once" if stalls.size == 1 else f"{stalls.size} times")
         )
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
-        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}"))
+        again = REPEAT if ours else f"repeat the run and {FINER}"
+        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again))
     for number, phase in enumerate(phases, 1):
         bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
             np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
         )
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
-            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0))))
+            again = REPEAT if ours else FINER
+            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0)), next=again))
     return found
 
 
@@ -183,7 +188,7 @@ def _unsteady(curve: Curve, phases: Sequence[Phase], capacity_bytes: float | Non
     for number, phase in enumerate(phases, 1):
         spread = min(phase.spread, _spread_of_parts(curve, phase))
         if spread > UNSTEADY:
-            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * spread))
+            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * spread, next=REPEAT))
     if phases and abs(phases[-1].drift) > DRIFTING:
         whole = capacity_bytes is not None and curve.total_bytes >= WHOLE * capacity_bytes
         on = "read the plot instead" if whole else "write on until it settles"

@@ -21,6 +21,10 @@ from pslc.targets.region import MIB, Region
 QUICK = "1 s of each instead of 5 s"
 SECONDS, QUICK_SECONDS = 5.0, 1.0
 REST_S = 600.0
+BEGUN, LONGEST_BEGUN = 0.25, 4 << 30
+"""Share of the cache, and bytes, that are written before a write into it is measured."""
+WITHIN = 0.75
+"""Share of what is then free of it that is written in the time of the measurement."""
 STATES = ("idle", "writing", "folding", "after")
 CALLED = {"folding": "long write"}
 """Of states, where they are shown: not every drive folds there."""
@@ -41,14 +45,19 @@ def steps(region: Region) -> Steps:
     }
     load: dict[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
     yield region.write("lay-out", data)
-    part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + region.trim(
-        "forget", **room
-    )
+    forget = region.trim("forget", **room)
+    part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + forget
     found = cache(curve(part)) if part else None
-    past = int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3)
+    past = min(int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3), region.share(0.75))
     yield region.job("idle", pause=REST_S, **read)
-    yield region.job("writing", **read) + region.job("writing-load", alongside=True, **load, **room)
-    past = min(past, region.share(0.75))
+    # A drive first completes the superblock at which it left off past its cache.
+    begun = min(int(BEGUN * past) // MIB * MIB, LONGEST_BEGUN)
+    text = region.write("begin-writing", begun, offset=data)
+    within = {"seconds": min(seconds, WITHIN * (past - begun) / found.fast)} if found else {}
+    beside: dict[str, Any] = {"offset": data + begun, "size": room["size"] - begun}
+    yield text + region.job("writing", **read | within) + region.job(
+        "writing-load", alongside=True, **load | within | beside
+    )
     behind: dict[str, Any] = {"offset": data + past, "size": region.size - data - past}
     text = region.write("fill-cache", past, offset=data)
     text += region.job("folding", **read) + region.job("folding-load", alongside=True, **load, **behind)
