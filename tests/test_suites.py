@@ -1,6 +1,7 @@
 """Each suite on a small simulated drive, whose hidden parameters it has to find."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,7 +90,45 @@ def test_recovery_finds_no_cache_where_all_of_it_is_kept(small):
 def test_recovery_of_a_drive_without_a_cache_says_so(small):
     found = small("recovery", QUICK, cache__mode="pure-xlc")
     assert found["cache_bytes"] is None
-    assert "no cliff" in found["doubts"][0]
+    assert recovery.sentences(found) == ["No cliff, so there is no cache to recover."]
+
+
+def test_a_cache_of_which_nothing_ever_comes_back_is_told_as_such_by_every_suite(small):
+    never = {"cache__mode": "static-slc", "cache__static": "500MB", "cache__when_full": "direct-then-fold",
+             "cache__dead": "until-idle", "cache__idle": "never", "cache__reuse": "after-idle"}  # fmt: skip
+    said = recovery.sentences(found := small("recovery", QUICK, **never))
+    assert said == ["Does not free its cache within 30 min idle."]
+    assert "tries 8 h" in found["doubts"][0]
+    second = small("second-pass", QUICK, **never)
+    assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one nothing is left of it.")
+    assert second["phases"][0]["cause"] == "direct"
+    assert "data that had died" in second["phases"][0]["because"]
+    levels = suites.load("fill-levels").sentences(small("fill-levels", QUICK, **never))
+    assert levels[1:] == ["At 50 % full, nothing is left of it."]
+
+
+def test_a_drive_without_a_cache_has_no_region_to_rewrite_within_it(small):
+    found = small("overwrite", QUICK, cache__mode="pure-xlc")
+    assert suites.load("overwrite").sentences(found) == [
+        "No cliff, so there is no cache that a region could be smaller than."
+    ]
+
+
+def test_a_cache_that_a_begun_superblock_makes_longer_is_told_as_the_same():
+    for suite in ("second-pass", "fill-levels"):
+        found = pslc.run(suite, on="sim:pm871b-128gb", scope=QUICK).findings
+        assert (
+            suites.load(suite).sentences(found)[0].startswith("The cache holds 3.02 GB on the empty drive, and as much")
+        )
+
+
+@pytest.mark.parametrize("name", ["pm871b-128gb", "sn550-1tb"])
+def test_qd_sweep_and_power_write_into_a_cache_that_ended_before(name):
+    fast = pslc.run("fill", on=f"sim:{name}", scope=QUICK).findings["phases"][0]["bytes_per_s"]
+    queues = pslc.run("qd-sweep", on=f"sim:{name}", scope=QUICK).findings
+    assert queues["write_most_iops"] * 2**17 == pytest.approx(fast, rel=0.1)
+    into = pslc.run("power", on=f"sim:{name}", scope=QUICK).findings["power"][1]
+    assert into["bytes_per_s"] == pytest.approx(fast, rel=0.1)
 
 
 @pytest.mark.parametrize("full", ["direct-while-folding", "direct-then-fold"])
@@ -203,8 +242,7 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     assert by[0.5] == by[0.9] == 0
     assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
-    assert said[-2] == "At 50 % full, nothing is left of it."
-    assert said[-1] == "Keep it as empty as you can."
+    assert said[-1] == "At 50 % full, nothing is left of it."
 
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):
@@ -266,7 +304,8 @@ def test_qd_sweep_fills_its_queues_and_finds_a_knee(small):
     found = small("qd-sweep")
     assert found["little_worst"] == pytest.approx(1.0, abs=0.1)
     rows = [row for row in found["qd_sweep"] if row["kind"] == "randread"]
-    assert [row["iops"] for row in rows] == sorted(row["iops"] for row in rows)
+    iops = [row["iops"] for row in rows]
+    assert all(deeper >= 0.99 * less for less, deeper in pairwise(iops))
     assert 4 <= found["randread_knee_depth"] <= 256
     # More is written than the cache holds.
     assert [doubt.code for doubt in found["doubts"]] == ["cache-full"]

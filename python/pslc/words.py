@@ -36,6 +36,9 @@ MEMORY = ("dram", "page-cache")
 """Causes of a phase that tells nothing of the drive's cells."""
 FALLEN = 0.8
 """A phase of this share of the speed of one before it, or less, is a fall."""
+SAME = 0.05
+"""Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
+superblock."""
 SURE = 0.9
 """A cause that is right less often than this is "probably" so."""
 IN_A_ROW = 4
@@ -187,6 +190,11 @@ def _falls(phases: list[PhaseRow]) -> bool:
     """Whether a phase is slower than one before it by more than a fifth."""
     speeds = [phase["bytes_per_s"] for phase in phases]
     return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)
+
+
+def alike(size: float, other: float) -> bool:
+    """Whether two measurements of a size are told as one."""
+    return abs(size - other) <= SAME * max(size, other)
 
 
 def years(number: float) -> str:

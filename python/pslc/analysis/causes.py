@@ -49,6 +49,8 @@ NEVER: Final = 0.01
 """Share up to which it was not waited for at all, however busy its dies were made by what the buffer gave them."""
 HOLDS: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
+FULL: Final = 0.8
+"""A cache whose superblocks take this share of its limit is full, whatever of their data died."""
 NOTHING_MOVED: Final = 0.02
 """Moves below this share of the host's bytes take no time to speak of."""
 NOTHING: Final = 0.001
@@ -130,6 +132,7 @@ class _Shares:
     dies: float
     waited: float | None
     held: float
+    taken: float
     limit: float
     buffered: float
     woken: float
@@ -211,6 +214,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _
         dies=deltas["die_busy_ns_total"] / (awake * 1e9 * dies),
         waited=None if wait is None else wait / (awake * 1e9),
         held=deltas["slc_valid_bytes"],
+        taken=deltas.get("slc_superblocks", 0.0) * facts.get("slc_superblock_bytes", 0),
         limit=deltas["cache_limit_bytes"],
         buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
         woken=woken / seconds,
@@ -317,10 +321,14 @@ def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence:
         return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
     raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
     empty = "and the cache was empty" if s.limit else "and there is no cache"
-    held = f"while the cache held {gb(s.held)}" if s.held else empty
-    where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
+    dead = 0 < FULL * s.limit <= s.taken and s.held < enough
+    held = f"while the cache held {gb(s.held)}" if s.held else empty
+    held = "while the cache was full of data that had died" if dead else held
+    where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
     sure = 2 * s.native / total - 1
+    if dead:
+        return Evidence("direct", _sure(min(sure, quiet, (s.taken / s.limit - FULL) / (1 - FULL))), where)
     if s.held >= enough:
         return Evidence("direct", _sure(min(sure, quiet, s.held / max(enough, 1.0) - 1)), where)
     return Evidence("native", _sure(min(sure, quiet, 1 - s.held / enough)), where)

@@ -10,8 +10,6 @@ from pslc.formats import Measured
 from pslc.jobs import KINDS, Job
 from pslc.results import Repeats
 
-SURE = 0.85
-"""Confidence from which it is not mentioned."""
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
 """Its name, the key of the finding, and how it is written."""
@@ -38,7 +36,7 @@ def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
     because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
-    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < SURE else because
+    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < words.SURE else because
 
 
 def of_jobs(jobs: Sequence[Job]) -> Table:

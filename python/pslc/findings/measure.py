@@ -17,6 +17,9 @@ from pslc.recording import Recording
 BUFFER = 64 << 20
 """Bytes: a write buffer takes less beyond what cells take meanwhile, a cache of cells more."""
 BINS = 400
+BEGUN, LONGEST_BEGUN = 0.25, 4 << 30
+"""Share of a cache, and most bytes, that are written before a write into it is measured: a drive that left off past its
+cache first completes the superblock that it had begun there."""
 CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
 

@@ -223,5 +223,6 @@ def pictures(recording: Recording) -> list[Picture]:
         for name, job in jobs(part):
             if name.startswith("burst-") and len((burst := _Burst.of(part, job)).bytes) > 3:
                 speeds = np.diff(burst.bytes[1:]) / np.diff(burst.at_s[1:]) / 1e6
-                lines.append(Line(name, burst.bytes[2:] / 1e6, speeds))
+                number = int(name.removeprefix("burst-")) + 1
+                lines.append(Line(f"burst {number}", burst.bytes[2:] / 1e6, speeds))
     return [Picture("bursts", "Bursts of writes", "MB written", "MB/s", lines[:3]), *curves.of_any(recording)]

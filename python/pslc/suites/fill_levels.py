@@ -26,8 +26,8 @@ REST_S, LONGEST_REST_S = 600.0, 3600.0
 LARGEST = 0.6
 """Of the drive: no cache is larger."""
 NOMINAL = 0.2
-HALF, SAME = 0.5, 0.95
-"""Of the cache of the empty drive: what the advice is to keep, and what is all of it."""
+HALF = 0.5
+"""Of the cache of the empty drive: what the advice is to keep."""
 
 
 def steps(region: Region) -> Steps:
@@ -154,13 +154,18 @@ def sentences(findings: Findings) -> list[str]:
         return ["No cliff at any level."]
     held = [(level, cache) for level, cache in known if cache]
     said = []
-    if held:
+    if len(held) > 1 and words.alike(held[0][1], held[-1][1]):
+        said.append(f"The cache holds {words.size(held[0][1])} on the empty drive, and as much {_where(held[-1][0])}.")
+    elif held:
         at = [f"{words.size(cache)} {_where(level)}" for level, cache in dict([held[0], held[-1]]).items()]
         said.append(f"The cache holds {', and '.join(at)}.")
     full, gone_at = findings["half_full"], findings["half_gone"]
     if held and held[-1] != known[-1]:
         gone = next(level for level, _ in known if level > held[-1][0])
         said.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
+        if gone == known[1][0]:
+            # That is no question of how full it is, as the doubt says.
+            return said
         if gone == gone_at:
             advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
             return [*said, f"{advice}."]
@@ -169,7 +174,7 @@ def sentences(findings: Findings) -> list[str]:
     elif gone_at is not None:
         said.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
     elif full:
-        keeps = min(cache for _, cache in known) >= SAME * known[0][1]
+        keeps = words.alike(min(cache for _, cache in known), known[0][1])
         left = "it does not shrink" if keeps else "at least half of it is left"
         said.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
     return said

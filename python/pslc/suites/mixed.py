@@ -12,7 +12,7 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import cache, curve, jobs, latency, rate, speed
+from pslc.findings.measure import BEGUN, LONGEST_BEGUN, cache, curve, jobs, latency, rate, speed
 from pslc.jobs import MOVED
 from pslc.recording import Recording
 from pslc.suites import Steps
@@ -21,8 +21,6 @@ from pslc.targets.region import MIB, Region
 QUICK = "1 s of each instead of 5 s"
 SECONDS, QUICK_SECONDS = 5.0, 1.0
 REST_S = 600.0
-BEGUN, LONGEST_BEGUN = 0.25, 4 << 30
-"""Share of the cache, and bytes, that are written before a write into it is measured."""
 WITHIN = 0.75
 """Share of what is then free of it that is written in the time of the measurement."""
 STATES = ("idle", "writing", "folding", "after")
@@ -50,13 +48,14 @@ def steps(region: Region) -> Steps:
     found = cache(curve(part)) if part else None
     past = min(int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3), region.share(0.75))
     yield region.job("idle", pause=REST_S, **read)
-    # A drive first completes the superblock at which it left off past its cache.
     begun = min(int(BEGUN * past) // MIB * MIB, LONGEST_BEGUN)
     text = region.write("begin-writing", begun, offset=data)
     within = {"seconds": min(seconds, WITHIN * (past - begun) / found.fast)} if found else {}
     beside: dict[str, Any] = {"offset": data + begun, "size": room["size"] - begun}
-    yield text + region.job("writing", **read | within) + region.job(
-        "writing-load", alongside=True, **load | within | beside
+    yield (
+        text
+        + region.job("writing", **read | within)
+        + region.job("writing-load", alongside=True, **load | within | beside)
     )
     behind: dict[str, Any] = {"offset": data + past, "size": region.size - data - past}
     text = region.write("fill-cache", past, offset=data)

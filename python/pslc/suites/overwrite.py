@@ -69,8 +69,7 @@ def findings(recording: Recording) -> Findings:
     parts = {part.jobs[0]["name"]: part for part in recording.parts if part.jobs}
     level = cache(curve(parts["find-cache"])) if "find-cache" in parts else None
     if level is None:
-        doubt = Doubt("no-cliff", "there is no cliff, so no region is smaller than the cache")
-        return {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": [doubt]}
+        return {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": []}
     rows: list[Rewrite] = []
     for name, part in parts.items():
         of = curve(part)
@@ -100,7 +99,9 @@ def _verdict(share: float) -> Verdict:
 
 def sentences(findings: Findings) -> list[str]:
     """The verdict."""
-    if findings["verdict"] is None or findings["cache_bytes"] is None:
+    if findings["cache_bytes"] is None:
+        return ["No cliff, so there is no cache that a region could be smaller than."]
+    if findings["verdict"] is None:
         return []
     words_of = {
         "accelerated": "Yes: rewriting a region smaller than the cache is as fast as the cache",

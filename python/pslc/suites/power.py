@@ -12,15 +12,17 @@ from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import cache, curve, seconds
+from pslc.findings.measure import BEGUN, LONGEST_BEGUN, cache, curve, seconds
 from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.instruments import ENERGY
-from pslc.targets.region import Region
+from pslc.targets.region import MIB, Region
 
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0
 IDLE_S = 300.0
+INTO = 0.6
+"""Share of the cache that is written to see what that costs."""
 FASTER = 1.2
 """A cache is faster than what lies past it by this much at least."""
 UNMETERED = Doubt(
@@ -44,10 +46,13 @@ def steps(region: Region) -> Steps:
     yield region.trim() + region.job("settle", rw="trim", bs="4k", number_ios=1, pause=600.0)
     # One short request at the end of the silence.
     yield region.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
-    into = min(found.bytes * 0.8 if found else 1e9, 6e9 * seconds_each)
-    yield region.write("write-cache", max(min(int(into) >> 20 << 20, region.share(0.5)), 1 << 20))
+    begun = min(int(BEGUN * found.bytes) // MIB * MIB, LONGEST_BEGUN) if found else 0
+    if begun:
+        yield region.write("begin-cache", begun)
+    into = min(INTO * found.bytes if found else 1e9, 6e9 * seconds_each)
+    yield region.write("write-cache", max(min(int(into) // MIB * MIB, region.share(0.5)), MIB), offset=begun)
     if found:
-        yield region.write("fill-cache", min(int(1.05 * found.bytes) >> 20 << 20, region.share(0.7)))
+        yield region.write("fill-cache", min(int(1.05 * found.bytes) // MIB * MIB, region.share(0.7)))
     data = region.share(0.5)
     bs: dict[str, Any] = {"bs": "1m", "iodepth": 32}
     past: dict[str, Any] = {"offset": region.share(0.7), "size": region.share(0.3), "seconds": seconds_each}
@@ -147,14 +152,17 @@ def tables(findings: Findings) -> list[Table]:
         ("per watt", "bytes_per_s_per_watt", words.speed),
         ("per GB", "joules_per_byte", lambda v: words.joules(v * 1e9)),
     ]
-    return [of_rows("Power", findings["power"], columns)]
+    rows = [
+        {**row, "state": STATES[row["state"]], "bytes_per_s": row["bytes_per_s"] or None} for row in findings["power"]
+    ]
+    return [of_rows("Power", rows, columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:
     """Watts by state."""
     rows = [row for row in recording.findings["power"] if row["watts"] is not None]
     line = Line("power", range(len(rows)), [row["watts"] for row in rows])
-    names = [row["state"] for row in rows]
+    names = [STATES[row["state"]] for row in rows]
     return [
         Picture("watts", "Power by kind of work", "", "W", [line] if rows else [], rows=names),
         *curves.of_any(recording),

@@ -1,6 +1,7 @@
 """How deep a queue does the drive need? Reads and writes, random and sequential, at queue depths from 1 to 512.
 
-Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before.
+Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before. A
+drive whose cache ended meanwhile rests first, or it would be moving data, and writes would be past its cache.
 """
 
 from itertools import accumulate
@@ -12,16 +13,17 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings import evidence
-from pslc.findings.measure import jobs, latency, rate, speed
+from pslc.findings.measure import BEGUN, cache, curve, jobs, latency, rate, speed
 from pslc.jobs import Kind
 from pslc.recording import Recording
 from pslc.suites import Steps
-from pslc.targets.region import Region
+from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the time at each depth, and every second depth"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SPAN = 8 << 30
 SECONDS, QUICK_SECONDS = 1.0, 0.1
+REST_S = 60.0
 KINDS = ("randread", "randwrite", "read", "write")
 KNEE = 0.9
 """Share of the most requests a second that is as good as all of them."""
@@ -33,6 +35,12 @@ def steps(region: Region) -> Steps:
     seconds = QUICK_SECONDS if region.quick else SECONDS
     for kind in KINDS:
         text = region.write("lay-out", span)
+        if not region.sparing:
+            part = yield text
+            found = cache(curve(part)) if part else None
+            text = region.job("rest", rw="read", bs="4k", number_ios=1, pause=REST_S) if found else ""
+            if found and kind.endswith("write"):
+                text += region.write("begin", int(BEGUN * found.bytes) // MIB * MIB)
         bs = "4k" if kind.startswith("rand") else "128k"
         for depth in DEPTHS[::2] if region.quick else DEPTHS:
             text += region.job(f"{kind}-{depth}", rw=kind, bs=bs, iodepth=depth, size=span, seconds=seconds,

@@ -21,6 +21,7 @@ from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "every second span, half as many reads"
+UNLIKE_SCALED = "spans begin at 64 MiB, which may be more than its map then covers"
 SMALLEST = 64 * MIB
 PER_OCTAVE = 2
 READS = 4000

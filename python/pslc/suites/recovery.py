@@ -209,7 +209,8 @@ class Findings(TypedDict):
 def findings(recording: Recording) -> Findings:
     """What the pauses gave back.
 
-    - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff
+    - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff, because
+      there is no cache or nothing came back of it
     - `recovery`: `idle_s`, `regained_bytes` of each pause, in order of length
     - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back; null when none gave anything,
       and then `_low` is the longest that was tried
@@ -237,9 +238,9 @@ def findings(recording: Recording) -> Findings:
     first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
     empty = cache(curve(first)) if first else None
     if empty is None:
-        found["doubts"] = [
-            Doubt("no-cliff", "there is no cliff on the half-full drive, so there is no cache to recover")
-        ]
+        if first and cache(curve(parts[0])):
+            found["idle_threshold_s_low"] = LONGEST_S
+            found["doubts"] = [_nothing(recording, LONGEST_S)]
         return found
     found |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
     pauses = _pauses(parts, empty)
@@ -275,18 +276,19 @@ def findings(recording: Recording) -> Findings:
         found["doubts"] = [
             Doubt("rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell")
         ]
-    _residue(found, told, parts, empty, grain, _longer(recording))
+    _residue(found, told, parts, empty, grain, _longer(recording, longest))
     return found
 
 
-def _longer(recording: Recording) -> str:
-    """How to try a longer pause."""
-    return evidence.longer(recording, "pslc run fill --fill-first 50% --idle 8h tries 8 h")
+def _longer(recording: Recording, longest_s: float) -> str:
+    """How to try a pause of more than `longest_s`."""
+    hours = "pslc run fill --fill-first 50% --idle 8h tries 8 h"
+    return hours if longest_s >= LONGEST_S else evidence.longer(recording, hours)
 
 
 def _nothing(recording: Recording, longest_s: float) -> Doubt:
     said = f"pauses of more than {words.span(longest_s)} were not tried"
-    return Doubt("nothing-back", f"{said}: {_longer(recording)}")
+    return Doubt("nothing-back", f"{said}: {_longer(recording, longest_s)}")
 
 
 def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
@@ -313,10 +315,10 @@ def sentences(findings: Findings) -> list[str]:
     """Threshold, rate, residue."""
     cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
     rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
-    if cache is None:
-        return []
     least = findings["idle_threshold_s_low"] or 0.0
-    if threshold is None:
+    if cache is None and not least:
+        return ["No cliff, so there is no cache to recover."]
+    if cache is None or threshold is None:
         return [f"Does not free its cache within {words.span(least)} idle."]
     most = findings["idle_threshold_s_high"] or threshold
     if not least and rate is None:

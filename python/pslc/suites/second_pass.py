@@ -66,6 +66,8 @@ def sentences(findings: Findings) -> list[str]:
     if first and second and held:
         free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
         said.append(f"{free}; it holds {words.size(first)} on the empty one.")
+    elif first and second and words.alike(first, second):
+        said.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
     elif first and second:
         said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
     elif first is None and second is None:
