@@ -214,6 +214,7 @@ def test_a_page_of_catalogues_says_what_differs_and_folds_away_what_does_not(com
     lines = done.stdout.splitlines()
     assert len(lines) <= 40
     assert any(line.startswith("fill: ") for line in lines)
+    assert any(line.startswith("qd-sweep: ") and "queue depth" not in line for line in lines)
 
 
 @pytest.mark.parametrize("suite", suites.catalogue())

@@ -32,7 +32,7 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
 
 def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
     """Of each suite that differs the figure to name: of its findings, or of their rows where it has none, the one that
-    differs most. Latencies come last: their tails differ the most and say the least."""
+    differs most. Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
     found: dict[str, Compared] = {}
     for row in _told(rows):
         if any(row.differs) and all(row.figures) and (row.suite not in found or _rank(row) > _rank(found[row.suite])):
@@ -41,7 +41,7 @@ def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
 
 
 def _rank(row: Compared) -> tuple[bool, bool, float]:
-    return row.origin is Origin.FINDING, row.unit != "s", _most(row)
+    return row.origin is Origin.FINDING, row.unit not in ("s", ""), _most(row)
 
 
 def _told(rows: Sequence[Compared]) -> list[Compared]:

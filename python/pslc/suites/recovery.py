@@ -193,6 +193,7 @@ class Findings(TypedDict):
     cache_bytes: float | None
     cache_bytes_low: float | None
     cache_bytes_high: float | None
+    filled_bytes: float | None
     recovery: list[Regained]
     idle_threshold_s: float | None
     idle_threshold_s_low: float | None
@@ -211,6 +212,7 @@ def findings(recording: Recording) -> Findings:
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff, because
       there is no cache or nothing came back of it
+    - `filled_bytes`: how much of it was filled before each pause; null where no pause was tried
     - `recovery`: `idle_s`, `regained_bytes` of each pause, in order of length
     - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back; null when none gave anything,
       and then `_low` is the longest that was tried
@@ -222,6 +224,7 @@ def findings(recording: Recording) -> Findings:
         "cache_bytes": None,
         "cache_bytes_low": None,
         "cache_bytes_high": None,
+        "filled_bytes": None,
         "recovery": [],
         "idle_threshold_s": None,
         "idle_threshold_s_low": None,
@@ -252,6 +255,7 @@ def findings(recording: Recording) -> Findings:
     grain = GRAIN * empty.bytes
     told = recovered(pauses, grain, LITTLE * empty.bytes)
     pauses.sort(key=lambda pause: pause.idle_s)
+    found["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
     found["recovery"] = [
         {"idle_s": p.idle_s, "regained_bytes": round(max(p.fast_bytes - told.base_bytes, 0.0))}
         for p in pauses if p.idle_s > SHORTEST_S
@@ -348,7 +352,9 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """Each pause."""
     rows = [[words.span(row["idle_s"]), words.size(row["regained_bytes"])] for row in findings["recovery"]]
-    return [Table("Pauses", ("left alone for", "fast again"), rows)] if rows else []
+    if findings["filled_bytes"] is None:
+        return []
+    return [Table("Pauses", ("left alone for", f"fast again of {words.size(findings['filled_bytes'])}"), rows)]
 
 
 def pictures(recording: Recording) -> list[Picture]:

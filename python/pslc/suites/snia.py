@@ -196,12 +196,12 @@ def findings(recording: Recording) -> Findings:
             paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
             gain = paused / max(base, 1e-9)
             recovery.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
-    doubts = (
-        [] if flat else [Doubt("unsteady", "the rounds did not become steady: the figures are of the last five anyway")]
-    )
-    if flat and not steady:
+    doubts = []
+    more = evidence.longer(recording, "see whether the last rounds still change")
+    if not flat:
+        doubts = [Doubt("unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}")]
+    elif not steady:
         less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
-        more = evidence.longer(recording, "see whether the last rounds still change")
         doubts = [Doubt("plateau", f"{less}: {more}")]
     return {
         "rounds": len(tracked),
