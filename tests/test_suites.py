@@ -102,9 +102,14 @@ def test_a_cache_of_which_nothing_ever_comes_back_is_told_as_such_by_every_suite
     second = small("second-pass", QUICK, **never)
     assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one nothing is left of it.")
     assert second["phases"][0]["cause"] == "direct"
-    assert "data that had died" in second["phases"][0]["because"]
     levels = suites.load("fill-levels").sentences(small("fill-levels", QUICK, **never))
     assert levels[1:] == ["At 50 % full, nothing is left of it."]
+
+
+def test_a_cache_full_of_data_that_died_is_not_called_empty():
+    found = pslc.run("second-pass", on="sim:su630-480gb", scope=QUICK).findings
+    assert found["phases"][0]["cause"] == "direct"
+    assert "while the cache was full of data that had died" in found["phases"][0]["because"]
 
 
 def test_a_drive_without_a_cache_has_no_region_to_rewrite_within_it(small):

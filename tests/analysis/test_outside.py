@@ -121,6 +121,27 @@ def test_a_speed_that_comes_and_goes_as_that_of_the_cache_did_not_is_folding() -
         assert found[1].cause == said
 
 
+def test_what_is_nearly_half_as_fast_as_the_cache_is_not_folding_however_it_scatters() -> None:
+    cache, past = phases((28, 5588), (2000, 2639))
+    for past_cells, expected in ((2639.0, "direct"), (1400.0, "fold")):
+        rough = replace(past, bytes_per_s=past_cells * MB, scatter=0.08)
+        found = causes_from_outside([replace(cache, scatter=0.006), rough], replace(DRIVE, capacity_bytes=2000 * GB))
+        assert found[1].cause == expected
+
+
+def test_a_rise_that_lasts_for_longer_than_the_cache_did_is_native_cells() -> None:
+    assert causes(DRIVE, (190, 3700), (400, 1500), (1000, 2750)) == ["pslc", "fold", "native"]
+    assert causes(DRIVE, (190, 3700), (400, 1500), (600, 2750), (1000, 1400)) == ["pslc", "fold", "pslc", "fold"]
+
+
+def test_what_falls_on_and_on_is_no_step_at_which_the_free_blocks_ended() -> None:
+    cache, first, last = phases((100, 3000), (500, 1000), (1000, 600))
+    decaying = [cache, replace(first, drift=-0.07), replace(last, drift=-0.39)]
+    assert [why.cause for why in causes_from_outside(decaying, DRIVE)] == ["pslc", "direct", "direct"]
+    steps = [cache, first, replace(last, drift=0.0)]
+    assert [why.cause for why in causes_from_outside(steps, DRIVE)] == ["pslc", "direct", "fold"]
+
+
 def test_a_rise_is_the_cache_again_only_where_the_speed_before_was_its_own() -> None:
     assert causes(DRIVE, (50, 6900), (100, 2000), (400, 5500)) == ["link", "fold", "native"]
     assert causes(DRIVE, (50, 6000), (100, 2000), (150, 5500), (400, 1900)) == ["pslc", "fold", "pslc", "fold"]

@@ -40,8 +40,15 @@ CRAWL: Final = 0.08
 """Below this even a length that fits native cells does not make them likely."""
 FOLDING: Final = 0.67
 """Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
+MOST_FOLDED: Final = 0.45
+"""What folding leaves of the cache's speed at most: each byte is programmed at one bit and in native cells, which
+are 0.8 times as fast at most: 1 / (1 + 1 / 0.8)."""
 CACHE_AGAIN: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
+LONGER: Final = 1.5
+"""Times what the cache held at first, above which what is written at one go is more than what became free of it."""
+BEHIND: Final = ("direct", "fold")
+"""What the cells do once the cache is full."""
 HELD_AGAIN: Final = 0.9
 """To this share where that was the speed of the link or of the host, since the cache may be faster."""
 HELD: Final = ("link", "host", "cpu")
@@ -253,7 +260,7 @@ def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: 
         for other, why in zip(phases, before, strict=False)
         if why.cause not in BEFORE_THE_CELLS
     ]
-    if phase.bytes_per_s >= max(again):
+    if phase.bytes_per_s >= max(again) and not _longer_than_the_cache(phases, index, capacity, before):
         return Evidence("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
     if capacity is not None and phase.from_bytes >= WHOLE * capacity:
         earlier = _as_earlier(phases, index, before)
@@ -266,6 +273,18 @@ def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: 
             return Evidence("native", UNSURE, f"native cells, whatever is left in the cache: {rise}")
         return earlier or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
     return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
+
+
+def _longer_than_the_cache(
+    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]
+) -> bool:
+    """Whether more was written at one go than the cache held at first: what is free again is no more than that. Where
+    the host comes round again, old data die in it and make room."""
+    phase = phases[index]
+    if capacity is None or phase.from_bytes >= WHOLE * capacity or before[0].cells != "pslc":
+        return False
+    held = next((one.from_bytes for one, why in zip(phases, before, strict=False) if why.cells in BEHIND), None)
+    return held is not None and phase.to_bytes - phase.from_bytes > LONGER * held
 
 
 def _fallen(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
@@ -331,14 +350,14 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
             LIKELY if ratio > TRICKLE else UNSURE,
             f"one speed from its beginning to its end, as of native cells: {rate}",
         )
-    if _restless(phase, cache):
+    if ratio < MOST_FOLDED and _restless(phase, cache):
         because = f"its speed scatters by {100 * phase.scatter:.0f} %, {100 * cache.scatter:.1g} % before: {rate}"
         return Evidence("fold", UNSURE, because)
     if capacity is not None:
         following = phases[index + 1] if index + 1 < len(phases) else None
         if following is not None and phase.to_bytes < WHOLE * capacity:
             falls = following.bytes_per_s / phase.bytes_per_s
-            if falls > FOLDING and abs(phase.drift) < DECAYING:
+            if falls > FOLDING and abs(phase.drift) < DECAYING and not _decays_on(phase, following):
                 because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
                 return Evidence("fold", LIKELY, because)
             spares = [
@@ -372,7 +391,8 @@ def _room(phase: Phase, size: float, capacity: float) -> float:
 def _decays_on(before: Phase, phase: Phase) -> bool:
     """Whether the speed falls on and on, and this border is no step of it."""
     fall = math.log(before.bytes_per_s / phase.bytes_per_s)
-    return before.drift < -DECAYING and math.log(at_end(before) / at_start(phase)) < STEP * fall
+    falls_on = min(before.drift, phase.drift) < -DECAYING
+    return falls_on and math.log(at_end(before) / at_start(phase)) < STEP * fall
 
 
 def _guessed(seen: Seen) -> float:
