@@ -196,7 +196,7 @@ def test_what_happens_is_drawn_in_a_terminal(tmp_path: Path, disk: str) -> None:
     reader.join(timeout=60)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     drawn = seen.decode(errors="replace")
-    for word in ("small, ", "read", "IOPS", "latency", "under way", "cache #", " of 8", "folding"):
+    for word in ("small, ", "read", "IOPS", "latency", "queue depth", "cache #", " of 8", "folding"):
         assert word in drawn, drawn
     assert max(float(speed) for speed in re.findall(r"write +([0-9.]+) MB/s", drawn)) > 1
 

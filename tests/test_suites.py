@@ -74,6 +74,15 @@ def test_recovery_waits_for_all_of_a_large_cache_before_each_quick_pause(small, 
     assert found["migration_bytes_per_s_low"] <= 1e6 * rate <= found["migration_bytes_per_s_high"]
 
 
+@pytest.mark.parametrize("scope", [QUICK, Scope()], ids=["quick", "whole"])
+def test_recovery_of_a_cache_of_which_little_comes_back_late(scope):
+    on = "sim:pm871b-128gb,cache.idle.threshold=21s,cache.idle.residue=2.5GB"
+    found = pslc.run("recovery", on=on, scope=scope).findings
+    assert found["idle_threshold_s_low"] <= 21.0 <= found["idle_threshold_s_high"] <= 23.0
+    assert found["migration_bytes_per_s_low"] <= 139e6 <= (found["migration_bytes_per_s_high"] or 139e6)
+    assert found["residue_bytes_low"] <= 2.5e9 <= found["residue_bytes_high"]
+
+
 def test_recovery_says_how_long_it_waited_in_vain(small):
     found = small("recovery", QUICK, cache__idle__threshold="400s")
     assert found["idle_threshold_s"] is None
@@ -248,6 +257,13 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
     assert said[-1] == "At 50 % full, nothing is left of it."
+
+
+def test_range_sweep_tells_slower_cells_apart_from_the_map():
+    found = pslc.run("range-sweep", on="sim:su630-480gb,controller.map=dram", scope=QUICK).findings
+    assert suites.load("range-sweep").sentences(found) == [
+        "A random read takes 91.3 us to 171 us, as cells elsewhere are slower: the controller holds the whole map."
+    ]
 
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):

@@ -33,7 +33,7 @@ class Picture:
         some = "-"
         if now.latency_s is not None:
             some = f"{words.span(now.latency_s[0])}, 99 % within {words.span(now.latency_s[1])}"
-        lines.append(f" latency {some}, {now.queue} under way")
+        lines.append(f" latency {some}, queue depth {now.queue}")
         columns, old = now.columns, before.columns
         if limit := columns["cache_limit_bytes"]:
             held = columns["slc_valid_bytes"]

@@ -177,9 +177,12 @@ def sentences(findings: Findings) -> list[str]:
     if findings["hit_s"] is None:
         return []
     if findings["mapped_bytes"] is None or findings["miss_s"] is None:
-        return [
-            f"A random read takes {words.span(findings['hit_s'])} over any span: the controller holds the whole map."
-        ]
+        takes, most = findings["hit_s"], max(row["mean_s"] for row in findings["range_sweep"])
+        held = f"A random read takes {words.span(takes)} over any span: the controller holds the whole map."
+        if most < STEP * takes:
+            return [held]
+        differ = f"A random read takes {words.span(takes)} to {words.span(most)}, as cells elsewhere are slower"
+        return [f"{differ}: the controller holds the whole map."]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
     return [f"Holds the map of {held}: a random read takes {words.span(findings['hit_s'])} there, {miss} more beyond."]
 

@@ -88,7 +88,7 @@ def singles(capacity_bytes: int) -> dict[tuple[str, str, str], list[str]]:
         for depth in (1, 32):
             job = (f"[one]\nstonewall\nrw={kind}\nbs=4k\nioengine=io_uring\niodepth={depth}\ndirect=1\nnorandommap\n"
                    f"offset=0\nsize={span}\nnumber_ios=4000\n")  # fmt: skip
-            name = f"4 KiB random {kind.removeprefix('rand')}s, {depth} under way"
+            name = f"4 KiB random {kind.removeprefix('rand')}s, queue depth {depth}"
             found["qd-sweep", name, "/s"] = [lay, job]
     return found
 
