@@ -491,6 +491,39 @@ def test_the_page_cache_forgets_when_fio_makes_it_forget(options, tmp_path):
     assert theirs[:shared] == ours[:shared]
 
 
+ADVISED = ["rw=read", "rw=randread", "rw=read\nfadvise_hint=0", "rw=read\nfadvise_hint=random",
+           "rw=randread\nfadvise_hint=sequential", "rw=read\n[k]\nstonewall\nrw=randread"]  # fmt: skip
+
+
+@needs_fio
+@pytest.mark.parametrize("options", ADVISED)
+def test_the_page_cache_is_told_of_each_job_what_fio_tells(options, tmp_path):
+    """What the system reads ahead depends on it: libblkid, which looks for labels, turns that off for its own reads."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    (tmp_path / "data.bin").write_bytes(bytes(4 << 20))
+    (tmp_path / "j.fio").write_text(f"[global]\nbs=64k\nsize=256k\n[j]\n{options}\n")
+    found = []
+    for command in (
+        [FIO, "j.fio", "--filename=data.bin"],
+        [sys.executable, "-m", "pslc", "run", "j.fio", *ON, "--json"],
+    ):
+        trace = ["strace", "-f", "-o", "calls", "-e", "trace=openat,fadvise64,pread64", *command]
+        subprocess.run(trace, cwd=tmp_path, capture_output=True, check=True)
+        advice: dict[str, str] = {}
+        told = []
+        for line in (tmp_path / "calls").read_text().splitlines():
+            if opened := re.search(r"openat\(.* = (\d+)$", line):
+                advice.pop(opened[1], None)
+            elif hint := re.search(r"fadvise64\((\d+), .*POSIX_FADV_(RANDOM|SEQUENTIAL)\)", line):
+                advice[hint[1]] = hint[2]
+            elif read := re.search(r"pread64\((\d+), .*, 65536, \d+\)", line):
+                told.append(advice.get(read[1]))
+        found.append(told)
+    assert len(found[0]) >= 4
+    assert found[0] == found[1]
+
+
 def requests(iolog: Path) -> list[tuple[str, str, str]]:
     """Action, offset and length of each read and write of an iolog of version 3, without times and names."""
     found = [line.split()[2:] for line in iolog.read_text().splitlines()[1:]]

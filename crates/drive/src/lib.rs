@@ -43,6 +43,8 @@ mod mark;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
+mod page_cache;
+#[cfg(target_os = "linux")]
 mod signatures;
 #[cfg(target_os = "linux")]
 mod sysfs;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
 use pslc_load::job::{Data, Job, Sizes, SyncMode};
@@ -17,6 +17,8 @@ use crate::engine::{name, perform, Done, Engine, Kind, Task, PATIENCE};
 use crate::error::OpenError;
 #[cfg(target_os = "linux")]
 use crate::mark::Mark;
+#[cfg(target_os = "linux")]
+use crate::page_cache;
 use crate::stat::DeviceStat;
 use crate::written::Written;
 
@@ -32,6 +34,8 @@ pub struct RealTarget {
     /// Past the page cache and through it; the first is absent where the file system refuses it.
     direct: Option<File>,
     buffered: File,
+    /// Those of the workers that go through the page cache.
+    opened: Vec<File>,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "files only"))]
     trim: Trim,
     capacity: u64,
@@ -68,7 +72,8 @@ pub struct RealTarget {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     request: Request,
-    direct: bool,
+    /// Of reads and writes.
+    fd: RawFd,
     sync: Option<SyncMode>,
     data_only: bool,
     data: Data,
@@ -79,6 +84,10 @@ struct Slot {
     /// When the system had the request.
     submitted: Nanos,
 }
+
+/// So many files may be opened for workers: a process has a limit, and needs some for itself.
+#[cfg(target_os = "linux")]
+const MOST_OPENED: usize = 256;
 
 /// What is counted here, and then what the device counts.
 const COLUMNS: [&str; 6] = [
@@ -107,6 +116,7 @@ impl RealTarget {
         RealTarget {
             direct,
             buffered,
+            opened: Vec::new(),
             trim,
             capacity,
             block,
@@ -194,13 +204,25 @@ impl RealTarget {
         Ok(())
     }
 
+    /// What a worker reads and writes with: past the page cache the same as all others. Through it a file of its own, as
+    /// under fio, for what is read ahead is decided for each opened file; that of another where no more can be opened.
+    fn open_for(&mut self, job: &Job) -> RawFd {
+        if let Some(direct) = self.direct.as_ref().filter(|_| job.direct) {
+            return direct.as_raw_fd();
+        }
+        #[cfg(target_os = "linux")]
+        if self.opened.len() < MOST_OPENED {
+            self.opened.extend(page_cache::open_for(&self.buffered, job));
+        }
+        self.opened.last().unwrap_or(&self.buffered).as_raw_fd()
+    }
+
     fn task(&mut self, at: u32) -> Task {
         let slot = self.slots[at as usize];
-        let file = match &self.direct {
-            Some(direct) if slot.direct && matches!(slot.request.op, Op::Read | Op::Write) => direct,
-            _ => &self.buffered,
+        let fd = match slot.request.op {
+            Op::Read | Op::Write => slot.fd,
+            Op::Trim | Op::Flush => self.buffered.as_raw_fd(),
         };
-        let fd = file.as_raw_fd();
         let buffer = self.arena.as_mut().expect("a run has begun").buffer(at).as_mut_ptr();
         let sync = if slot.request.fua { slot.sync } else { None };
         Task { slot: at, request: slot.request, fd, buffer, sync, data_only: slot.data_only }
@@ -266,9 +288,15 @@ impl Target for RealTarget {
         self.kind = Some(engine.kind());
         self.engine = Some(engine);
         self.arena = Some(arena);
-        let slot = |job: &&Job| Slot {
+        self.opened.clear();
+        let mut fds = Vec::with_capacity(slots.len());
+        while let Some(job) = slots.get(fds.len()) {
+            let fd = self.open_for(job);
+            fds.extend(std::iter::repeat_n(fd, job.iodepth as usize));
+        }
+        let slot = |(job, fd): (&&Job, RawFd)| Slot {
             request: Request::flush(),
-            direct: job.direct,
+            fd,
             sync: job.sync,
             data_only: job.data_only,
             data: job.data,
@@ -277,7 +305,7 @@ impl Target for RealTarget {
             one_at_a_time: job.one_at_a_time,
             submitted: Nanos::ZERO,
         };
-        self.slots = slots.iter().map(slot).collect();
+        self.slots = slots.iter().zip(fds).map(slot).collect();
         self.verifiable = match slots.iter().any(|job| job.verify) {
             true => Written::none(self.capacity),
             false => Written::unknown(),
@@ -297,6 +325,7 @@ impl Target for RealTarget {
         }
         self.engine = None;
         self.arena = None;
+        self.opened.clear();
         self.fresh_until = Nanos::ZERO;
     }
 
@@ -412,17 +441,12 @@ impl Target for RealTarget {
         }
     }
 
-    /// Of a device all of it, of a file what is not dirty, and that as far as the system follows the advice.
+    #[cfg(target_os = "linux")]
     fn invalidate(&mut self, offset: u64, len: u64) {
-        #[cfg(target_os = "linux")]
-        if self.trim == Trim::Discard {
-            const BLKFLSBUF: libc::c_ulong = 0x1261;
-            // SAFETY: the call takes no argument, and the descriptor is open.
-            unsafe { libc::ioctl(self.buffered.as_raw_fd(), BLKFLSBUF as _, 0) };
-            return;
+        match self.trim {
+            Trim::Discard => page_cache::forget_device(&self.buffered),
+            Trim::PunchHole => page_cache::forget(&self.buffered, offset, len),
         }
-        let len = std::num::NonZeroU64::new(len);
-        let _ = rustix::fs::fadvise(&self.buffered, offset, len, rustix::fs::Advice::DontNeed);
     }
 
     fn columns(&self) -> &'static [&'static str] {

@@ -8,7 +8,7 @@ use super::until::{LatencyTarget, LeastRate, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
-use super::{ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, VerifyBacklog};
+use super::{Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, VerifyBacklog};
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
@@ -41,11 +41,19 @@ pub struct Draft {
     pub flow: u32,
     pub flow_id: u32,
     pub fdatasync: u32,
+    pub fadvise_hint: Hint,
     pub do_verify: bool,
     pub verify_backlog: u64,
     pub verify_batch: u64,
     pub engine: Engine,
     pub engine_name: String,
+}
+
+/// What the page cache is to be told.
+#[derive(Clone, Copy, Debug)]
+pub enum Hint {
+    AsItWorks,
+    Fixed(Option<Advice>),
 }
 
 impl Draft {
@@ -116,6 +124,7 @@ impl Draft {
             sync: None,
             direct: false,
             invalidate: true,
+            advice: None,
             data: Data::Scrambled,
             verify: false,
             verify_backlog: None,
@@ -155,6 +164,7 @@ impl Draft {
             flow: 0,
             flow_id: 0,
             fdatasync: 0,
+            fadvise_hint: Hint::AsItWorks,
             do_verify: true,
             verify_backlog: 0,
             verify_batch: 0,
@@ -182,6 +192,11 @@ impl Draft {
         }
         // fio flushes nothing behind reads.
         job.end_fsync &= job.writes() || job.copy_to.is_some();
+        job.advice = match self.fadvise_hint {
+            Hint::Fixed(advice) => advice,
+            Hint::AsItWorks if job.rw.random => Some(Advice::Random),
+            Hint::AsItWorks => Some(Advice::Sequential),
+        };
         if job.null {
             return Ok(self.job);
         }

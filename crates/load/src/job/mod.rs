@@ -79,6 +79,13 @@ pub enum Data {
     Compressible(u32),
 }
 
+/// How the page cache is told that a job will work (`fadvise_hint`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    Random,
+    Sequential,
+}
+
 /// How much is read again once how many writes were not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyBacklog {
@@ -199,6 +206,7 @@ pub struct Job {
     pub direct: bool,
     /// The page cache holds nothing of the target when the job begins.
     pub invalidate: bool,
+    pub advice: Option<Advice>,
     pub data: Data,
     /// What is written is read again and, on a real drive, compared.
     pub verify: bool,

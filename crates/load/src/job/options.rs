@@ -2,9 +2,10 @@
 
 use pslc_ssd::Nanos;
 
+use super::draft::Hint;
 use super::engines::{self, Engine, ENGINES};
 use super::values::{by_kind, count, decimal, flag, percentiles, time, Wrong};
-use super::{Data, Draft, ExitWhat, Pace, SyncMode};
+use super::{Advice, Data, Draft, ExitWhat, Pace, SyncMode};
 
 type Apply = fn(&mut Draft, &str) -> Result<(), Wrong>;
 
@@ -283,7 +284,14 @@ pub const OPTIONS: &[Row] = &[
         _ => Ok(d.job.sync = flag(v)?.then_some(SyncMode::Sync)),
     }, "")),
     row(&["sync_file_range", "write_barrier"], Ignore("only fsync, fdatasync and sync flush")),
-    row(&["fadvise_hint", "write_hint"], Ignore("hints change what is cached, not what is asked for")),
+    row(&["fadvise_hint"], Real(|d, v| Ok(d.fadvise_hint = match v {
+        "0" => Hint::Fixed(None),
+        "1" => Hint::AsItWorks,
+        "random" => Hint::Fixed(Some(Advice::Random)),
+        "sequential" => Hint::Fixed(Some(Advice::Sequential)),
+        _ => return Err(Wrong::hinted(format!("\"{v}\" is unknown"), "0, 1, random or sequential")),
+    }), "a simulated drive is read past every cache")),
+    row(&["write_hint"], Ignore("it tells how long data live, which few drives ask for")),
 
     // Data.
     row(&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
