@@ -2,6 +2,7 @@
 them (`write_iolog`) and from ours. 30 in every run of the tests, 300 with `-m slow`."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from pslc._native import RealDrive, inspect_file
 from pslc.errors import PslcError
+from pslc.targets.target import open_simulated
 
 FIO = shutil.which("fio")
 FILE = 4 << 20
@@ -599,3 +601,25 @@ def verified(case: Case, requests: list[Request]) -> int:
             assert reads == expected
             passes, written, at = passes + 1, [], at + len(expected)
     return passes
+
+
+def test_no_pass_begins_before_the_one_before_has_come_back(folder: Path):
+    """fio's calls of the system, by strace, and a simulated drive's own log."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    path = folder / "data.bin"
+    path.write_bytes(bytes(FILE))
+    text = "[a]\nrw=randwrite\nbs=4k\nsize=64k\nloops=3\nioengine=libaio\niodepth=8\n"
+    (folder / "passes.fio").write_text(f"{text}filename={path}\n")
+    trace = ["strace", "-f", "-o", folder / "calls", "-e", "trace=io_submit,io_getevents", FIO, folder / "passes.fio"]
+    subprocess.run(trace, capture_output=True, check=True)
+    made, back, empty = 0, 0, []
+    for call, count in re.findall(r"(io_submit|io_getevents)\(.* = (\d+)$", (folder / "calls").read_text(), re.M):
+        made, back = (made + int(count), back) if call == "io_submit" else (made, back + int(count))
+        if made == back:
+            empty.append(made)
+    assert empty == [16, 32, 48]
+    log = open_simulated("sim:pm871b-128gb").run(text + "write_iolog=x\n", "passes.fio", [], 1)["logs"][0]
+    begin, time = (np.frombuffer(log[name], dtype="<u8").astype(int) for name in ("issued_ns", "latency_ns"))
+    end = np.maximum.accumulate(begin + time)
+    assert [at for at in range(1, 49) if at == 48 or begin[at] >= end[at - 1]] == empty

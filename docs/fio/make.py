@@ -33,8 +33,7 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
 - With several requests under way a flush (`fsync=1`) waits, as in fio, until something has come back since the last:
   `libaio` leaves out those that are due while the queue fills, `io_uring` makes one again until it is back. `fdatasync`
   is not counted as a request. Trims are made one at a time.
-- Between two passes (`loops`, `io_size` past the `size`) fio lets the queue run empty; pslc does where the pass is
-  flushed or verified.
+- Between two passes (`loops`, `io_size` past the `size`) the queue runs empty.
 - Without `ioengine` a job runs under psync, one request at a time, whatever its `iodepth`, as in fio.
 - `startdelay` counts from the beginning of the run, also behind a `stonewall`. A pause between two jobs is a job of
   `ioengine=null` with a `runtime`, in both programs; or `pause=5`, which is ours.

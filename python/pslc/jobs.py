@@ -60,7 +60,8 @@ class Usage(TypedDict, total=False):
 
 
 class LatencyTarget(TypedDict, total=False):
-    """What `latency_target` asked for, and the queue depth that came of it."""
+    """What `latency_target` asked for, and the queue depth that came of it; of a group, the last job's, 0 if that never
+    began."""
 
     depth: int
     target_ns: int

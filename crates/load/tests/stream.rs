@@ -9,8 +9,12 @@ use pslc_ssd::{Op, Request};
 
 fn all(options: &str, seed: u64) -> Vec<Request> {
     let job = jobs(&format!("[a]\n{options}")).remove(0);
-    let stream = Stream::new(&job, 0, 0, seed);
-    stream.collect()
+    passes(Stream::new(&job, 0, 0, seed)).collect()
+}
+
+/// The requests of all passes.
+fn passes(mut stream: Stream) -> impl Iterator<Item = Request> {
+    std::iter::from_fn(move || stream.next().or_else(|| stream.resume().then(|| stream.next()).flatten()))
 }
 
 /// Requests up to each stop for what is verified.
@@ -168,7 +172,7 @@ proptest! {
         let total = stream.total_bytes();
         let largest = 2 * job.bs.largest() as u64;
         let mut moved = 0;
-        for request in stream {
+        for request in passes(stream) {
             prop_assert!(request.len > 0);
             prop_assert!(request.offset >= job.offset);
             // As fio has it, what begins in the region may end past it.

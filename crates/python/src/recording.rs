@@ -79,7 +79,7 @@ fn stats_dict<'py>(
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
-    let (how, target) = (job.latency_target, PyDict::new(py));
+    let (how, target) = (last.latency_target, PyDict::new(py));
     target.set_item("depth", stats.depth)?;
     target.set_item("target_ns", how.target.0)?;
     target.set_item("percentile", how.percentile)?;

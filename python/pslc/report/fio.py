@@ -168,14 +168,15 @@ def _kinds(job: Job, group: Sequence[Job], bins: bool) -> Iterator[tuple[str, di
 
 
 def _latency_target(job: Job) -> dict[str, Any]:
-    """The depth that was found; of a job that looked for none, its own."""
-    if job.get("worked_ns") == 0:
-        # It never began.
-        return {}
+    """The depth that was found; of a job that looked for none, its own. Of a group, its last job's."""
     # Older recordings have none.
     found = job.get("latency_target", {})
+    depth = found.get("depth", job["iodepth"])
+    if depth == 0:
+        # It never began.
+        return {}
     return {
-        "latency_depth": found.get("depth", job["iodepth"]),
+        "latency_depth": depth,
         "latency_target": found.get("target_ns", 0),
         "latency_percentile": found.get("percentile", 100.0),
         "latency_window": found.get("window_ns", 0) // 1000,

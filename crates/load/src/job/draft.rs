@@ -121,6 +121,7 @@ impl Draft {
             fsync: 0,
             data_only: false,
             end_fsync: false,
+            fsync_on_close: false,
             sync: None,
             direct: false,
             invalidate: true,
@@ -191,7 +192,8 @@ impl Draft {
             (job.fsync, job.data_only) = (self.fdatasync, true);
         }
         // fio flushes nothing behind reads.
-        job.end_fsync &= job.writes() || job.copy_to.is_some();
+        job.fsync_on_close &= job.writes();
+        job.end_fsync = job.fsync_on_close || (job.end_fsync && (job.writes() || job.copy_to.is_some()));
         job.advice = match self.fadvise_hint {
             Hint::Fixed(advice) => advice,
             Hint::AsItWorks if job.rw.random => Some(Advice::Random),

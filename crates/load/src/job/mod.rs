@@ -201,6 +201,8 @@ pub struct Job {
     pub data_only: bool,
     /// A flush ends each pass; never of a job that writes nothing.
     pub end_fsync: bool,
+    /// And the file when it is closed, which is between passes.
+    pub fsync_on_close: bool,
     pub sync: Option<SyncMode>,
     /// Past the page cache.
     pub direct: bool,

@@ -276,7 +276,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["pre_read"], Ignore("nothing is read before a job begins")),
     row(&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32), "")),
     row(&["fdatasync"], Obey(|d, v| Ok(d.fdatasync = count(v, 0, u32::MAX as u64)? as u32), "not beside `fsync`")),
-    row(&["end_fsync", "fsync_on_close"], Obey(|d, v| Ok(d.job.end_fsync |= flag(v)?), "`fsync_on_close` flushes once between passes, in fio twice")),
+    row(&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = flag(v)?), "")),
+    row(&["fsync_on_close"], Obey(|d, v| Ok(d.job.fsync_on_close = flag(v)?), "")),
     row(&["sync"], Obey(|d, v| match v {
         "none" => Ok(d.job.sync = None),
         "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),

@@ -44,8 +44,9 @@ pub struct JobStats {
     pub requests_rate: Sampler,
     /// Of a job that ends when it is steady.
     pub steady: Option<Steadiness>,
-    /// Requests that were to be under way at most, at the end.
+    /// Requests that were to be under way at most, at the end, of the last of its workers; 0 if that never began.
     pub depth: u32,
+    pub last_worker: usize,
     /// These are reported with those of another.
     pub part_of: Option<usize>,
     pub start: Nanos,
@@ -63,7 +64,6 @@ impl JobStats {
             bytes_rate: Sampler::new(job.bwavgtime),
             requests_rate: Sampler::new(job.iopsavgtime),
             steady: job.steady_state.map(Steadiness::new),
-            depth: job.iodepth,
             ..JobStats::named(&job.name)
         }
     }
@@ -83,7 +83,8 @@ impl JobStats {
             bytes_rate: Sampler::new(SAMPLED),
             requests_rate: Sampler::new(SAMPLED),
             steady: None,
-            depth: 1,
+            depth: 0,
+            last_worker: 0,
             part_of: None,
             start: Nanos::MAX,
             end: Nanos::ZERO,
@@ -112,6 +113,7 @@ impl JobStats {
             job: self.job,
             part_of: self.part_of,
             depth: self.depth,
+            last_worker: self.last_worker,
             bytes_rate: self.bytes_rate.anew(),
             requests_rate: self.requests_rate.anew(),
             ..JobStats::named(&self.name)
@@ -136,7 +138,9 @@ impl JobStats {
         self.depths.iter_mut().zip(other.depths).for_each(|(mine, theirs)| *mine += theirs);
         self.bytes_rate.add(&other.bytes_rate);
         self.requests_rate.add(&other.requests_rate);
-        self.depth = other.depth;
+        if other.last_worker > self.last_worker {
+            (self.depth, self.last_worker) = (other.depth, other.last_worker);
+        }
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
         self.worked += other.worked;

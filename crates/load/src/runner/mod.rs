@@ -152,6 +152,7 @@ impl Runner {
                     back: false,
                     line: 0,
                 }));
+                stats[stats_index].last_worker = workers.len();
                 let mut made = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
                 if let Some((id, weight)) = job.flow {
                     let at = flows.iter().position(|flow| flow.id == id).unwrap_or_else(|| {
@@ -249,7 +250,11 @@ impl Runner {
             self.recorder.logs[log].begin = begin;
         }
         worker.drop_cached(target);
-        self.recorder.stats[worker.stats].begin(worker.counts_from);
+        let stats = &mut self.recorder.stats[worker.stats];
+        stats.begin(worker.counts_from);
+        if stats.last_worker == at {
+            stats.depth = worker.search.as_ref().map_or(worker.iodepth, |search| search.depth);
+        }
         // A null engine has nothing to do but to wait.
         let first = match (worker.null, worker.runtime) {
             (true, Some(runtime)) => worker.counts_from + runtime,
@@ -380,14 +385,15 @@ impl Runner {
         let worker = &mut self.workers[slot.worker as usize];
         worker.under_way -= 1;
         slot.back = true;
-        let counts = now >= worker.counts_from && !worker.closing;
+        let closing = std::mem::take(&mut worker.closing);
+        let counts = now >= worker.counts_from && !closing;
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
         if let Some(log) = worker.log {
             let entry = &mut self.recorder.logs[log].entries[slot.line];
             entry.latency = now - slot.issued;
             entry.submission = submitted.map_or(Nanos::ZERO, |at| at.saturating_sub(slot.issued));
         }
-        if worker.blocked && worker.blocks(slot.request.op) {
+        if worker.blocked && (closing || worker.blocks(slot.request.op)) {
             worker.blocked = false;
             self.ready.extend(worker.parked.drain(..));
         }
@@ -483,9 +489,10 @@ impl Runner {
             });
         }
         if worker.end_fsync {
-            worker.unsynced = slot.request.op != Op::Flush && !worker.stream.is_verifying();
+            let follows = worker.fsync_on_close || !worker.stream.is_verifying();
+            worker.unsynced = slot.request.op != Op::Flush && follows;
         }
-        worker.blocked = worker.blocks(slot.request.op);
+        worker.blocked = worker.closing || worker.blocks(slot.request.op);
         worker.under_way += 1;
         worker.issued += 1;
         if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
@@ -512,20 +519,20 @@ impl Runner {
         if worker.live > 0 {
             return Ok(0);
         }
-        worker.closing = worker.end_fsync && worker.unsynced && !self.interrupted;
-        if worker.closing {
+        if worker.end_fsync && worker.unsynced && !self.interrupted {
             worker.live = 1;
-            slot.request = Request::flush();
-            self.issue(target, at, now)?;
-            return Ok(1);
+            return self.close(target, at, now);
         }
+        let has_written = !worker.stream.is_verifying();
         if !self.interrupted && now < worker.end && worker.stream.resume() {
             // As in fio, a pass in which nothing is made ends with a flush, too.
             worker.unsynced = !worker.stream.is_verifying();
             worker.live = worker.iodepth;
+            let closes = worker.fsync_on_close && has_written;
             let slots = worker.first_slot..worker.first_slot + worker.iodepth;
-            self.wakes.extend(slots.map(|slot| Reverse((now, slot))));
-            return Ok(0);
+            let free = slots.filter(|&slot| !closes || slot != at);
+            self.wakes.extend(free.map(|slot| Reverse((now, slot))));
+            return if closes { self.close(target, at, now) } else { Ok(0) };
         }
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);
@@ -534,6 +541,15 @@ impl Runner {
         self.done(slot_of, now);
         self.tell_whether_alone(target);
         Ok(0)
+    }
+
+    /// Flush behind a pass, alone.
+    fn close<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
+        let slot = &mut self.slots[at as usize];
+        slot.request = Request::flush();
+        self.workers[slot.worker as usize].closing = true;
+        self.issue(target, at, now)?;
+        Ok(1)
     }
 
     /// A worker has ended: others may begin, and some may have to end with it.

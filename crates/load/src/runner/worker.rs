@@ -67,9 +67,11 @@ pub struct Worker {
     pub data_only: bool,
     /// A pass ends with a flush.
     pub end_fsync: bool,
+    /// So does the file when it is closed, as fio does behind each pass, and behind what is verified.
+    pub fsync_on_close: bool,
     /// Something was made since the last flush, or a pass begun.
     pub unsynced: bool,
-    /// The flush at the end of a pass is under way, which fio does not count.
+    /// A flush at the end of a pass is under way, which fio does not count.
     pub closing: bool,
     pub thinktime: Nanos,
     pub thinktime_blocks: u32,
@@ -154,6 +156,7 @@ impl Worker {
             blocked: false,
             data_only: job.data_only,
             end_fsync: job.end_fsync,
+            fsync_on_close: job.fsync_on_close,
             unsynced: true,
             closing: false,
             thinktime: job.thinktime,

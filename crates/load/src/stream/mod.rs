@@ -57,8 +57,6 @@ pub struct Stream {
     /// As fio has it, a flush is the last request once it has come back, and until another has. With several under way it
     /// is left out, or made again, meanwhile.
     sync_when_back: bool,
-    /// A pass ends with a flush, which whoever awaits what is under way makes.
-    end_fsync: bool,
     /// The pass is over, and what it gave may still be under way.
     awaited: bool,
     /// Direction of a mix, and until how many requests of it that stays.
@@ -176,7 +174,6 @@ impl Stream {
             fsync: if job.writes() { job.fsync } else { 0 },
             last_was_sync: false,
             sync_when_back: job.writes() && job.fsync > 0 && job.iodepth > 1,
-            end_fsync: job.end_fsync,
             awaited: false,
             direction: Op::Read,
             until: 0,
@@ -413,10 +410,10 @@ impl Stream {
         Some(request)
     }
 
-    /// The next request, or `None` when the job has had all of its own. A mix asks `choose` with the direction that is
+    /// The next request, or `None` at the end of a pass, until `resume`. A mix asks `choose` with the direction that is
     /// its turn.
     #[inline]
-    pub fn next_by(&mut self, mut choose: impl FnMut(Op) -> Op) -> Option<Request> {
+    pub fn next_by(&mut self, choose: impl FnOnce(Op) -> Op) -> Option<Request> {
         if let Some(request) = self.due.pop_front() {
             return Some(request);
         }
@@ -430,35 +427,30 @@ impl Stream {
         if self.awaited {
             return None;
         }
-        loop {
-            if !self.in_pass && !self.begin_pass() {
-                self.over = true;
-                return None;
-            }
-            if self.goes_on() {
-                if let Some(read) = self.checks.as_mut().and_then(Checks::between) {
-                    self.verified.add(read.op, read.len as u64);
-                    self.pass.add(read.op, read.len as u64);
-                    return Some(read);
-                }
-                if let Some(request) = self.request(&mut choose) {
-                    if let Some(checks) = &mut self.checks {
-                        checks.note(&request);
-                    }
-                    return Some(request);
-                }
-                self.spent = true;
-            }
-            self.in_pass = false;
-            if let Some(checks) = &mut self.checks {
-                checks.end();
-                return None;
-            }
-            if self.end_fsync {
-                self.awaited = true;
-                return None;
-            }
+        if !self.in_pass && !self.begin_pass() {
+            self.over = true;
+            return None;
         }
+        if self.goes_on() {
+            if let Some(read) = self.checks.as_mut().and_then(Checks::between) {
+                self.verified.add(read.op, read.len as u64);
+                self.pass.add(read.op, read.len as u64);
+                return Some(read);
+            }
+            if let Some(request) = self.request(choose) {
+                if let Some(checks) = &mut self.checks {
+                    checks.note(&request);
+                }
+                return Some(request);
+            }
+            self.spent = true;
+        }
+        self.in_pass = false;
+        match &mut self.checks {
+            Some(checks) => checks.end(),
+            None => self.awaited = true,
+        }
+        None
     }
 }
 
