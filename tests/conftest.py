@@ -21,7 +21,7 @@ GROUPS = {
         "test_attempts", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_replay_real",
         "test_swapped", "test_sysstat", "test_watch",
     ),
-    "clock": ("test_faults", "test_fio_until", "test_real", "test_serve"),
+    "clock": ("test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
     **{name: (name,) for name in ("test_browser", "test_extension", "test_lab", "test_study_page", "test_twin")},
 }  # fmt: skip
 """Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),

@@ -414,15 +414,17 @@ def check(case: Case, folder: Path) -> None:
         raise AssertionError(f"{error}\n{detail}") from None
 
 
+def memory() -> Path | None:
+    """A folder in memory, where there is one."""
+    return MEMORY if os.access(MEMORY, os.W_OK) else None
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder() -> Iterator[Path]:
     """In memory where that is possible: a flush for each write takes milliseconds elsewhere."""
     if FIO is None:
         pytest.skip("fio is not installed")
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path_factory.mktemp("fio")
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+    with tempfile.TemporaryDirectory(dir=memory()) as folder:
         yield Path(folder)
 
 

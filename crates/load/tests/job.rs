@@ -38,7 +38,7 @@ fn every_option_of_the_design_reaches_the_job() {
     let delay = Nanos::from_millis(500);
     assert_eq!((job.ramp_time, job.startdelay), (Nanos::from_secs(5), (delay, delay)));
     assert_eq!((job.stonewall, job.loops, job.number_ios), (true, 2, Some(7)));
-    assert_eq!((job.thinktime, job.thinktime_blocks), (Nanos::from_micros(250), 16));
+    assert_eq!((job.think.time, job.think.blocks), (Nanos::from_micros(250), Some(16)));
     assert_eq!((job.rate.read, job.rate.write), (Some(10 << 20), Some(20 << 20)));
     assert_eq!((job.norandommap, job.randseed), (true, Some(99)));
     assert_eq!((job.distribution, job.rwmixread), (Distribution::Zipf(1.2), 80));

@@ -90,7 +90,9 @@ fn the_page_cache_forgets_before_each_pass_over_the_region_and_before_what_is_ve
 #[test]
 fn thinking_begins_when_the_blocks_before_it_are_done() {
     let mut target = Even::new(MS);
-    let text = "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\nnumber_ios=24";
+    let text =
+        "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\n\
+        thinktime_blocks_type=issue\nnumber_ios=24";
     let recording = run_on(&mut target, text);
     // 8 requests, 4 at a time: 2 ms; then 10 ms of thought.
     let times: Vec<u64> = target.log.iter().step_by(8).map(|(at, _)| at.0 / 1_000_000).collect();

@@ -41,6 +41,7 @@ def steps(region: Region) -> Steps:
         io_size=max(int(region.size * (QUICK_SHARE if region.quick else SHARE)) // block, 1) * block,
         thinktime="60s",
         thinktime_blocks=max(int(region.size * BURST) // block, 1),
+        thinktime_blocks_type="issue",
     )
 
 

@@ -8,7 +8,9 @@ use super::until::{LatencyTarget, LeastRate, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
-use super::{Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, VerifyBacklog};
+use super::{
+    Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, ThinkTime, VerifyBacklog,
+};
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
@@ -104,8 +106,7 @@ impl Draft {
             exit_what: ExitWhat::Group,
             loops: 1,
             number_ios: None,
-            thinktime: Nanos::ZERO,
-            thinktime_blocks: 1,
+            think: ThinkTime::default(),
             rate: ByKind::default(),
             rate_iops: ByKind::default(),
             rate_min: LeastRate::default(),

@@ -103,6 +103,21 @@ pub enum ExitWhat {
     All,
 }
 
+/// When a job leaves the drive alone between its requests, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThinkTime {
+    /// 0: never.
+    pub time: Nanos,
+    /// Requests before it thinks; where nothing is said, 1, or with a period none.
+    pub blocks: Option<u32>,
+    /// They count when they are made, not when they have come back.
+    pub when_made: bool,
+    /// How long it works before it thinks, if it is more than 0.
+    pub period: Nanos,
+    /// It does not catch up on its rates (`rate_ignore_thinktime`).
+    pub ignored_by_rate: bool,
+}
+
 /// When paced requests are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
@@ -173,8 +188,7 @@ pub struct Job {
     pub exit_what: ExitWhat,
     pub loops: u32,
     pub number_ios: Option<u64>,
-    pub thinktime: Nanos,
-    pub thinktime_blocks: u32,
+    pub think: ThinkTime,
     /// Bytes a second.
     pub rate: ByKind<Option<u64>>,
     /// Requests a second.

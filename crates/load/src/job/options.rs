@@ -221,13 +221,17 @@ pub const OPTIONS: &[Row] = &[
     }, "")),
 
     // When.
-    row(&["thinktime"], Obey(|d, v| Ok(d.job.thinktime = time(v, MICROSECOND)?), "")),
+    row(&["thinktime"], Obey(|d, v| Ok(d.job.think.time = time(v, MICROSECOND)?), "behind what is under way")),
     row(&["thinktime_blocks"], Obey(|d, v| {
-        Ok(d.job.thinktime_blocks = count(v, 1, u32::MAX as u64)? as u32)
+        Ok(d.job.think.blocks = Some(count(v, 0, u32::MAX as u64)? as u32))
     }, "")),
-    row(&["thinktime_blocks_type"], Ignore("what is under way is awaited before thinking")),
+    row(&["thinktime_blocks_type"], Obey(|d, v| match v {
+        "complete" => Ok(d.job.think.when_made = false),
+        "issue" => Ok(d.job.think.when_made = true),
+        _ => Err(format!("\"{v}\" is neither complete nor issue").into()),
+    }, "")),
+    row(&["thinktime_iotime"], Obey(|d, v| Ok(d.job.think.period = time(v, SECOND)?), "")),
     row(&["thinktime_spin"], Ignore("thinking and spinning are the same to a drive")),
-    row(&["thinktime_iotime"], Refuse("think times begin after a number of requests", OFF)),
     row(&["rate"], Obey(|d, v| Ok(d.rate = Some(v.into())), "")),
     row(&["rate_iops"], Obey(|d, v| {
         let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
@@ -247,7 +251,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["rate_cycle", "ratecycle"], Obey(|d, v| {
         Ok(d.job.rate_min.cycle = Nanos::from_millis(count(v, 0, DAY_MS)?))
     }, "over how long `rate_min` looks at the rate")),
-    row(&["rate_ignore_thinktime"], Ignore("a job that thought catches up")),
+    row(&["rate_ignore_thinktime"], Obey(|d, v| Ok(d.job.think.ignored_by_rate = flag(v)?), "")),
     row(&["max_latency"], Refuse("pslc does not end a job for a slow request", OFF)),
     row(&["latency_target"], Obey(|d, v| Ok(d.job.latency_target.target = time(v, MICROSECOND)?),
         "the depth is looked for, up to `iodepth`; at `latency_percentile=100` a late request at depth 1 ends the run")),

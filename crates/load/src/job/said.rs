@@ -49,7 +49,7 @@ pub fn said<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Said {
         synced: job.fsync == 1 || draft.fdatasync == 1 || job.sync.is_some(),
         delayed: job.startdelay.1.max(job.startdelay.0).0 > 0 || job.pause.0 > 0,
         write_bytes: one_size.then(|| block(of_writes, draft.kb_base).ok()).flatten(),
-        paced: job.thinktime.0 > 0
+        paced: job.think.time.0 > 0
             || draft.rate.as_deref().is_some_and(|rate| !rate.trim_matches(['0', ',', ' ']).is_empty())
             || [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim]
                 .into_iter()

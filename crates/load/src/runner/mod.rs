@@ -3,6 +3,7 @@
 
 mod floor;
 mod search;
+mod think;
 mod until;
 mod worker;
 
@@ -383,6 +384,7 @@ impl Runner {
     fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
+        let was_full = worker.is_full();
         worker.under_way -= 1;
         slot.back = true;
         let closing = std::mem::take(&mut worker.closing);
@@ -399,14 +401,21 @@ impl Runner {
         }
         let times = Times { issued: slot.issued, submitted, now };
         self.recorder.record(target, worker.stats, &slot.request, times, counts);
+        let kind = slot.request.op as usize;
+        if let Some(thinker) = &mut worker.thinker {
+            if kind < 3 {
+                thinker.back();
+            }
+            worker.thinking = worker.thinking || (was_full && thinker.is_due(now));
+        }
         if worker.thinking && worker.under_way == 0 {
             worker.thinking = false;
             let resume = now + worker.thinktime;
+            worker.ignore_thinking(kind);
             self.wakes.extend(worker.parked.drain(..).map(|slot| Reverse((resume, slot))));
             // The slot that has just come back is offered next; it must think as well.
             worker.resume = resume;
         }
-        let kind = slot.request.op as usize;
         if slot.request.op == Op::Flush && counts && !worker.data_only {
             self.recorder.stats[worker.stats].fsyncs += 1;
         }
@@ -494,9 +503,13 @@ impl Runner {
         }
         worker.blocked = worker.closing || worker.blocks(slot.request.op);
         worker.under_way += 1;
-        worker.issued += 1;
-        if worker.thinktime > Nanos::ZERO && worker.issued % worker.thinktime_blocks as u64 == 0 {
-            worker.thinking = true;
+        let is_full = worker.is_full();
+        if let Some(thinker) = &mut worker.thinker {
+            thinker.moves = slot.request.op != Op::Flush && !worker.stream.is_verifying();
+            if slot.request.op != Op::Flush {
+                thinker.made();
+            }
+            worker.thinking = !is_full && thinker.is_due(now);
         }
         if now >= worker.counts_from && !worker.closing {
             let level = worker.under_way.ilog2().min(6);

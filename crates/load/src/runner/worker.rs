@@ -12,6 +12,7 @@ use crate::target::Target;
 
 use super::floor::Floor;
 use super::search::DepthSearch;
+use super::think::Thinker;
 
 /// Requests are made this far ahead, so that the target can prefetch for them.
 pub const AHEAD: usize = 32;
@@ -74,7 +75,9 @@ pub struct Worker {
     /// A flush at the end of a pass is under way, which fio does not count.
     pub closing: bool,
     pub thinktime: Nanos,
-    pub thinktime_blocks: u32,
+    pub thinker: Option<Box<Thinker>>,
+    /// By kind, how much later than its rates ask a job goes on that does not catch up on what it thought.
+    lag: Option<[Nanos; 3]>,
     /// Bytes a second, by kind.
     pub rate: [Option<u64>; 3],
     /// Requests a second, by kind.
@@ -98,7 +101,6 @@ pub struct Worker {
     /// Slots that may still hand something over.
     pub live: u32,
     pub under_way: u32,
-    pub issued: u64,
     pub issued_bytes: [u64; 3],
     pub issued_count: [u64; 3],
     /// What is under way is awaited before thinking; the slots that wait with it.
@@ -159,8 +161,9 @@ impl Worker {
             fsync_on_close: job.fsync_on_close,
             unsynced: true,
             closing: false,
-            thinktime: job.thinktime,
-            thinktime_blocks: job.thinktime_blocks,
+            thinktime: job.think.time,
+            thinker: (job.think.time > Nanos::ZERO).then(|| Box::new(Thinker::new(job.think))),
+            lag: job.think.ignored_by_rate.then_some([Nanos::ZERO; 3]),
             rate,
             rate_iops,
             paced: rate.iter().chain(&rate_iops).any(Option::is_some),
@@ -176,7 +179,6 @@ impl Worker {
             end: Nanos::MAX,
             live: job.iodepth,
             under_way: 0,
-            issued: 0,
             issued_bytes: [0; 3],
             issued_count: [0; 3],
             thinking: false,
@@ -188,6 +190,26 @@ impl Worker {
     #[inline]
     pub fn blocks(&self, op: Op) -> bool {
         self.iodepth > 1 && (op == Op::Trim || (op == Op::Flush && self.flush_blocks))
+    }
+
+    /// Nothing more can be handed over until something has come back.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.blocked || self.under_way >= self.search.as_ref().map_or(self.iodepth, |search| search.depth)
+    }
+
+    /// It has thought behind a request of this kind, which some jobs do not catch up on: but for one request, as in fio,
+    /// which is to go at once.
+    pub fn ignore_thinking(&mut self, kind: usize) {
+        let Some(lag) = self.lag.as_mut().filter(|_| kind < 3) else { return };
+        let rate = self.rate[kind].or(self.rate_iops[kind].map(|rate| rate * self.least[kind]));
+        let Some(rate) = rate else { return };
+        let each =
+            Nanos((self.least[kind] as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64);
+        lag[kind] += if each <= self.thinktime { self.thinktime - each } else { self.thinktime };
+        if let Some((due, _)) = &mut self.random_due {
+            due[kind] += self.thinktime;
+        }
     }
 
     pub fn total_bytes(&self) -> u64 {
@@ -211,6 +233,9 @@ impl Worker {
         self.counts_from = at.saturating_add(self.ramp);
         if let Some(search) = &mut self.search {
             search.begin(self.counts_from);
+        }
+        if let Some(thinker) = &mut self.thinker {
+            thinker.begin(at);
         }
         if let Some((due, _)) = &mut self.random_due {
             *due = [at; 3];
@@ -274,7 +299,8 @@ impl Worker {
             None => Nanos::ZERO,
         };
         let (bytes, count) = (self.issued_bytes[kind], self.issued_count[kind]);
-        self.begin.saturating_add(after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind])))
+        let begin = self.lag.map_or(self.begin, |lag| self.begin.saturating_add(lag[kind]));
+        begin.saturating_add(after(bytes, self.rate[kind]).max(after(count, self.rate_iops[kind])))
     }
 
     /// When this request may be handed over.
