@@ -112,7 +112,7 @@ def test_a_cache_of_which_nothing_ever_comes_back_is_told_as_such_by_every_suite
     assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one nothing is left of it.")
     assert second["phases"][0]["cause"] == "direct"
     levels = suites.load("fill-levels").sentences(small("fill-levels", QUICK, **never))
-    assert levels[1:] == ["At 50 % full, nothing is left of it."]
+    assert levels[1:] == ["At 50 % full, nothing is left of it.", "Keep it as empty as you can."]
 
 
 def test_a_cache_full_of_data_that_died_is_not_called_empty():
@@ -256,7 +256,8 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     assert by[0.5] == by[0.9] == 0
     assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
-    assert said[-1] == "At 50 % full, nothing is left of it."
+    assert said[-2] == "At 50 % full, nothing is left of it."
+    assert said[-1] == "Keep it as empty as you can."
 
 
 def test_range_sweep_tells_slower_cells_apart_from_the_map():

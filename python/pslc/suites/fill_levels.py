@@ -163,9 +163,6 @@ def sentences(findings: Findings) -> list[str]:
     if held and held[-1] != known[-1]:
         gone = next(level for level, _ in known if level > held[-1][0])
         said.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
-        if gone == known[1][0]:
-            # That is no question of how full it is, as the doubt says.
-            return said
         if gone == gone_at:
             advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
             return [*said, f"{advice}."]
