@@ -136,6 +136,15 @@ def test_a_cache_that_a_begun_superblock_makes_longer_is_told_as_the_same():
         )
 
 
+def test_a_superblock_that_was_begun_past_the_cache_is_no_part_of_it():
+    # 604 MB of native cells, which is 9 % of the cache.
+    assert pslc.run("second-pass", on="sim:sn550-1tb", scope=QUICK).findings["cache_bytes"] == pytest.approx(
+        7.05e9, rel=0.01
+    )
+    levels = pslc.run("fill-levels", on="sim:sn550-1tb", scope=QUICK).findings["levels"]
+    assert [row["cache_bytes"] for row in levels] == pytest.approx([7.05e9] * 3, rel=0.01)
+
+
 @pytest.mark.parametrize("name", ["pm871b-128gb", "sn550-1tb"])
 def test_qd_sweep_and_power_write_into_a_cache_that_ended_before(name):
     fast = pslc.run("fill", on=f"sim:{name}", scope=QUICK).findings["phases"][0]["bytes_per_s"]

@@ -20,6 +20,9 @@ BINS = 400
 BEGUN, LONGEST_BEGUN = 0.25, 4 << 30
 """Share of a cache, and most bytes, that are written before a write into it is measured: a drive that left off past its
 cache first completes the superblock that it had begun there."""
+MOST_BEGUN, AS_SLOW = 0.2, 0.3
+"""Share of the bytes before the end of a cache that may not have gone into it, and how near their speed is to that past
+it."""
 CLIFF = 1.25
 """How much faster than the rest a beginning must be to be called a cache."""
 
@@ -129,6 +132,10 @@ def _cache(of: Curve, seed: int) -> Cache | None:
         return None
     after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
     fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
+    begun = _begun(of, end.bytes, after.bytes_per_s)
+    if begun:
+        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + begun))
+        return _cache(Curve(of.edges_bytes[keep:], of.seconds[keep:]), seed)
     if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER:
         keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + end.bytes))
         rest = Curve(of.edges_bytes[keep:], of.seconds[keep:]) if keep < len(of.seconds) else None
@@ -143,6 +150,19 @@ def _cache(of: Curve, seed: int) -> Cache | None:
     speeds = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
     past = max(speed for speed in speeds if fast > CLIFF * speed)
     return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s, past)
+
+
+def _begun(of: Curve, end: float, past: float) -> float:
+    """Bytes that a write to the `end` of a cache begins with as slowly as `past` it: a drive that left off there first
+    completes the superblock that it had begun."""
+    edges = of.edges_bytes - of.edges_bytes[0]
+    usual = float(np.median(of.bytes_per_s[edges[1:] <= end])) if edges[1] <= end else past
+    if usual <= CLIFF * past:
+        return 0.0
+    lost = np.r_[0.0, np.cumsum(of.seconds - 0.5 * (1 / usual + 1 / past) * of.widths)]
+    at = int(np.argmax(np.where(edges <= MOST_BEGUN * end, lost, 0.0)))
+    took = float(of.seconds[:at].sum())
+    return float(edges[at]) if at and abs(edges[at] / took / past - 1) < AS_SLOW else 0.0
 
 
 def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

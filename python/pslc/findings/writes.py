@@ -121,10 +121,12 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
         if elsewhere := past > NOT_FREE * taken:
             found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         else:
+            # A drive that left off past its cache first completes the superblock that it had begun there.
+            besides = in_memory + past
             found |= {
-                "cache_bytes": round(taken),
-                "cache_bytes_low": round(least - in_memory),
-                "cache_bytes_high": round((found["cache_bytes_high"] or least) - in_memory),
+                "cache_bytes": round(end - besides),
+                "cache_bytes_low": round(least - besides),
+                "cache_bytes_high": round((found["cache_bytes_high"] or least) - besides),
             }
         if elsewhere or before > NOT_FREE * (before + taken):
             found["doubts"] = [Doubts.HELD.of(size=words.size(before)), *found["doubts"]]
