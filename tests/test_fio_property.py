@@ -37,6 +37,9 @@ Request = tuple[str, int, int]
 SIZES = ["512", "4k", "8k", "12k", "64k", "1m"]
 UNEQUAL = ["4k,8k", "8k,4k,4k", "16k,64k"]
 SPLITS = ["4k/50:16k/50", "4k:8k:64k", "8k/90:12k/10", "4k/30:32k/,8k"]
+# What changes no request.
+QUIET = ["refill_buffers=1", "zero_buffers=1", "scramble_buffers=0", "buffer_compress_percentage=50", "buffered=1",
+         "randseed=7", "thinktime=1ms", "startdelay=1ms", "fill_device=0", "ramp_time=10ms"]  # fmt: skip
 RANGES = ["4k-16k", "4k-12k", "64k-8k", "512-8k"]
 
 
@@ -58,7 +61,13 @@ class Case:
 
     @property
     def drawn_directions(self) -> bool:
-        return self.mixed and self.options["rwmixread"] not in ("0", "100")
+        return self.mixed and self.of_reads not in (0, 100)
+
+    @property
+    def of_reads(self) -> int:
+        """Percent of a mix."""
+        options = self.options
+        return 100 - int(options["rwmixwrite"]) if "rwmixwrite" in options else int(options["rwmixread"])
 
     @property
     def once(self) -> bool:
@@ -152,6 +161,14 @@ def cases(draw: st.DrawFn) -> Case:
     if random and draw(st.integers(0, 4)) == 0:
         options["percentage_random"] = draw(st.sampled_from(["50", "80,20", "0"]))
         mapped = False
+    if random and sizes in ("bs", "bssplit") and draw(st.integers(0, 5)) == 0:
+        options["ba"] = draw(st.sampled_from(["512", "4k", "8k,4k", "32k"]))
+        mapped = False
+    if sizes == "unequal" and draw(st.integers(0, 2)) == 0:
+        options["bs_is_seq_rand"] = "1"
+        one_size = False
+    if random and sizes == "bs" and draw(st.integers(0, 5)) == 0:
+        options["random_generator"] = draw(st.sampled_from(["lfsr", "tausworthe64"]))
     if ":" in options["rw"]:
         mapped = False
         options["rw_sequencer"] = draw(st.sampled_from(["sequential", "identical"]))
@@ -174,7 +191,17 @@ def cases(draw: st.DrawFn) -> Case:
     ):
         options["verify"] = draw(st.sampled_from(["crc32c", "md5", "meta"]))
     if kind == "rw":
-        options["rwmixread"] = draw(st.sampled_from(["0", "30", "50", "90", "100"]))
+        options[draw(st.sampled_from(["rwmixread", "rwmixwrite"]))] = draw(
+            st.sampled_from(["0", "30", "50", "90", "100"])
+        )
+    if draw(st.integers(0, 3)) == 0:
+        name, value = draw(st.sampled_from(QUIET)).split("=")
+        options[name] = value
+        if name == "thinktime":
+            options |= {
+                "thinktime_blocks": "100",
+                "thinktime_blocks_type": draw(st.sampled_from(["complete", "issue"])),
+            }
     options["ioengine"] = draw(st.sampled_from(["psync", "libaio", "libaio", "io_uring"]))
     options["iodepth"] = draw(st.sampled_from(["1", "1", "4", "16"]))
     return Case(options, random, kind == "rw", one_size, mapped)
@@ -219,7 +246,7 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     # under way, too, it is left to chance when one comes back.
     depth = case.depth
     for of in (theirs, ours):
-        may_be = len(of) if case.queued_flushes else depth * (3 if case.passes else 1)
+        may_be = len(of) if case.queued_flushes else depth * most_passes(case, of)
         follow_the_rules(case, of, 0 if depth == 1 else may_be)
     if not case.random and not case.drawn_sizes and not case.drawn_directions:
         if depth > 1:
@@ -269,6 +296,15 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     assert apart <= 8 / max(min(map(len, directions)), 1) ** 0.5, "directions"
 
 
+def most_passes(case: Case, requests: list[Request]) -> int:
+    """How often the region may have been gone over."""
+    moved = [(at, n) for what, at, n in requests if what in ("read", "write")]
+    if not case.passes or not moved:
+        return 1
+    region = max(at + n for at, n in moved) - min(at for at, _ in moved)
+    return 3 + sum(n for _, n in moved) // region
+
+
 def passes_of(requests: list[Request]) -> list[bool]:
     """Where what was written begins to be read again."""
     return [a[0] == "write" and b[0] == "read" for a, b in pairwise(requests)]
@@ -277,7 +313,7 @@ def passes_of(requests: list[Request]) -> list[bool]:
 def ran_out(theirs: list[Request], ours: list[Request]) -> bool:
     """The one that made fewer requests of a mix in sequence came to the end of the region in one direction."""
     fewer = min(theirs, ours, key=len)
-    end = max(at + n for _, at, n in theirs + ours)
+    end = max((at + n for _, at, n in theirs + ours), default=0)
     return any(at + n == end for _, at, n in fewer)
 
 
@@ -286,8 +322,8 @@ def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None
     kind = case.options["rw"].split(":")[0].removeprefix("rand")
     moved = [r for r in requests if r[0] in ("read", "write")]
     assert {r[0] for r in moved} <= ({"read", "write"} if kind == "rw" or "verify" in case.options else {kind})
-    if case.options.get("rwmixread") in ("0", "100") and kind == "rw":
-        assert {r[0] for r in moved} <= {"write" if case.options["rwmixread"] == "0" else "read"}
+    if kind == "rw" and not case.drawn_directions:
+        assert {r[0] for r in moved} <= {"write" if case.of_reads == 0 else "read"}
     every = int(case.options.get("fsync", case.options.get("fdatasync", "0")))
     writes, synced = 0, False
     verifies = "verify" in case.options

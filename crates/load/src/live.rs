@@ -29,7 +29,7 @@ impl Live {
         target.begin(&[], LARGEST).expect("a simulated drive does not fail");
         let start = target.now();
         let mut stats = JobStats::named(name);
-        stats.begin(start);
+        stats.begin(start, start);
         let recorder = Recorder::new(&mut target, vec![stats], 0, LARGEST, 1);
         Live { target, recorder, slots: Vec::new(), free: Vec::new(), recent: Tally::new() }
     }

@@ -92,13 +92,13 @@ impl JobStats {
         }
     }
 
-    /// What counts begins here, if nothing has.
-    pub(crate) fn begin(&mut self, at: Nanos) {
+    /// What counts begins here, if nothing has; whether it is steady is looked at since `behind_ramp`.
+    pub(crate) fn begin(&mut self, at: Nanos, behind_ramp: Nanos) {
         self.start = self.start.min(at);
         self.bytes_rate.begin(at);
         self.requests_rate.begin(at);
         if let Some(steady) = &mut self.steady {
-            steady.begin(at);
+            steady.begin(behind_ramp);
         }
     }
 
@@ -118,7 +118,7 @@ impl JobStats {
             requests_rate: self.requests_rate.anew(),
             ..JobStats::named(&self.name)
         };
-        self.begin(at);
+        self.begin(at, at);
         self.steady = steady;
     }
 
@@ -257,8 +257,7 @@ impl Recorder {
         }
     }
 
-    /// A request that counts in `stats` has come back. `counts` is false during a ramp,
-    /// which only the series show.
+    /// A request has come back; where it does not count in `stats`, only the series show it.
     #[inline]
     pub fn record<T: Target>(
         &mut self,

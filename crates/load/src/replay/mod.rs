@@ -121,7 +121,7 @@ pub fn replay<T: Target>(
     let alike = how.survey && how.fit == Fit::Exact && prefill.is_none();
     let start = target.now();
     let mut stats = JobStats::new(job, 0);
-    stats.begin(start);
+    stats.begin(start, start);
     let mut run = Run {
         recorder: Recorder::new(target, vec![stats], 0, LARGEST, observer.coarseness()),
         slots: vec![(Request::flush(), start); slots.len()],

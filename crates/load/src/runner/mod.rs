@@ -138,7 +138,8 @@ impl Runner {
                     job.group_reporting && jobs[of.job].group_reporting && of.group == job.group
                 });
                 // Who may begin to measure anew does so alone.
-                let apart = shared.is_none() || job.latency_target.target > Nanos::ZERO;
+                let measures_anew = job.latency_target.target > Nanos::ZERO || job.ramp_time > Nanos::ZERO;
+                let apart = shared.is_none() || measures_anew;
                 if apart {
                     stats.push(JobStats { part_of: shared, ..JobStats::new(job, number) });
                 }
@@ -252,7 +253,7 @@ impl Runner {
         }
         worker.drop_cached(target);
         let stats = &mut self.recorder.stats[worker.stats];
-        stats.begin(worker.counts_from);
+        stats.begin(begin, worker.counts_from);
         if stats.last_worker == at {
             stats.depth = worker.search.as_ref().map_or(worker.iodepth, |search| search.depth);
         }
@@ -382,13 +383,13 @@ impl Runner {
 
     #[inline]
     fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
+        self.end_ramp(target, at, now);
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         let was_full = worker.is_full();
         worker.under_way -= 1;
         slot.back = true;
         let closing = std::mem::take(&mut worker.closing);
-        let counts = now >= worker.counts_from && !closing;
         let submitted = if worker.one_at_a_time { None } else { target.submitted(at) };
         if let Some(log) = worker.log {
             let entry = &mut self.recorder.logs[log].entries[slot.line];
@@ -400,7 +401,7 @@ impl Runner {
             self.ready.extend(worker.parked.drain(..));
         }
         let times = Times { issued: slot.issued, submitted, now };
-        self.recorder.record(target, worker.stats, &slot.request, times, counts);
+        self.recorder.record(target, worker.stats, &slot.request, times, !closing);
         let kind = slot.request.op as usize;
         if let Some(thinker) = &mut worker.thinker {
             if kind < 3 {
@@ -416,16 +417,30 @@ impl Runner {
             // The slot that has just come back is offered next; it must think as well.
             worker.resume = resume;
         }
-        if slot.request.op == Op::Flush && counts && !worker.data_only {
+        if slot.request.op == Op::Flush && !closing && !worker.data_only {
             self.recorder.stats[worker.stats].fsyncs += 1;
         }
-        if let (Some(floor), true) = (&mut worker.floor, counts && kind < 3) {
+        if let (Some(floor), true) = (&mut worker.floor, !worker.ramping && kind < 3) {
             floor.completed(kind, slot.request.len as u64, worker.counts_from, now)?;
         }
         if worker.search.is_some() {
             self.search(target, at, now)?;
         }
         Ok(())
+    }
+
+    /// Once its ramp is over, what a worker has done until then is forgotten; one that ends before is reported with it.
+    #[inline]
+    fn end_ramp<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) {
+        let worker = &mut self.workers[self.slots[at as usize].worker as usize];
+        if worker.ramping && now >= worker.counts_from {
+            worker.ramping = false;
+            worker.stream.forget_count();
+            let (from, stats) = (worker.counts_from, worker.stats);
+            worker.restart(from);
+            self.share_usage(target);
+            self.recorder.stats[stats].restart(from);
+        }
     }
 
     /// A free slot: hand over the next request, wait, or be done. Returns the requests handed over: 0 or 1.
@@ -481,6 +496,7 @@ impl Runner {
 
     #[inline]
     fn issue<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
+        self.end_ramp(target, at, now);
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         slot.issued = now;
@@ -511,7 +527,7 @@ impl Runner {
             }
             worker.thinking = !is_full && thinker.is_due(now);
         }
-        if now >= worker.counts_from && !worker.closing {
+        if !worker.closing {
             let level = worker.under_way.ilog2().min(6);
             self.recorder.stats[worker.stats].depths[level as usize] += 1;
         }
@@ -549,7 +565,7 @@ impl Runner {
         }
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);
-        stats.worked += now.saturating_sub(worker.counts_from);
+        stats.worked += now.saturating_sub(if worker.ramping { worker.begin } else { worker.counts_from });
         self.share_usage(target);
         self.done(slot_of, now);
         self.tell_whether_alone(target);

@@ -57,6 +57,8 @@ pub struct Worker {
     /// The drive is not touched.
     pub null: bool,
     pub ramp: Nanos,
+    /// What is measured is forgotten at the end of the ramp.
+    pub ramping: bool,
     pub runtime: Option<Nanos>,
     pub first_slot: u32,
     pub iodepth: u32,
@@ -95,7 +97,7 @@ pub struct Worker {
     pub log: Option<usize>,
 
     pub begin: Nanos,
-    /// Statistics count from here; nothing is handed over from `end` on.
+    /// When the ramp is over; nothing is handed over from `end` on.
     pub counts_from: Nanos,
     pub end: Nanos,
     /// Slots that may still hand something over.
@@ -151,6 +153,7 @@ impl Worker {
             one_at_a_time: job.one_at_a_time,
             null: job.null,
             ramp: job.ramp_time,
+            ramping: job.ramp_time > Nanos::ZERO,
             runtime: job.runtime,
             first_slot,
             iodepth: job.iodepth,
@@ -223,7 +226,7 @@ impl Worker {
         if let Some(floor) = &mut self.floor {
             floor.restart();
         }
-        if let Some(runtime) = self.runtime {
+        if let Some(runtime) = self.runtime.filter(|_| self.end > Nanos::ZERO) {
             self.end = at.saturating_add(runtime);
         }
     }

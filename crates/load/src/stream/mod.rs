@@ -10,7 +10,7 @@ mod zipf;
 
 use std::collections::VecDeque;
 
-use pslc_ssd::{Op, Request};
+use pslc_ssd::{Nanos, Op, Request};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -49,6 +49,9 @@ pub struct Stream {
     spent: bool,
     pass: Tally,
     total: Tally,
+    /// Requests that `number_ios` does not count: those of a ramp.
+    forgotten: u64,
+    ramps: bool,
     /// What was read again; fio counts it where it asks whether there is to be another pass.
     verified: Tally,
 
@@ -170,6 +173,8 @@ impl Stream {
             spent: false,
             pass: Tally::default(),
             total: Tally::default(),
+            forgotten: 0,
+            ramps: job.ramp_time > Nanos::ZERO && job.number_ios.is_some(),
             verified: Tally::default(),
             fsync: if job.writes() { job.fsync } else { 0 },
             last_was_sync: false,
@@ -189,7 +194,16 @@ impl Stream {
 
     /// What comes next depends on what has come back: nothing can be made ahead.
     pub fn depends(&self) -> bool {
-        self.checks.as_ref().is_some_and(Checks::has_backlog) || self.sync_when_back
+        self.checks.as_ref().is_some_and(Checks::has_backlog) || self.sync_when_back || self.ramps
+    }
+
+    /// A ramp is over, and requests are counted from now on.
+    pub fn forget_count(&mut self) {
+        self.forgotten = self.all_count();
+    }
+
+    fn all_count(&self) -> u64 {
+        self.total.all_count() + self.verified.all_count()
     }
 
     /// A request has come back; of a stream that depends on it.
@@ -257,7 +271,7 @@ impl Stream {
     }
 
     fn has_all_requests(&self) -> bool {
-        self.limits.requests.is_some_and(|most| self.total.all_count() + self.verified.all_count() >= most)
+        self.limits.requests.is_some_and(|most| self.all_count() - self.forgotten >= most)
     }
 
     #[inline]
