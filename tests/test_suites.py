@@ -145,6 +145,11 @@ def test_a_superblock_that_was_begun_past_the_cache_is_no_part_of_it():
     assert [row["cache_bytes"] for row in levels] == pytest.approx([7.05e9] * 3, rel=0.01)
 
 
+def test_what_a_drive_folded_in_its_rest_does_not_hide_its_cache():
+    found = pslc.run("second-pass", on="sim:600p-512gb,scale=1/16").findings
+    assert found["cache_bytes"] == pytest.approx(985e6, rel=0.05)
+
+
 @pytest.mark.parametrize("name", ["pm871b-128gb", "sn550-1tb"])
 def test_qd_sweep_and_power_write_into_a_cache_that_ended_before(name):
     fast = pslc.run("fill", on=f"sim:{name}", scope=QUICK).findings["phases"][0]["bytes_per_s"]

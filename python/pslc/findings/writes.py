@@ -251,6 +251,8 @@ def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
     seconds = float(np.diff(curve.seconds_at(np.array([phase.from_bytes, phase.to_bytes])))[0])
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     changes |= inside(recording, phase)
+    # What was folded in the silence before a write, no byte of it waited for.
+    changes["folded_bytes_total"] -= changes.get("idle_folded_bytes_total", 0.0)
     # The buffer takes in the first bytes, and is asked for its share of all of them.
     if "buffer_rise_bytes" in changes:
         changes["buffer_rise_bytes"] = inside(recording, whole)["buffer_rise_bytes"] * (end - begin) / written
