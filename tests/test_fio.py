@@ -6,6 +6,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -726,3 +727,80 @@ def test_disk_util_of_dm_has_means_of_its_slaves_and_then_the_slaves(tmp_path, m
     assert top["aggr_read_ios"] == 12
     assert top["aggr_write_merge"] == 72
     assert top["aggr_util"] == max(disk["util"] for disk in below)
+
+
+DIRECT = ["direct=1", "buffered=0", "direct=1\nbuffered=1", "direct=0", "direct=1\nioengine=mmap"]
+
+
+@needs_fio
+@pytest.mark.parametrize("options", DIRECT)
+def test_the_page_cache_is_passed_by_where_fio_passes_by_it(options, tmp_path):
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    (tmp_path / "data.bin").write_bytes(bytes(4 << 20))
+    (tmp_path / "j.fio").write_text(f"[j]\nrw=read\nbs=64k\nsize=256k\n{options}\n")
+    found = []
+    for command in (
+        [FIO, "j.fio", "--filename=data.bin"],
+        [sys.executable, "-m", "pslc", "run", "j.fio", *ON, "--json"],
+    ):
+        trace = ["strace", "-f", "-o", "calls", "-e", "trace=openat,pread64", *command]
+        subprocess.run(trace, cwd=tmp_path, capture_output=True, check=True)
+        flags: dict[str, str] = {}
+        direct = set()
+        for line in (tmp_path / "calls").read_text().splitlines():
+            if opened := re.search(r"openat\(.*, (O_\S*?)(?:, 0\d+)?\) = (\d+)", line):
+                flags[opened[2]] = opened[1]
+            elif read := re.search(r"pread64\((\d+), .*, 65536, \d+\)", line):
+                direct.add("O_DIRECT" in flags[read[1]])
+        found.append(direct or {False})
+    # fio maps the file, whatever `direct` says.
+    assert found[0] == found[1]
+
+
+DATA = ["", "refill_buffers=1", "zero_buffers=1", "buffer_compress_percentage=50", "buffer_compress_percentage=80"]
+
+
+@needs_fio
+@pytest.mark.parametrize("options", DATA)
+def test_what_is_written_compresses_as_what_fio_writes(options, tmp_path):
+    """And is as often the same."""
+    (tmp_path / "j.fio").write_text(f"[j]\nrw=write\nbs=64k\nsize=4m\n{options}\n")
+    found = []
+    for name in ("fio", "pslc"):
+        (tmp_path / "data.bin").write_bytes(bytes(4 << 20))
+        if name == "fio":
+            subprocess.run([FIO, "j.fio", "--filename=data.bin"], cwd=tmp_path, capture_output=True, check=True)
+        else:
+            assert forked.run(["run", "j.fio", *ON, "--json"], tmp_path).returncode == 0
+        data = (tmp_path / "data.bin").read_bytes()
+        blocks = [data[at : at + 4096] for at in range(0, len(data), 4096)]
+        found.append((len(zlib.compress(data, 1)) / len(data), len(set(blocks)) / len(blocks)))
+    (shrunk, apart), (ours_shrunk, ours_apart) = found
+    # What fio scrambles shrinks by a tenth, and ours by nothing.
+    assert ours_shrunk == pytest.approx(shrunk, abs=0.05 if options else 0.12)
+    assert options or ours_shrunk >= 0.99
+    assert ours_apart == pytest.approx(apart, abs=0.05)
+
+
+REPLAYED = ["", "replay_scale=2", "replay_align=8k", "replay_scale=2\nreplay_align=8k", "replay_no_stall=1"]
+
+
+@needs_fio
+@pytest.mark.parametrize("options", REPLAYED)
+def test_a_trace_is_replayed_as_by_fio(options, command, tmp_path):
+    (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
+    record = [FIO, "--name=w", "--filename=data.bin", "--rw=randrw", "--bs=4k,12k", "--size=4m", "--io_size=1m",
+              "--write_iolog=fio.log"]  # fmt: skip
+    subprocess.run(record, cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "r.fio").write_text(f"[r]\nread_iolog=fio.log\n{options}\n")
+    theirs = [FIO, "r.fio", "--replay_redirect=data.bin", "--output-format=json"]
+    done = subprocess.run(theirs, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ours = command("run", "r.fio", *ON, "--output-format=fio")
+    assert ours.returncode == 0, ours.stderr
+    moved = []
+    for output in (done.stdout, ours.stdout):
+        job = json.loads(output[output.index("{") :])["jobs"][0]
+        moved.append([(job[kind]["total_ios"], job[kind]["io_bytes"]) for kind in ("read", "write")])
+    assert moved[0] == moved[1]
+    assert sum(count for count, _ in moved[0]) > 20

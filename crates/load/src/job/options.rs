@@ -142,7 +142,7 @@ pub const OPTIONS: &[Row] = &[
         Ok(d.job.runtime = (runtime > Nanos::ZERO).then_some(runtime))
     }, "")),
     row(&["time_based"], Obey(|d, v| Ok(d.job.time_based = flag(v)?), "")),
-    row(&["ramp_time"], Obey(|d, v| Ok(d.job.ramp_time = time(v, SECOND)?), "")),
+    row(&["ramp_time"], Obey(|d, v| Ok(d.job.ramp_time = time(v, SECOND)?), "`number_ios` and rates count from its end")),
     row(&["loops"], Obey(|d, v| Ok(d.job.loops = count(v, 0, u32::MAX as u64)?.max(1) as u32), "")),
     row(&["number_ios"], Obey(|d, v| {
         let most = count(v, 0, u64::MAX)?;
@@ -366,7 +366,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["replay_no_stall", "replay_time_scale"], Obey(output, "when requests of a trace are made")),
     row(&["replay_redirect", "read_iolog_chunked"], Ignore("every trace is replayed on the target, and read as it goes")),
     row(&["replay_scale", "replay_align"], Obey(output, "where they are")),
-    row(&["replay_skip"], Obey(output, "kinds of requests that are left out")),
+    row(&["replay_skip"], Obey(output, "kinds of requests that are left out, of every trace; in fio only of blktrace's")),
     row(&["merge_blktrace_file", "merge_blktrace_scalars", "merge_blktrace_iters"], Refuse(MERGE, OFF)),
     row(&["zonemode"], Obey(|d, v| match v {
         "none" => Ok(d.strided = false),
