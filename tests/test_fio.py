@@ -751,7 +751,8 @@ def test_the_page_cache_is_passed_by_where_fio_passes_by_it(options, tmp_path):
     assert found[0] == found[1]
 
 
-DATA = ["", "refill_buffers=1", "zero_buffers=1", "buffer_compress_percentage=50", "buffer_compress_percentage=80"]
+DATA = ["", "refill_buffers=1", "zero_buffers=1", "buffer_compress_percentage=50", "buffer_compress_percentage=80",
+        "scramble_buffers=0", "zero_buffers=1\nscramble_buffers=0", "scramble_buffers=0\nrefill_buffers=1"]  # fmt: skip
 
 
 @needs_fio

@@ -42,6 +42,7 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   from the beginning of the job (behind `ramp_time`), where fio's are those of a clock of its own.
 - A job slower than its `rate_min` ends the run with an error; in fio it ends the job, and the others go on.
 - `zonemode=strided` goes from zone to zone to the end of the target, also where that is past the `size`, as in fio.
+- `eta` is 0 in the JSON, as of what has ended; fio prints 2147483647 where that took less than about 3 s.
 - What a job file reads of a simulated drive and does not write is written first, as fio lays out files; `--no-layout`
   leaves that out, and then a doubt says how much was read that was never written.
 """

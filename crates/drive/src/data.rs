@@ -33,7 +33,7 @@ impl Maker {
     /// The data of one write.
     pub fn make(&mut self, buffer: &mut [u8], data: Data) {
         match data {
-            Data::Zeros => {}
+            Data::Zeros | Data::Repeated => {}
             // A number of its own in each sector: no two are alike, and what is around it does not compress.
             Data::Scrambled => {
                 for sector in buffer.chunks_mut(SECTOR) {
@@ -95,6 +95,17 @@ mod tests {
                 assert!(buffer.chunks(SECTOR).all(|sector| seen.insert(sector.to_vec())));
             }
         }
+    }
+
+    #[test]
+    fn what_is_repeated_stays() {
+        let mut maker = Maker::new(1);
+        let mut buffer = vec![0; 8192];
+        maker.prime(&mut buffer, Data::Repeated);
+        let first = buffer.clone();
+        maker.make(&mut buffer, Data::Repeated);
+        assert_eq!(buffer, first);
+        assert!(first[..SECTOR] != first[SECTOR..2 * SECTOR] && first.iter().any(|byte| *byte != 0));
     }
 
     #[test]

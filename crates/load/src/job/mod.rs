@@ -72,6 +72,8 @@ pub enum SyncMode {
 pub enum Data {
     /// Random once, and a number of its own in each sector, so that nothing compresses or repeats.
     Scrambled,
+    /// Random once, so that each write of as many bytes repeats another.
+    Repeated,
     /// Random anew for each write.
     Refilled,
     Zeros,

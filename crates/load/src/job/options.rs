@@ -301,7 +301,11 @@ pub const OPTIONS: &[Row] = &[
     // Data.
     row(&["zero_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Zeros)?), NO_DATA)),
     row(&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
-    row(&["scramble_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Scrambled)?), NO_DATA)),
+    row(&["scramble_buffers"], Real(|d, v| {
+        // It changes only what no other option does.
+        let repeats = !flag(v)? && d.job.data == Data::Scrambled;
+        Ok(if repeats { d.job.data = Data::Repeated })
+    }, NO_DATA)),
     row(&["buffer_compress_percentage"], Real(|d, v| {
         Ok(d.job.data = Data::Compressible(count(v, 0, 100)? as u32))
     }, NO_DATA)),
