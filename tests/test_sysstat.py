@@ -283,3 +283,14 @@ def test_two_health_logs_tell_what_changed(command, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "media errors rose from 3 to 5" in done.stdout
     assert "95 % of its life" in done.stdout
+
+
+def test_a_load_that_no_64_bits_count_is_refused(tmp_path):
+    head = "DEV   tps   rkB/s   wkB/s   dkB/s  areq-sz  aqu-sz  await  %util\n"
+    rows = "".join(
+        f"22:52:{at}   {head}22:52:{at + 1}   vda  50.00  144.0  380.0  1.0  63.69  9e11  0.18  20.40\n\n"
+        for at in range(20, 50)
+    )
+    (tmp_path / "sar.txt").write_text(rows)
+    with pytest.raises(PslcError, match=r"no drive counts up to 2.7e\+22 \(queue_s\)"):
+        formats.read([tmp_path / "sar.txt"], Hints())

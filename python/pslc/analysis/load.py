@@ -53,6 +53,13 @@ class Load:
         unknown = {of.name: np.full(count, np.nan) for of in fields(cls)}
         return cls(**(unknown | known))
 
+    def largest(self) -> tuple[str, float]:
+        """What adds up to most, in bytes, requests or ns, and to how much."""
+        times = {of.name for of in fields(self) if of.name == "seconds" or of.name.endswith("_s")}
+        counted = [of.name for of in fields(self) if of.name != "celsius"]
+        sums = {name: float(np.nansum(getattr(self, name))) * (1e9 if name in times else 1) for name in counted}
+        return max(sums.items(), key=lambda item: item[1])
+
     @property
     def ends_s(self) -> Floats:
         """When each interval ended, since the beginning."""

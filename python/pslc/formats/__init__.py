@@ -28,7 +28,7 @@ TELL_OF_HEALTH = {"nvme_smart_log"}
 HEAD = 4096
 """Bytes of a file that its format is told by."""
 MOST = 1 << 63
-"""Bytes that are written, and ns that this takes."""
+"""Bytes or requests, and ns that they take."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,11 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         what = f"{foreign.curve.total_bytes:.3g} bytes in {foreign.curve.total_seconds:.3g} s"
         hint = f"at most {MOST:.1g} bytes or ns; --x and --y say which columns of a table are meant, and their units"
         raise RecordingError(f"{foreign.name}: no drive wrote {what}", hint)
+    if foreign.load:
+        name, total = foreign.load.largest()
+        if total > MOST:
+            hint = f"at most {MOST:.1g} bytes, requests or ns; a line of it may be damaged"
+            raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
     for path, told in formats.items():
         if told != name:
             beside = _load(told).read([path], hints)
