@@ -117,6 +117,15 @@ def test_a_table_without_units_says_how_to_give_them(command, tmp_path):
     assert "the columns are offset, rate" in done.stderr
 
 
+@pytest.mark.parametrize("number", ["5" * 300, "1e999", "inf"])
+def test_a_number_that_no_drive_counts_up_to_is_named(number, command, tmp_path):
+    """300 digits fit a float, and what is reckoned from them does not."""
+    (tmp_path / "table.csv").write_text(f"GB,MB/s\n1,2000\n2,2000\n3,{number}\n4,500\n")
+    done = command("analyze", "table.csv")
+    assert done.returncode == 2
+    assert f'table.csv:4: "3,{number[:50]}' in done.stderr
+
+
 def test_part_of_a_drive_is_no_drive_without_a_cliff(command, tmp_path):
     (tmp_path / "t.csv").write_text("written_gb,speed_mb/s\n" + "".join(f"{gb},3000\n" for gb in range(1, 101)))
     findings = found(command, "t.csv", "--capacity", "1TB")

@@ -15,6 +15,8 @@ SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
 DEGREES = {"c", "°c", "celsius"}
 SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
+MOST = 1e30
+"""Of any cell, in the unit of its column."""
 
 
 def matches(path: Path, head: str) -> bool:
@@ -74,9 +76,12 @@ def number(cell: str, separator: str) -> float:
     """The number in a cell; a decimal comma is one only where commas separate nothing.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or one beyond `MOST`.
     """
-    return float(cell.strip().replace(",", ".") if separator != "," else cell)
+    found = float(cell.strip().replace(",", ".") if separator != "," else cell)
+    if abs(found) > MOST:
+        raise ValueError(found)
+    return found
 
 
 def _column(
