@@ -140,6 +140,8 @@ def test_a_mistake_is_named_with_a_hint(said, words):
         (DIE, ('"together"', '"apart"'), ["plane_reads is 'apart'", "independent, together"]),
         (DIE, ("planes = 2", "planes = two"), ["drive.toml", "text goes in quotes"]),
         (CHIP, ("limit = 8", "limit = 8\nat = 3"), ["unknown key suspend.at"]),
+        (CHIP, ("limit = 8", "limit = inf"), ["suspend.limit is inf", "above 0"]),
+        (CHIP, ("limit = 8", 'limit = "x"'), ["suspend.limit is 'x'", "above 0"]),
         (CHIP, ('map = "dram"', 'map = "64"'), ['map is "64"', "MiB"]),
     ],
 )  # fmt: skip

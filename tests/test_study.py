@@ -260,6 +260,7 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
         (["--on", "/dev/null", "--run", "fill"], "no simulated drive"),
         (["--on", "sim:sn850-1tb", "--run", "fil"], "unknown suite fil"),
         (["--on", "sim:sn850-1tb", "--run", "fill" * 100], "unknown suite fill"),
+        (["--on", "sim:sn850-1tb", "--run", "fill" * 100 + ".fio"], "File name too long"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is no axis"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "no seed"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "a=1:1000000:1"], "over 100000 values"),
@@ -299,6 +300,12 @@ def test_a_span_is_even_or_in_equal_ratios_and_a_list_is_drawn_from_too():
     assert times[150] == pytest.approx(1e8, rel=0.1)
     policies = [point["cache.when_full"] for point in points]
     assert all(policies.count(policy) == 100 for policy in set(policies))
+
+
+@pytest.mark.parametrize("on", [87, 0.5, ["sim:sn850-1tb", 87]])
+def test_a_drive_that_is_a_number_is_none(on):
+    with pytest.raises(PslcError, match="is no simulated drive"):
+        Study.of({"on": on, "run": "fill"})
 
 
 @pytest.mark.parametrize(

@@ -316,7 +316,11 @@ def read_controller(path: Path) -> Controller:
     memory = r.text("map")
     if memory != "dram":
         quantity(memory, BYTES, f"{path.name}: map")
-    suspend = r.rest("suspend", ("program", "erase", "limit"))
+    suspend: dict[str, int | str] = {}
+    for key, value in r.rest("suspend", ("program", "erase", "limit")).items():
+        suspend[key] = r.count("suspend.limit") if key == "limit" else str(value)
+        if key != "limit":
+            r.amount(f"suspend.{key}", TIMES)
     controller = Controller(
         name=path.stem,
         maker=r.text("maker"),
@@ -332,7 +336,7 @@ def read_controller(path: Path) -> Controller:
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
         read_ahead=r.optional("read_ahead", BYTES) or 0,
-        suspend={key: int(value) if key == "limit" else str(value) for key, value in suspend.items()} or None,
+        suspend=suspend or None,
         active_mw=r.amount("power.active", WATTS),
         idle_mw=r.amount("power.idle", WATTS),
         data_pj_per_byte=r.amount("power.data", {"pJ/B": 1}),

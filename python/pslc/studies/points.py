@@ -85,14 +85,15 @@ class Study:
         vary, where = said.get("vary", {}), said.get("where", [])
         if not isinstance(vary, Mapping):
             raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
-        on = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
+        on = said["on"] if isinstance(said["on"], list | tuple) else [said["on"]]
         seeds = axis("seed", said.get("seed", [0]))
         sample = Sample.of(str(said["sample"])) if said.get("sample") else None
         varied_by = [(key, value, span(key, value)) for key, value in _dotted(vary)]
         if sample is None and (spans := [key for key, _, found in varied_by if found]):
             hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
             raise JobError(f"the range of {spans[0]} has no step", hint)
-        axes: list[Axis | Span] = [Axis("on", tuple(map(str, on))), axis("run", said["run"]), seeds]
+        on = [str(spec) for spec in on]
+        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", said["run"]), seeds]
         if said.get("fill_first"):
             shares = axis("fill_first", said["fill_first"])
             for share in shares.values:

@@ -4,6 +4,7 @@ native part; Parquet is read here."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -109,14 +110,15 @@ def is_trace(path: Path, part: Part) -> bool:
     Raises:
         PslcError: it cannot be read.
     """
-    if not path.is_file() or path.suffix in (".fio", ".job", ".ini"):
+    # `Path.is_file` raises an error for a name that is too long.
+    if not os.path.isfile(path) or path.suffix in (".fio", ".job", ".ini"):
         return False
     return part.format is not None or _is_parquet(path) or bool(part.columns) or trace_format(str(path)) is not None
 
 
 def opened(path: Path, part: Part) -> TraceFile:
     """A trace that can be surveyed, converted and replayed."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise RecordingError(f"{path}: there is no such file", "give the path of a trace")
     end = None if part.to_s is None else round(part.to_s * 1e9)
     batches = (lambda: _parquet(path, part)) if _is_parquet(path) else None
