@@ -282,6 +282,20 @@ def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fi
     assert "the link hides it" in unknown
 
 
+def test_a_suite_that_the_twin_does_not_explain_is_named(fitted: fit.Fitted) -> None:
+    said = answer.answer(fitted, "x", predicted=False)
+    assert set(said.apart) == {"fill"}
+    assert said.apart["fill"] < 0.02
+    assert not any("does not explain" in sentence for sentence in said.sentences)
+    (trial,) = fitted.trials
+    halved = [[look and replace(look, curves={bins: curve - np.log(2) for bins, curve in look.curves.items()})
+               for look in step] for step in trial.looks]  # fmt: skip
+    odd = replace(fitted, trials=[trial, replace(trial, suite="burst", looks=halved)])
+    both = replace(said, fitted=odd, looks=[*said.looks, *said.looks])
+    assert both.apart["burst"] == pytest.approx(np.log(2), abs=0.02)
+    assert "It does not explain burst (100 %)" in both.sentences[1]
+
+
 def test_over_a_full_link_a_cache_may_be_hidden() -> None:
     trial = data.of_curve(published.curve("speed1=560MB/s", 250_000_000_000)[0], known.LOADS["qd32"][0])
     twin = fit.fit([trial], known.known(250_000_000_000, 5.6e8, link="sata600", nand="tlc"), workers=1)
@@ -372,6 +386,14 @@ def test_a_budget_leaves_out_what_does_not_fit(small: str) -> None:
     assert list(suite.parts_by_suite(part)) == ["fill"]
     assert part.findings["left_out"] == ["recovery"]
     assert part.written_bytes < 9e9
+
+
+def test_a_budget_of_time_counts_the_rests(small: str) -> None:
+    whole = pslc.run("twin", on=small, scope=Scope(quick=True))
+    part = pslc.run("twin", on=small, scope=Scope(quick=True, budget=Budget(seconds=60)))
+    assert whole.drive_time_s > 120
+    assert list(suite.parts_by_suite(part)) == ["fill"]
+    assert part.drive_time_s < 60
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ ORDER: Final = ("qd-sweep", "fill", "recovery", "burst", "overwrite", "second-pa
 QUICK_ORDER: Final = ("fill", "recovery")
 BEGIN: Final = "begin-"
 REST_S: Final = 60.0
+RESTS: Final = 0.05
+"""Of a budget of time: as long a rest is at most."""
 SLOW: Final = 300e6
 """Bytes a second at which the time of a suite is estimated before anything was measured."""
 SPAN: Final = 128
@@ -40,6 +42,9 @@ PART: Final = 0.6
 def steps(region: Region) -> Steps:
     """Each suite behind a step that makes the drive forget; what would pass the budget is left out."""
     budget = region.budget
+    most_bytes = budget.bytes if budget and budget.bytes else float("inf")
+    most_s = budget.seconds if budget and budget.seconds else float("inf")
+    rest_s = min(REST_S, RESTS * most_s)
     spent_bytes = 0.0
     spent_s = 0.0
     speed = SLOW
@@ -50,16 +55,16 @@ def steps(region: Region) -> Steps:
             span = max(inner.target.capacity_bytes // SPAN // 2**20 * 2**20, LEAST_SPAN)
             inner = replace(inner, size=min(inner.size, span))
         planned = _cost(inner, name)
-        left_bytes = budget.bytes - spent_bytes if budget and budget.bytes else float("inf")
-        left_s = budget.seconds - spent_s if budget and budget.seconds else float("inf")
+        left_bytes, left_s = most_bytes - spent_bytes, most_s - spent_s - rest_s
         if name == "fill" and (planned.write_bytes > left_bytes or planned.seconds(speed) > left_s):
-            most = PART * min(left_bytes, left_s * speed)
-            inner = replace(inner, size=int(min(inner.size, most)) // 2**20 * 2**20)
+            some = PART * min(left_bytes, left_s * speed)
+            inner = replace(inner, size=int(min(inner.size, some)) // 2**20 * 2**20)
             if inner.size < inner.target.capacity_bytes // 50:
                 continue
         elif planned.write_bytes > left_bytes or planned.seconds(speed) > left_s:
             continue
-        yield region.trim(f"{BEGIN}{name}") + region.write(f"{BEGIN}{name}-rest", 2**20, pause=REST_S)
+        yield region.trim(f"{BEGIN}{name}") + region.write(f"{BEGIN}{name}-rest", 2**20, pause=rest_s)
+        spent_s += rest_s
         walk = suites.load(name).steps(inner)
         text = next(walk, None)
         while text is not None:
@@ -67,10 +72,8 @@ def steps(region: Region) -> Steps:
             if part is not None:
                 spent_bytes += part.written_bytes
                 spent_s += part.drive_time_s
-                speed = spent_bytes / max(spent_s, 1e-3) if name == "fill" else speed
-                if spent_bytes > left_bytes or spent_s > (
-                    budget.seconds if budget and budget.seconds else float("inf")
-                ):
+                speed = part.written_bytes / max(part.drive_time_s, 1e-3) if name == "fill" else speed
+                if spent_bytes > most_bytes or spent_s > most_s:
                     walk.close()
                     break
             else:

@@ -19,6 +19,8 @@ from pslc.twin.search import Solution
 
 MOST_NAMED = 3
 """Firmwares that a sentence names; the table has all."""
+FAR = 0.25
+"""A suite of which the twin is off by more is named."""
 POINTS = 16
 """Bins of a job in the table of residuals."""
 
@@ -44,6 +46,10 @@ class Answer:
         said = [f"The twin is within {_percent(fitted.best.error)} of what was measured (root mean square)."]
         if fitted.is_poor:
             said[0] = f"A poor fit: the twin is off by {_percent(fitted.best.error)} (root mean square)."
+        far = {suite: off for suite, off in self.apart.items() if off > FAR}
+        if far and not fitted.is_poor:
+            told = ", ".join(f"{suite} ({100 * np.expm1(off):.0f} %)" for suite, off in far.items())
+            said.append(f"It does not explain {told}: speeds of whole jobs are off by so much (root mean square).")
         said += [f"Worst: {self.worst}."] if self.worst else []
         named = [one.problem.model.firmware.words for one in fitted.named]
         if fitted.is_poor:
@@ -62,6 +68,19 @@ class Answer:
         if unknown:
             said.append(f"Assumed: {'; '.join(unknown)}.")
         return said
+
+    @property
+    def apart(self) -> dict[str, float]:
+        """By suite: how far the twin's jobs are from those that were measured, the root mean square of the logarithms
+        of their speeds; of those made of single requests, of the times of these."""
+        found = {}
+        for trial, made in zip(self.fitted.trials, self.looks, strict=True):
+            pairs = [(one, two) for a, b in zip(trial.looks, made, strict=True) for one, two in zip(a, b, strict=True)]
+            offs = [_off(one, two) for one, two in pairs if one is not None and two is not None]
+            told = [off for off in offs if off is not None]
+            if told:
+                found[trial.suite] = float(np.sqrt(np.mean(np.square(told))))
+        return found
 
     @property
     def unknown(self) -> list[str]:
@@ -103,6 +122,7 @@ class Answer:
             "error": fitted.best.error,
             "poor": fitted.is_poor,
             "worst": self.worst,
+            "apart": self.apart,
             "firmware": [_firmware(one) for one in fitted.named],
             "considered": [_firmware(one) for one in [fitted.best, *fitted.others]]
             + [{"words": firmware.words, "error": error} for firmware, error in fitted.dropped],
@@ -183,6 +203,14 @@ def _offs(one: Look, two: Look) -> list[tuple[int, Any]]:
         if bins in two.curves and bins <= POINTS:
             found.append((bins, two.curves[bins] - curve))
     return found
+
+
+def _off(one: Look, two: Look) -> float | None:
+    """Of a job as a whole; None where nothing of it is in both."""
+    if 1 in one.curves and 1 in two.curves:
+        return float(two.curves[1][0] - one.curves[1][0])
+    both = [name for name in one.figures if name in two.figures]
+    return two.figures[both[0]] - one.figures[both[0]] if both else None
 
 
 def _residual(trial: Trial, look: Look, bins: int, at: int, off: float) -> str:
