@@ -71,7 +71,7 @@ test: build
 	$(PYTEST)
 
 test-long: build
-	$(PYTEST) -m "long and not slow"
+	PSLC_SEARCH=all $(PYTEST) -m "(long or search) and not slow"
 
 test-all: test test-long
 	$(BIN)/pytest -m slow -n auto

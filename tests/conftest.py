@@ -4,10 +4,12 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import pslc
 from pslc.report import export
@@ -22,10 +24,12 @@ GROUPS = {
         "test_swapped", "test_sysstat", "test_watch",
     ),
     "clock": ("test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
-    **{name: (name,) for name in ("test_browser", "test_extension", "test_lab", "test_study_page", "test_twin")},
+    **{name: (name,) for name in (
+        "test_browser", "test_extension", "test_fio_output", "test_lab", "test_study_page", "test_twin",
+    )},
 }  # fmt: skip
 """Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),
-on time, and on what is dear to make, a browser, a fit or a build."""
+on time, and on what is dear to make, a browser, a fit, a build or seconds of fio."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -40,6 +44,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return group_of.get(Path(nodeid.partition("::")[0]).stem, nodeid)
 
     return ByGroup(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """More than there are processors: half of the time, a test waits for fio, a clock or a device."""
+    return 3 * (os.cpu_count() or 1) // 2
+
+
+ALL_EXAMPLES = os.environ.get("PSLC_SEARCH") == "all"
+
+
+def search(examples: int, **options: Any) -> Callable[[Any], Any]:
+    """A random search of so many examples: all in `make test-long`, a fifth of them, or ten, in `make test`."""
+    count = examples if ALL_EXAMPLES else max(examples // 5, 10)
+
+    def mark(test: Any) -> Any:
+        return pytest.mark.search(settings(max_examples=count, **options)(test))
+
+    return mark
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -83,6 +106,10 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         yield browser
         browser.close()
+
+
+STRACE = ("strace", "-f", "--seccomp-bpf")
+"""Stop what is traced at the calls that are asked for, and not at each of the thousands of Python's start."""
 
 
 @functools.cache

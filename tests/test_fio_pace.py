@@ -16,6 +16,7 @@ import pytest
 
 from pslc._native import RealDrive, inspect_file
 from tests import forked
+from tests.conftest import STRACE
 from tests.test_fio_property import FIO, memory
 
 ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
@@ -112,7 +113,7 @@ def test_jobs_begin_and_end_when_fios_do(name, folder):
     folder.mkdir()
     (folder / "j.fio").write_text(text.replace("write_iolog=x\n", ""))
     (folder / "data.bin").write_bytes(bytes(range(256)) * (4 << 12))
-    trace = ["strace", "-f", "-ttt", "-o", "calls", "-e", "trace=pwrite64"]
+    trace = [*STRACE, "-ttt", "-o", "calls", "-e", "trace=pwrite64"]
     fio = [str(FIO), "j.fio", "--filename=data.bin", "--output-format=json"]
     done = subprocess.run([*trace, *fio], cwd=folder, capture_output=True, text=True, check=True)
     made: dict[int, list[float]] = {}

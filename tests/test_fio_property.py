@@ -1,5 +1,5 @@
 """Random job files, run by fio and by pslc on the same file: the requests that each made, one by one, from fio's log of
-them (`write_iolog`) and from ours. 30 in every run of the tests, 300 with `-m slow`."""
+them (`write_iolog`) and from ours. 10 with `make test`, 30 with `make test-long`, 300 with `-m slow`."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +21,18 @@ from hypothesis import strategies as st
 from pslc._native import RealDrive, inspect_file
 from pslc.errors import PslcError
 from pslc.targets.target import open_simulated
+from tests.conftest import STRACE, search
 
 FIO = shutil.which("fio")
 FILE = 4 << 20
 MEMORY = Path("/dev/shm")
-SETTINGS = settings(
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-    database=None,
-)
+SETTINGS: dict[str, Any] = {
+    "deadline": None,
+    "derandomize": True,
+    "phases": [Phase.explicit, Phase.generate],
+    "suppress_health_check": list(HealthCheck),
+    "database": None,
+}
 Request = tuple[str, int, int]
 """Action, offset and length."""
 
@@ -464,14 +466,14 @@ def folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@settings(SETTINGS, max_examples=30)
+@search(30, **SETTINGS)
 @given(case=cases())
 def test_fio_and_pslc_make_the_same_requests(case: Case, folder: Path):
     check(case, folder)
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=300)
+@settings(**SETTINGS, max_examples=300)
 @given(case=cases())
 def test_fio_and_pslc_make_the_same_requests_of_300_jobs(case: Case, folder: Path):
     check(case, folder)
@@ -502,7 +504,7 @@ def clones(draw: st.DrawFn) -> dict[str, str]:
     return options
 
 
-@settings(SETTINGS, max_examples=20)
+@search(20, **SETTINGS)
 @given(options=clones())
 def test_each_clone_works_where_fios_does(options: dict[str, str], folder: Path):
     path = folder / "data.bin"
@@ -649,7 +651,7 @@ def test_no_pass_begins_before_the_one_before_has_come_back(folder: Path):
     path.write_bytes(bytes(FILE))
     text = "[a]\nrw=randwrite\nbs=4k\nsize=64k\nloops=3\nioengine=libaio\niodepth=8\n"
     (folder / "passes.fio").write_text(f"{text}filename={path}\n")
-    trace = ["strace", "-f", "-o", folder / "calls", "-e", "trace=io_submit,io_getevents", FIO, folder / "passes.fio"]
+    trace = [*STRACE, "-o", folder / "calls", "-e", "trace=io_submit,io_getevents", FIO, folder / "passes.fio"]
     subprocess.run(trace, capture_output=True, check=True)
     made, back, empty = 0, 0, []
     for call, count in re.findall(r"(io_submit|io_getevents)\(.* = (\d+)$", (folder / "calls").read_text(), re.M):

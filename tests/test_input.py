@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import pslc
@@ -14,11 +14,12 @@ from pslc.findings import comparison
 from pslc.opened import read_side
 from pslc.targets.target import find_target
 from pslc.traces import Part, contents
+from tests.conftest import search
 
 DIGITS = st.sampled_from(["1", "0", "9" * 40, "1.5", "²", "٣", "-1", "1e999", "nan", "inf", ""])
 UNITS = st.sampled_from([*units.UNITS, *units.TIMES, "%", "", "²", "-", "\u200b"])
 VALUES = st.one_of(st.text(max_size=30), st.tuples(DIGITS, UNITS).map("".join))
-OFTEN = settings(max_examples=200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OFTEN = search(200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
 STARTS = {path.name: path.read_text(encoding="utf-8") for path in sorted((CORPUS / "file").iterdir())}
@@ -102,7 +103,7 @@ def test_the_traces_that_are_damaged_below_are_read_as_they_are(whole, tmp_path)
 
 
 @pytest.mark.parametrize("name", [*(path.name for path in TRACES), "parquet"])
-@settings(OFTEN, deadline=None)
+@search(200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_trace_is_read_or_refused(name, whole, tmp_path, data):
     raw = whole[name]

@@ -45,9 +45,9 @@ def real(simulated: pslc.Recording) -> pslc.Recording:
 
 
 def log(recording: pslc.Recording, path: Path, *, header: str, start: float, dated: bool, early: float = 60.0) -> Path:
-    """What a meter would log of a drive that draws `BUSY_W` while it moves data: a line every 50 ms."""
+    """What a meter would log of a drive that draws `BUSY_W` while it moves data: a line every 100 ms."""
     began, took = recording.began_unix_ns / 1e9, recording.drive_time_s
-    at = np.arange(-early, took + 30.0, 0.05)
+    at = np.arange(-early, took + 30.0, 0.1)
     ends = np.r_[0.0, (recording.time["end_ns"].astype(float) - recording.start_ns) / 1e9]
     moved = np.r_[0.0, np.cumsum(recording.time["read_bytes"] + recording.time["write_bytes"], dtype=float)]
     busy = np.diff(np.interp(at, ends, moved), append=moved[-1]) > 0

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pslc import PslcError, formats
 from pslc.analysis import Seen
 from pslc.findings import imported
 from pslc.formats import Hints, Measured
+from tests.conftest import search
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for path in FIXTURES.iterdir() if path.is_file())
@@ -105,7 +106,7 @@ HOSTILE = st.binary(max_size=40) | st.sampled_from(
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@settings(max_examples=300, deadline=None)
+@search(300, deadline=None)
 @given(st.sampled_from(FILES), st.integers(0, 2500), st.integers(0, 200), HOSTILE, st.booleans())
 def test_a_damaged_file_is_read_or_refused_in_words(tmp_path_factory, path, at, length, put, skip):
     data = path.read_bytes()

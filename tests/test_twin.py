@@ -165,6 +165,7 @@ def test_a_cache_that_is_the_only_way_in_and_keeps_its_size_is_fold(
     assert of_fold.values["least"] > 0.9
 
 
+@pytest.mark.long
 def test_reads_of_a_drive_without_a_cache_tell_how_long_native_cells_take(tmp_path: Path) -> None:
     build = model.build_for(16_000_000_000, "pcie3x4", 3, 2e9, 6e8)
     hidden = model.Model(build, model.Firmware("pure-xlc"))

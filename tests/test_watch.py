@@ -33,7 +33,7 @@ from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
 from pslc.watch.recorded import Samples, load_of, recorded
 from tests import forked
-from tests.conftest import ROOT
+from tests.conftest import ROOT, STRACE
 from tests.loops import loop_over, reason
 from tests.typed import unlike
 
@@ -217,8 +217,7 @@ def test_watching_writes_nothing_and_opens_nothing_for_writing(tmp_path, command
         calls = "trace=open,openat,openat2,creat,ioctl,mount,unlink,unlinkat,rename,renameat,renameat2,truncate"
         save = str(tmp_path / "run")
         words = [
-            "strace",
-            "-f",
+            *STRACE,
             "-y",
             "-o",
             str(log),
