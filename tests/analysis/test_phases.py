@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from benches.curves.synthetic import GB, Trace, random_trace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from pslc.analysis import Curve, find_phases
+from pslc.analysis import Curve, find_phases, segment
 from pslc.analysis.segment import MAX_PHASES
+from tests.conftest import search
 
 MB = 1e6
 FALL = Trace(speeds=(5000 * MB, 1500 * MB), ends=(300 * GB, 1000 * GB))
@@ -144,6 +145,23 @@ def test_a_curve_of_few_bins_is_still_tiled(bins: int) -> None:
     assert found[-1].to_bytes == 1000 * GB
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_borders_are_pruned_as_if_each_were_looked_at_anew_whenever_one_goes(seed: int) -> None:
+    level = np.log(random_trace(seed).curve().bytes_per_s)[:300]
+    noisy = level + np.random.default_rng(seed).normal(0, 0.1, level.size)
+    candidates = list(range(5, level.size, 5))
+    kept = list(candidates)
+    while kept:
+        ends = [0, *kept, level.size]
+        shortest = max(segment.BURST * level.size, segment.FEWEST_CELLS)
+        strengths = [segment._strength(level, noisy, ends, i + 1, 0.1, shortest) for i in range(len(kept))]
+        weakest: int | None = int(np.argmin(strengths))
+        if min(strengths) >= 1.0 and (weakest := segment._ripple(level, ends)) is None:
+            break
+        del kept[weakest]
+    assert segment._pruned(level, noisy, candidates, 0.1) == kept
+
+
 def curves() -> st.SearchStrategy[Curve]:
     """Anything: the analysis must hold its promises on curves that make no sense too."""
     steps = st.lists(st.tuples(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3), st.integers(1, 60)), min_size=1, max_size=12)
@@ -156,7 +174,7 @@ def curves() -> st.SearchStrategy[Curve]:
     return steps.map(build)
 
 
-@settings(max_examples=100, deadline=None)
+@search(100, deadline=None)
 @given(curves())
 def test_phases_tile_any_curve_and_keep_its_bytes_and_time(curve: Curve) -> None:
     found = find_phases(curve)
@@ -172,7 +190,7 @@ def test_phases_tile_any_curve_and_keep_its_bytes_and_time(curve: Curve) -> None
     assert seconds == pytest.approx(curve.total_seconds, rel=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@search(30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(-12, 12), st.integers(-12, 12))
 def test_other_units_of_bytes_and_time_scale_the_phases(seed: int, by_bytes: int, by_time: int) -> None:
     curve = random_trace(seed).curve()

@@ -122,16 +122,22 @@ def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> 
     """Drop borders, the weakest first, until each that is left separates two phases."""
     borders = list(borders)
     shortest = max(BURST * calm.size, FEWEST_CELLS)
+    strengths: list[float] = []
+    changed = range(len(borders))
     while borders:
         ends = [0, *borders, calm.size]
-        strengths = [_strength(calm, level, ends, i, penalty, shortest) for i in range(1, len(ends) - 1)]
+        strengths[changed.start : changed.stop] = [
+            _strength(calm, level, ends, i + 1, penalty, shortest) for i in changed
+        ]
         weakest = int(np.argmin(strengths))
         if strengths[weakest] >= 1.0:
             rippling = _ripple(calm, ends)
             if rippling is None:
                 break
             weakest = rippling
-        del borders[weakest]
+        del borders[weakest], strengths[weakest]
+        # A border is as strong as the two stretches on either side make it.
+        changed = range(max(0, weakest - 2), min(weakest + 2, len(borders)))
     return borders
 
 
