@@ -25,11 +25,12 @@ GROUPS = {
     ),
     "clock": ("test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
     **{name: (name,) for name in (
-        "test_browser", "test_extension", "test_fio_output", "test_lab", "test_study_page", "test_twin",
+        "test_browser", "test_change_points", "test_extension", "test_fio_output", "test_lab", "test_layers",
+        "test_study_page", "test_twin",
     )},
 }  # fmt: skip
 """Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),
-on time, and on what is dear to make, a browser, a fit, a build or seconds of fio."""
+on time, and on what is dear to make: a browser, a fit, a build, seconds of fio, a large import."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,7 +4,6 @@ import shutil
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.conftest import ROOT
 
@@ -13,6 +12,8 @@ NOTEBOOK = ROOT / "examples" / "analysis.ipynb"
 
 @pytest.mark.long
 def test_the_notebook_runs_and_finds_the_cache(tmp_path):
+    from nbclient import NotebookClient
+
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path / "examples")}}).execute()

@@ -4,8 +4,6 @@ import hashlib
 import json
 
 import numpy as np
-import pandas
-import polars
 import pytest
 
 import pslc
@@ -40,6 +38,9 @@ def test_what_is_saved_is_what_is_loaded(tmp_path):
 
 
 def test_its_series_are_opened_by_pandas_and_polars_as_they_are(tmp_path):
+    import pandas
+    import polars
+
     recording = fill(TARGET)
     recording.save(tmp_path / "run")
     path = tmp_path / "run" / "series.parquet"

@@ -1,6 +1,7 @@
 """A simulated drive that any program uses, held against programs that we did not write."""
 
 import contextlib
+import functools
 import json
 import os
 import pty
@@ -550,6 +551,7 @@ def test_qemu_copies_compares_and_checks(tmp_path: Path, disk: str) -> None:
         assert "wrote 1048576/1048576" in io
 
 
+@functools.cache
 def _fio_speaks_nbd() -> bool:
     return has("fio") and "nbd" in subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False,
                                                   env={"PATH": PATH}).stdout  # fmt: skip

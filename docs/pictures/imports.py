@@ -33,16 +33,17 @@ def rooms() -> set[str]:
 
 def imports() -> dict[str, set[str]]:
     """The rooms that each room imports, anywhere in its files and for types too."""
-    found: dict[str, set[str]] = {name: set() for name in rooms()}
+    there = rooms()
+    found: dict[str, set[str]] = {name: set() for name in there}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE)
         room = inside.parts[0].removesuffix(".py")
         if room in found:
-            found[room] |= {of for of in _imported(path) if of in found} - {room}
+            found[room] |= {of for of in _imported(path, there) if of in found} - {room}
     return found
 
 
-def _imported(path: Path) -> Iterator[str]:
+def _imported(path: Path, there: set[str]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -57,7 +58,7 @@ def _imported(path: Path) -> Iterator[str]:
             package, _, rest = module.partition(".")
             if package == "pslc":
                 first = rest.partition(".")[0]
-                yield first if first in rooms() | NOT_PYTHON else FACE
+                yield first if first in there | NOT_PYTHON else FACE
 
 
 def picture() -> str:

@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from ruptures.detection import KernelCPD
 
 from pslc.analysis.change_points import LEAST, change_points
 
@@ -18,6 +17,8 @@ def steps(seed: int, size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_they_cost_no_more_than_those_of_ruptures(seed):
+    from ruptures.detection import KernelCPD
+
     signal = steps(seed, 40 + 7 * seed)
     penalty = 10 ** np.random.default_rng(seed).uniform(-2, 1)
     theirs = [int(b) for b in KernelCPD(kernel="linear", min_size=LEAST).fit(signal[:, None]).predict(pen=penalty)][:-1]
