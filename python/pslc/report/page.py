@@ -1,5 +1,6 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, doubts."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -146,7 +147,9 @@ def write_all(views: list[View], path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@functools.cache
 def environment() -> jinja2.Environment:
+    """Where templates come from, each compiled once."""
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     for name in ("size", "speed", "span", "quantity", "times"):
