@@ -193,6 +193,10 @@ def main() -> None:
         }
         print(_of_the_curves({name: verdicts.result() for name, verdicts in curves.items()}))
         print(_of_the_logs(judged := {shape: verdicts.result() for shape, verdicts in logs.items()}))
+        print(
+            "\nOf decays, the size of the cache and the speed behind it alone tell "
+            f"{shapes.told_of_decays():.1%} of the causes at best."
+        )
     print(
         "\nSimulated drives whose speed something else decides too: the size of the cache within 1 % (target: all):\n"
     )

@@ -54,6 +54,17 @@ def test_its_series_are_opened_by_pandas_and_polars_as_they_are(tmp_path):
                 assert np.array_equal(found, column), name
 
 
+def test_a_silence_is_recorded_as_it_ends_and_not_with_the_requests_that_end_it(tmp_path):
+    job = tmp_path / "twice.fio"
+    write = "rw=write\nbs=1m\nioengine=io_uring\niodepth=32\nsize=1g\n"
+    job.write_text(f"[one]\n{write}[two]\nstonewall\npause=20s\n{write}")
+    run = pslc.run(job, on=TARGET)
+    silent = run.time["end_ns"] <= run.jobs[1]["start_ns"]
+    assert run.time["host_write_bytes_total"][silent].max() == 1 << 30
+    # Less is left in the buffer than is programmed at once.
+    assert run.time["buffer_bytes"][silent][-1] < 1 << 20
+
+
 def test_doubts_have_codes_that_last(tmp_path):
     recording = pslc.run("fill", on=TARGET, options=[("io_size", "1g")])
     recording.save(tmp_path / "run")

@@ -6,14 +6,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from benches.small import PROFILE
 
 import pslc
 from pslc import suites, view, words
 from pslc.doubt import Doubt
+from pslc.figures.picture import Table
 from pslc.report import page, terminal
-from pslc.suites import burst, random_steady, recovery
+from pslc.suites import burst, random_steady, recovery, thermal
 from pslc.targets.region import Budget, Scope
 from pslc.targets.target import RealOptions
 from tests import scaled
@@ -110,7 +112,7 @@ def test_a_cache_of_which_nothing_ever_comes_back_is_told_as_such_by_every_suite
     assert "tries 8 h" in found["doubts"][0]
     second = small("second-pass", QUICK, **never)
     assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one nothing is left of it.")
-    assert second["phases"][0]["cause"] == "direct"
+    assert [phase["cause"] for phase in second["phases"]][:2] == ["dram", "direct"]
     levels = suites.load("fill-levels").sentences(small("fill-levels", QUICK, **never))
     assert levels[1:] == ["At 50 % full, nothing is left of it.", "Keep it as empty as you can."]
 
@@ -148,6 +150,33 @@ def test_a_superblock_that_was_begun_past_the_cache_is_no_part_of_it():
 def test_what_a_drive_folded_in_its_rest_does_not_hide_its_cache():
     found = pslc.run("second-pass", on="sim:600p-512gb,scale=1/16").findings
     assert found["cache_bytes"] == pytest.approx(985e6, rel=0.05)
+
+
+def test_what_the_buffer_takes_in_before_a_second_pass_does_not_hide_its_cache():
+    found = pslc.run("second-pass", on="sim:mp700-2tb,scale=1/32", scope=QUICK).findings
+    assert [phase["cause"] for phase in found["phases"][:2]] == ["dram", "pslc"]
+    assert found["cache_bytes"] == pytest.approx(found["phases"][1]["to_bytes"], rel=0.05)
+
+
+def test_a_quarter_of_a_second_pass_is_held_against_a_quarter_of_the_first():
+    found = pslc.run("second-pass", on="sim:aldrin-pro-2tb,scale=1/64", scope=QUICK).findings
+    # All of it went into the cache of the empty drive.
+    assert found["first_as_far_bytes_per_s"] == pytest.approx(found["first_pass"]["phases"][0]["bytes_per_s"], rel=0.01)
+    average = suites.load("second-pass").sentences(found)[-1]
+    assert average == "Average of the first 7.81 GB: 2510 MB/s in the second pass, 6632 MB/s in the first."
+
+
+def test_mixed_reads_beside_writes_past_a_cache_that_no_rest_empties():
+    by = {row["state"]: row for row in pslc.run("mixed", on="sim:660p-1tb,scale=1/32", scope=QUICK).findings["mixed"]}
+    assert by["folding"]["load_bytes_per_s"] < 0.1 * by["writing"]["load_bytes_per_s"]
+
+
+def test_a_table_counts_the_rows_that_it_leaves_out(capsys):
+    out = terminal.console()
+    table = Table("Phases", ["why"], [["short"], ["brief"], ["long " * out.width]], words=["why"])
+    for room, left in ((4, "(1 more row in the report)"), (3, "(2 more rows in the report)")):
+        out.print(terminal._fitting(out, table, room))
+        assert left in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["pm871b-128gb", "sn550-1tb"])
@@ -279,6 +308,20 @@ def test_range_sweep_tells_slower_cells_apart_from_the_map():
     assert suites.load("range-sweep").sentences(found) == [
         "A random read takes 91.3 us to 171 us, as cells elsewhere are slower: the controller holds the whole map."
     ]
+
+
+@pytest.mark.parametrize(
+    ("on", "mapped", "said"),
+    [
+        # The first 2.4 GB are in pSLC, which is read faster: 343 MB where no place among them is asked.
+        ("sim:su630-480gb", 268e6, "Holds the map of 2[67]. MB: a random read takes 9[01].* us there, "),
+        ("sim:su630-480gb,scale=1/8", None, "Holds the map of 67.1 MB or less: "),
+    ],
+)
+def test_range_sweep_tells_a_map_beside_slower_cells(on, mapped, said):
+    found = pslc.run("range-sweep", on=on, scope=QUICK).findings
+    assert found["mapped_bytes_low"] == (pytest.approx(mapped, rel=0.05) if mapped else None)
+    assert re.match(said, suites.load("range-sweep").sentences(found)[0])
 
 
 def test_range_sweep_does_not_take_slower_cells_for_a_map_that_is_not_held(small):
@@ -425,6 +468,17 @@ def test_thermal_finds_where_the_drive_throttles_how_far_and_how_it_cools(small)
     fast, slow = found["cooling_s"]
     assert slow == pytest.approx(121, rel=0.10)
     assert fast == pytest.approx(4.96, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "grain", "told"),
+    # Two heat capacities of a SATA drive: exp(-t/16.3 s) and exp(-t/530 s), of which 3 min show a fifth.
+    [(1200.0, 0.001, [16.3, 530.0]), (180.0, 0.001, [16.3]), (180.0, 1.0, [])],
+)
+def test_thermal_tells_no_time_constant_that_was_not_watched_for_long_enough(seconds, grain, told):
+    at = np.arange(0.0, seconds, 0.5)
+    celsius = 26.0 + 3.0 * np.exp(-at / 16.3) + 9.0 * np.exp(-at / 530.0)
+    assert thermal.cooling(at, np.round(celsius / grain) * grain) == pytest.approx(told, rel=0.05)
 
 
 def test_power_finds_the_idle_power_and_the_cost_of_a_byte(small):

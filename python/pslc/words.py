@@ -157,7 +157,7 @@ def sentences(findings: Writes) -> list[str]:
         said.append(f"The write cache ends after {size(cache)}{interval}.")
     elif low is not None:
         said.append(f"The write cache holds {size(low)} or more: the run ended before it was full.")
-    elif phases and phases[0]["cause"] in PAST:
+    elif began_full(phases):
         said.append("No write cache is left: it was full from the start.")
     elif _falls(phases):
         said.append("No end of a cache: the speed fell for other reasons.")
@@ -184,6 +184,12 @@ def sentences(findings: Writes) -> list[str]:
     if waf is not None and lasts is not None:
         said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {years(lasts)}.")
     return said
+
+
+def began_full(phases: list[PhaseRow]) -> bool:
+    """Whether the cells went past their cache from the start, whatever memory before them took in."""
+    cells = [phase["cause"] for phase in phases if phase["cause"] not in MEMORY]
+    return bool(cells) and cells[0] in PAST
 
 
 def _falls(phases: list[PhaseRow]) -> bool:

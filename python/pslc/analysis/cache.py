@@ -55,7 +55,7 @@ def cache_end(
     """
     start = float(curve.edges_bytes[0])
     for index, (phase, following) in enumerate(pairwise(phases)):
-        if causes is not None and causes[index].cells in BEHIND:
+        if causes is not None and causes[index].cells in BEHIND and causes[index].cause not in TAKEN_IN:
             return None
         if causes is not None and not _leaves_the_cache(causes[index], causes[index + 1]):
             continue

@@ -65,7 +65,7 @@ def inside(recording: Recording, phase: Phase) -> dict[str, float]:
     """What `pslc.analysis.phase_cause` asks for besides what the drive's counters changed by."""
     found = {}
     if "buffer_bytes" in recording.before:
-        held = np.concatenate([[recording.before["buffer_bytes"]], recording.bytes["buffer_bytes"]]).astype(np.float64)
+        held = np.append(at_first(recording, "buffer_bytes"), recording.bytes["buffer_bytes"]).astype(np.float64)
         at = np.interp([phase.from_bytes, phase.to_bytes], _written(recording), held)
         found["buffer_rise_bytes"] = float(at[1] - at[0])
     others = _others(recording, phase)
@@ -136,10 +136,10 @@ def longer(recording: Recording, otherwise: str) -> str:
     return "leave out --quick" if recording.scope.get("quick") else otherwise
 
 
-def held_at_first(recording: Recording) -> int:
-    """Bytes in the cache of a simulated drive when the first request was made: a silence before it may empty it."""
+def at_first(recording: Recording, gauge: str) -> int:
+    """A gauge of a simulated drive when the first request was made: a silence before it may empty cache and buffer."""
     silent = int(np.searchsorted(recording.time["end_ns"], began(recording), side="right"))
-    return int(recording.time["slc_valid_bytes"][silent - 1]) if silent else recording.before["slc_valid_bytes"]
+    return int(recording.time[gauge][silent - 1]) if silent else recording.before[gauge]
 
 
 def held_in_memory(recording: Recording, written: float) -> float:

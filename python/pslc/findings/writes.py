@@ -24,9 +24,9 @@ from pslc.analysis import (
     phase_cause,
 )
 from pslc.findings.evidence import (
+    at_first,
     began,
     changes_within,
-    held_at_first,
     held_in_memory,
     host,
     inside,
@@ -115,7 +115,7 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
         found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
     elif end is not None:
-        in_memory, before = held_in_memory(recording, end), held_at_first(recording)
+        in_memory, before = held_in_memory(recording, end), at_first(recording, "slc_valid_bytes")
         taken = end - in_memory
         past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
         if elsewhere := past > NOT_FREE * taken:

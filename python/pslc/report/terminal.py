@@ -88,7 +88,7 @@ def _fitting(out: Console, table: Table, room: int) -> RenderableType:
     """As many rows as there is room for, and how many were left out."""
     for count in range(min(len(table.rows), room), -1, -1):
         left = len(table.rows) - count
-        more = [Text(f"({left} more rows in the report)", style="dim")] if left else []
+        more = [Text(f"({left} more {'row' if left == 1 else 'rows'} in the report)", style="dim")] if left else []
         found = Group(grid(table, count), *more)
         if len(out.render_lines(found)) <= room or count == 0:
             return found

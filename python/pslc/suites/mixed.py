@@ -57,6 +57,8 @@ def steps(region: Region) -> Steps:
         + region.job("writing", **read | within)
         + region.job("writing-load", alongside=True, **load | within | beside)
     )
+    # Where no rest moves it, what was laid out was still in the cache when its end was found, and is there no longer.
+    past = min(past + data, region.share(0.75)) if found else past
     behind: dict[str, Any] = {"offset": data + past, "size": region.size - data - past}
     text = region.write("fill-cache", past, offset=data)
     text += region.job("folding", **read) + region.job("folding-load", alongside=True, **load, **behind)

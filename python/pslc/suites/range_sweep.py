@@ -3,14 +3,17 @@
 The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of
 its map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well. Reads may also be
 slower in one place than in another, because some of the data are still in pSLC: so the smallest span is read in
-sixteen places too, and what it takes there is not put down to the map.
+other places too, in sixteen parts of the region and closer together at its beginning, where the smaller spans are; and
+what it takes there is not put down to the map.
 """
 
+from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
 
 from pslc import words
+from pslc.analysis.series import Floats
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
@@ -32,8 +35,8 @@ MOST_WARM = 2_000_000
 REST_S = 600.0
 REACH = 8
 """Times the span at which latency rises; as far the knee is fitted."""
-PLACES = 16
-"""Where else the smallest span is read, evenly over the region."""
+PARTS = 16
+"""Equal parts of the region, each of which the smallest span is read in as well."""
 STEP = 1.1
 """Above this ratio of latencies there is a knee."""
 
@@ -56,19 +59,24 @@ def steps(region: Region) -> Steps:
         )
         first = False
     count = READS // 8
-    for place in range(PLACES if region.size >= 4 * PLACES * SMALLEST else 0):
-        at = _place(place, region.size)
+    for number, at in enumerate(_places(region.size)):
         common = reads | {"size": SMALLEST, "offset": at}
         text += region.job(
-            f"warm-place-{place}", iodepth=64, number_ios=WARM_TIMES * SMALLEST // ENTRY + 1000, **common
+            f"warm-place-{number}", iodepth=64, number_ios=WARM_TIMES * SMALLEST // ENTRY + 1000, **common
         )
-        text += region.job(f"place-{place}", iodepth=1, number_ios=count, **common)
+        text += region.job(f"place-{number}", iodepth=1, number_ios=count, **common)
     yield text
 
 
-def _place(number: int, size: int) -> int:
-    """Offset of a place: the middles of equal parts of the region."""
-    return int((number + 0.5) / PLACES * size) // MIB * MIB
+def _places(size: int) -> list[int]:
+    """Offsets at which the smallest span is read too: in the middles of equal parts of the region, and of what each
+    doubling of the span adds within the first of them."""
+    if size < 4 * PARTS * SMALLEST:
+        return []
+    first = size // PARTS
+    doubled = [SMALLEST << n for n in range((first // SMALLEST).bit_length())]
+    edges = [*(edge for edge in doubled if edge + SMALLEST <= first), *(first * n for n in range(1, PARTS + 1))]
+    return [((start + end - SMALLEST) // 2) // MIB * MIB for start, end in pairwise(edges)]
 
 
 class Span(TypedDict):
@@ -95,6 +103,7 @@ class Findings(TypedDict):
     hit_s: float | None
     miss_s: float | None
     mapped_bytes: int | None
+    mapped_bytes_low: int | None
     doubts: list[Doubt]
 
 
@@ -103,10 +112,11 @@ def findings(recording: Recording) -> Findings:
     - `places`: `at_bytes`, `mean_s` of the smallest span elsewhere
     - `hit_s`, `miss_s`: mean latency while the map is held, and what a look at the rest of it adds
     - `mapped_bytes`: the span whose map the controller holds; null when there is no knee
+    - `mapped_bytes_low`: the same, or null where it may be less: no span was small enough to tell
 
     Reads at random over a span S of which M is mapped miss the map with probability 1 - M/S, so the mean is
-    hit + miss (1 - M/S) beyond M: M is where this fits best. What the places within S take above the first is taken
-    off before.
+    hit + miss (1 - M/S) beyond M: M is where this fits best. What the places within S take above its beginning is
+    taken off before.
     """
     rows: list[Span] = []
     for name, job in jobs(recording):
@@ -119,16 +129,19 @@ def findings(recording: Recording) -> Findings:
                     "p99_s": latency(job, "read", 99),
                 }
             )
-    done = dict(jobs(recording))
-    elsewhere = [latency(done[name], "read") for n in range(PLACES) if (name := f"place-{n}") in done]
-    size = int(rows[-1]["span_bytes"]) if rows else 0
-    places: list[Elsewhere] = [{"at_bytes": _place(n, size), "mean_s": mean} for n, mean in enumerate(elsewhere)]
+    start = min((int(job["options"].get("offset", 0)) for _, job in jobs(recording)), default=0)
+    places: list[Elsewhere] = [
+        {"at_bytes": int(job["options"]["offset"]) - start, "mean_s": latency(job, "read")}
+        for name, job in jobs(recording)
+        if name.startswith("place-")
+    ]
     found: Findings = {
         "range_sweep": rows,
         "places": places,
         "hit_s": None,
         "miss_s": None,
         "mapped_bytes": None,
+        "mapped_bytes_low": None,
         "doubts": [],
     }
     if len(rows) < 3:
@@ -138,15 +151,15 @@ def findings(recording: Recording) -> Findings:
         return found
     spans, means = np.array([[row["span_bytes"], row["mean_s"]] for row in rows], dtype=float).T
     found["hit_s"] = float(means[0])
-    if len(elsewhere) == PLACES:
-        own = np.array([_of_place(elsewhere, float(means[0]), span / size) for span in spans])
-        quickest, slowest = min(elsewhere), max(elsewhere)
+    if places:
+        everywhere = [float(means[0]), *(place["mean_s"] for place in places)]
+        quickest, slowest = min(everywhere), max(everywhere)
         if slowest > STEP * quickest:
             said = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
             found["doubts"] = [
                 Doubt("unlike-places", f"{said}, whatever the span: their cells differ, and that was taken off")
             ]
-        means = means - own
+        means = means - _of_place(places, float(means[0]), spans)
     if means[-1] < STEP * means[0]:
         return found
     # Beyond, other things may begin, such as reads of cells that are slower to read.
@@ -161,15 +174,21 @@ def findings(recording: Recording) -> Findings:
         if error < best and miss > 0:
             best = error
             found |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
+    told = found["mapped_bytes"] is not None and found["mapped_bytes"] > spans[0]
+    found["mapped_bytes_low"] = found["mapped_bytes"] if told else None
     return found
 
 
-def _of_place(elsewhere: list[float], first: float, share: float) -> float:
-    """Seconds by which reads over that share of the region are slower than the first because of where they are."""
-    reach = share * PLACES
-    weights = np.clip(reach - np.arange(PLACES), 0.0, 1.0)
-    # A span that ends within the first part is where the first place is.
-    return float(((np.array(elsewhere) - first) * weights).sum() / weights.sum()) if reach >= 1 else 0.0
+def _of_place(places: list[Elsewhere], first_s: float, spans: Floats) -> Floats:
+    """Seconds by which reads over each span take longer than over the first because of where they are: each byte takes
+    what the place nearest to it does."""
+    at = np.array([0.0, *(place["at_bytes"] for place in places)])
+    longer = np.array([0.0, *(place["mean_s"] - first_s for place in places)])
+    order = np.argsort(at)
+    edges = np.array([0.0, *((at[order][:-1] + at[order][1:] + SMALLEST) / 2), np.inf])
+    within = np.clip(spans[:, None] - edges[:-1], 0.0, np.diff(edges))
+    average: Floats = within @ longer[order] / spans
+    return average
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -184,6 +203,10 @@ def sentences(findings: Findings) -> list[str]:
         differ = f"A random read takes {words.span(takes)} to {words.span(most)}, as cells elsewhere are slower"
         return [f"{differ}: the controller holds the whole map."]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
+    if findings.get("mapped_bytes_low", 0) is None:
+        shortest, longest = (words.span(findings["range_sweep"][n]["mean_s"]) for n in (0, -1))
+        widest = words.size(findings["range_sweep"][-1]["span_bytes"])
+        return [f"Holds the map of {held} or less: a random read takes {shortest} there, {longest} over {widest}."]
     return [f"Holds the map of {held}: a random read takes {words.span(findings['hit_s'])} there, {miss} more beyond."]
 
 

@@ -5,12 +5,14 @@ AnandTech's second pass, with five minutes of rest in between.
 
 from dataclasses import replace
 
+import numpy as np
+
 from pslc import words
 from pslc.analysis import Doubts, Writes
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.writes import of_writes
+from pslc.findings.writes import of_writes, write_curve
 from pslc.jobs import Job
 from pslc.recording import Recording
 from pslc.suites import Steps
@@ -18,6 +20,8 @@ from pslc.targets.region import Region
 
 QUICK = "the second pass ends after a quarter of the drive"
 REST_S = 300.0
+PART = 0.98
+"""A second pass of less than this share of the first is compared with as much of that."""
 
 
 def steps(region: Region) -> Steps:
@@ -31,6 +35,7 @@ class Findings(Writes):
 
     first_pass: Writes
     cache_share: float | None
+    first_as_far_bytes_per_s: float | None
 
 
 def findings(recording: Recording) -> Findings:
@@ -39,13 +44,31 @@ def findings(recording: Recording) -> Findings:
     - those of `pslc.findings.writes.of_writes`, of the second pass
     - `first_pass`: the same of the first
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
+    - `first_as_far_bytes_per_s`: the mean of the first pass over as many bytes as the second wrote
     """
     first, *rest = recording.parts
     one = of_writes(first)
     second: Writes = of_writes(_rested(rest[0])) if rest else {**one, "cache_bytes": None}
     share = second["cache_bytes"] / one["cache_bytes"] if second["cache_bytes"] and one["cache_bytes"] else None
     doubts = [doubt for doubt in second["doubts"] if not rest or doubt.code != "part"]
-    return {**second, "first_pass": one, "cache_share": share, "doubts": doubts}
+    as_far = _mean(first, int(rest[0].bytes["write_bytes"].sum())) if rest else None
+    return {
+        **second,
+        "first_pass": one,
+        "cache_share": share,
+        "first_as_far_bytes_per_s": as_far,
+        "doubts": doubts,
+    }
+
+
+def _mean(part: Recording, written: int) -> float | None:
+    """Bytes/s of the first so many bytes of a pass, or of all of it."""
+    curve = write_curve(part)
+    if curve is None or not written:
+        return None
+    until = min(float(written), curve.total_bytes)
+    start, end = curve.seconds_at(np.array([0.0, until]) + curve.edges_bytes[0])
+    return until / float(end - start)
 
 
 def _rested(part: Recording) -> Recording:
@@ -74,16 +97,19 @@ def sentences(findings: Findings) -> list[str]:
         said.append("No end of a cache, neither on the empty drive nor on the full one.")
     elif first is not None:
         said.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
-    mean, before = findings["fill_mean_bytes_per_s"], one["fill_mean_bytes_per_s"]
+    mean, before = findings["fill_mean_bytes_per_s"], findings.get("first_as_far_bytes_per_s")
     if mean and before:
-        said.append(f"Average: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
+        written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
+        part = written < PART * max((phase["to_bytes"] for phase in one["phases"]), default=0)
+        average = f"Average of the first {words.size(written)}" if part else "Average"
+        said.append(f"{average}: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
     return said
 
 
 def _of_the_full(findings: Findings) -> str:
     """What the second pass says of the cache, where its end was not seen."""
-    phases, least = findings["phases"], findings["cache_bytes_low"]
-    if phases and phases[0]["cause"] in words.PAST:
+    least = findings["cache_bytes_low"]
+    if words.began_full(findings["phases"]):
         return "on the full one nothing is left of it"
     return f"on the full one {words.size(least)} or more" if least else "on the full one there is no cliff"
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc import words
+from pslc.analysis.series import Floats
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
@@ -32,6 +33,12 @@ REST_S = 900.0
 FALLEN = 0.85
 """Reading that stays below this share of its first speed is throttled, where the drive is also this much warmer:"""
 WARMER_C = 10.0
+GRID, CLOSER = 40, 3
+"""Time constants that are tried from the quickest to the slowest, and how often closer about the best of them."""
+WATCHED = 1.5
+"""Times as long as it was watched, beyond which a time constant is not known."""
+DEGREES = 20
+"""Steps of the thermometer that the temperature has to fall by, to be told for a sum of exponentials."""
 
 
 def steps(region: Region) -> Steps:
@@ -82,7 +89,8 @@ def findings(recording: Recording) -> Findings:
     """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
       `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
       included); null where it was not throttled, or where that is not known
-    - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows
+    - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows; the
+      first alone where the other is too long for the time that it was watched
     - `temperature_known`
     """
     # A profile without heat has the column, and nothing in it.
@@ -171,25 +179,39 @@ def _fallen(
 
 
 def _constants(part: Recording) -> list[float]:
-    """Seconds: the sum of two exponentials and a constant that fits the cooling best, slowest last."""
+    """Seconds: of the sum of two exponentials and a constant that fits the cooling best; the slow one if it was watched
+    for long enough, and neither where the thermometer is too coarse."""
     job = part.jobs[1]
     ends = part.time["end_ns"].astype(np.float64)
     inside = (ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])
     if inside.sum() < 20:
         return []
-    seconds, celsius = (ends[inside] - job["start_ns"]) / 1e9, part.time[TEMPERATURE][inside] / 1000
-    keep = np.linspace(0, len(seconds) - 1, min(len(seconds), 400)).astype(int)
+    return cooling((ends[inside] - job["start_ns"]) / 1e9, part.time[TEMPERATURE][inside] / 1000)
+
+
+def cooling(seconds: Floats, celsius: Floats) -> list[float]:
+    """The time constants of a curve of cooling, in seconds, shapes (n,) and (n,)."""
+    steps = np.abs(np.diff(celsius))
+    if not steps.any() or float(celsius[0] - celsius[-1]) < DEGREES * float(steps[steps > 0].min()):
+        return []
+    keep = np.linspace(0, len(seconds) - 1, min(len(seconds), 200)).astype(int)
     seconds, celsius = seconds[keep], celsius[keep]
-    best, found = np.inf, []
-    grid = np.geomspace(2.0, 2.0 * float(seconds[-1]), 60)
-    for i, fast in enumerate(grid):
-        for slow in grid[i + 1 :]:
-            design = np.stack([np.exp(-seconds / fast), np.exp(-seconds / slow), np.ones_like(seconds)], axis=1)
-            weights, *_ = np.linalg.lstsq(design, celsius, rcond=None)
-            error = float(((design @ weights - celsius) ** 2).sum())
-            if error < best and weights[1] > 0:
-                best, found = error, [float(fast), float(slow)]
-    return found
+
+    def off(fast: float, slow: float) -> float:
+        design = np.stack([np.exp(-seconds / fast), np.exp(-seconds / slow), np.ones_like(seconds)], axis=1)
+        weights, *_ = np.linalg.lstsq(design, celsius, rcond=None)
+        return float(((design @ weights - celsius) ** 2).sum()) if weights[1] > 0 else np.inf
+
+    grid = np.geomspace(2.0, 4.0 * float(seconds[-1]), GRID)
+    step = float(grid[1] / grid[0])
+    pairs = [(float(fast), float(slow)) for i, fast in enumerate(grid) for slow in grid[i + 1 :]]
+    best = min(pairs, key=lambda pair: off(*pair))
+    for _ in range(CLOSER):
+        near = np.geomspace(1 / step, step, 9)
+        best = min(((best[0] * one, best[1] * other) for one in near for other in near), key=lambda pair: off(*pair))
+        step **= 0.25
+    fast, slow = float(best[0]), float(best[1])
+    return [fast, slow] if slow <= WATCHED * float(seconds[-1]) else [fast]
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -208,9 +230,13 @@ def sentences(findings: Findings) -> list[str]:
             left = row["throttled_bytes_per_s"]
             said.append(f"{doing} at {speed} throttles after {words.span(after)}, at {row['throttled_at_c']:.0f} C, "
                         f"to {words.speed(left) if left else 'nothing'}.")  # fmt: skip
-    if findings["cooling_s"]:
-        fast, slow = (words.span(constant) for constant in findings["cooling_s"])
-        said.append(f"Cools with time constants of {fast} and {slow}.")
+    constants = [words.span(constant) for constant in findings["cooling_s"]]
+    if len(constants) == 1:
+        said.append(
+            f"Cools with a time constant of {constants[0]}, and a slower one that this run was too short to tell."
+        )
+    elif constants:
+        said.append(f"Cools with time constants of {' and '.join(constants)}.")
     return said
 
 

@@ -331,7 +331,10 @@ impl Runner {
                 }
                 completion.slot
             } else {
-                // Time went by without a completion: think times and idle drives must be interruptible as well.
+                // Time went by without a completion: think times and idle drives must be interruptible as well, and are
+                // recorded before the next request changes what the target says.
+                let now = target.now();
+                self.recorder.pass(target, now);
                 self.look(target, observer);
                 continue;
             };
