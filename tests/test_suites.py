@@ -470,6 +470,27 @@ def test_thermal_finds_where_the_drive_throttles_how_far_and_how_it_cools(small)
     assert fast == pytest.approx(4.96, rel=0.25)
 
 
+def test_power_shows_one_writing_where_there_is_no_cache(small):
+    states = {}
+    for mode, when_full in (("pure-xlc", "direct-then-fold"), ("dynamic-slc", "direct-then-fold")):
+        found = small("power", QUICK, cache__mode=mode, cache__when_full=when_full, **HOT)
+        (table,) = suites.load("power").tables(found)
+        states[mode] = [row[0] for row in table.rows if row[0].startswith("writing") and "4 KiB" not in row[0]]
+    assert states == {
+        "pure-xlc": ["writing in sequence"],
+        "dynamic-slc": ["writing into the cache", "writing past the cache"],
+    }
+
+
+def test_hdtune_tells_one_speed_once():
+    row = {"test": "write", "least_bytes_per_s": 6351e6, "most_bytes_per_s": 6351e6, "mean_bytes_per_s": 6351e6}
+    found = {"hdtune": [row, row | {"test": "read", "most_bytes_per_s": 7e9}], "access_s": None}
+    assert suites.load("hdtune").sentences(found) == [
+        "HD-Tune-compatible write: 6351 MB/s throughout.",
+        "HD-Tune-compatible read: 6351 MB/s on average, 6351 MB/s to 7000 MB/s.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("seconds", "grain", "told"),
     # Two heat capacities of a SATA drive: exp(-t/16.3 s) and exp(-t/530 s), of which 3 min show a fifth.

@@ -90,11 +90,13 @@ def findings(recording: Recording) -> Findings:
 
 def sentences(findings: Findings) -> list[str]:
     """Least, most and mean."""
-    said = [
-        f"HD-Tune-compatible {row['test']}: {words.speed(row['mean_bytes_per_s'])} on average, "
-        f"{words.speed(row['least_bytes_per_s'])} to {words.speed(row['most_bytes_per_s'])}."
-        for row in findings["hdtune"]
-    ]
+    said = []
+    for row in findings["hdtune"]:
+        least, mean, most = (
+            words.speed(row[name]) for name in ("least_bytes_per_s", "mean_bytes_per_s", "most_bytes_per_s")
+        )
+        speeds = f"{mean} on average, {least} to {most}" if least != most else f"{mean} throughout"
+        said.append(f"HD-Tune-compatible {row['test']}: {speeds}.")
     return [*said, f"Random access: {words.span(findings['access_s'])}."] if findings["access_s"] else said
 
 

@@ -122,13 +122,8 @@ def sentences(findings: Findings) -> list[str]:
     """Idle, most, and what a GB costs."""
     if findings["most_watts"] is None:
         return ["Power draw: unknown."]
-    rows, names = findings["power"], STATES
-    most = max(rows, key=lambda row: row["watts"] or 0.0)
-    writes = {row["state"]: row["bytes_per_s"] for row in rows if row["state"] in ("write-cache", "write-past")}
-    if len(writes) == 2 and writes["write-cache"] < FASTER * writes["write-past"]:
-        # There is no cache, or it was not free again: both are one.
-        names = STATES | {"write-cache": "writing in sequence", "write-past": "writing in sequence"}
-        rows = [row for row in rows if row["state"] != "write-cache"]
+    names, rows = _shown(findings["power"])
+    most = max(findings["power"], key=lambda row: row["watts"] or 0.0)
     idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
     said = [f"Draws {idle} idle and at most {highest}, {names[most['state']]}."]
     for row in rows:
@@ -137,6 +132,16 @@ def sentences(findings: Findings) -> list[str]:
             doing, per = names[row["state"]].capitalize(), words.speed(per_watt)
             said.append(f"{doing} costs {words.joules(joules * 1e9)} per GB: {per} per watt.")
     return said
+
+
+def _shown(rows: list[State]) -> tuple[dict[str, str], list[State]]:
+    """What each state is called, and those that are shown: where there is no cache, or it was not free again, writing
+    into it and past it are one."""
+    writes = {row["state"]: row["bytes_per_s"] for row in rows if row["state"] in ("write-cache", "write-past")}
+    if len(writes) < 2 or writes["write-cache"] >= FASTER * writes["write-past"]:
+        return STATES, rows
+    names = STATES | {"write-cache": "writing in sequence", "write-past": "writing in sequence"}
+    return names, [row for row in rows if row["state"] != "write-cache"]
 
 
 def _watts(value: float | None) -> str:
@@ -152,17 +157,17 @@ def tables(findings: Findings) -> list[Table]:
         ("per watt", "bytes_per_s_per_watt", words.speed),
         ("per GB", "joules_per_byte", lambda v: words.joules(v * 1e9)),
     ]
-    rows = [
-        {**row, "state": STATES[row["state"]], "bytes_per_s": row["bytes_per_s"] or None} for row in findings["power"]
-    ]
+    names, shown = _shown(findings["power"])
+    rows = [{**row, "state": names[row["state"]], "bytes_per_s": row["bytes_per_s"] or None} for row in shown]
     return [of_rows("Power", rows, columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:
     """Watts by state."""
-    rows = [row for row in recording.findings["power"] if row["watts"] is not None]
-    line = Line("power", range(len(rows)), [row["watts"] for row in rows])
-    names = [STATES[row["state"]] for row in rows]
+    called, shown = _shown(recording.findings["power"])
+    rows = [row for row in shown if row["watts"] is not None]
+    line = Line("power", range(len(rows)), [row["watts"] for row in rows if row["watts"] is not None])
+    names = [called[row["state"]] for row in rows]
     return [
         Picture("watts", "Power by kind of work", "", "W", [line] if rows else [], rows=names),
         *curves.of_any(recording),

@@ -19,6 +19,7 @@ from pslc.recording import Recording
 from pslc.suites import Steps
 from pslc.targets.region import MIB, Region
 
+UNLIKE_SCALED = "it writes for as long as on the whole drive, which may fill the smaller cache"
 QUICK = "a tenth of the time at each depth, and every second depth"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SPAN = 8 << 30
