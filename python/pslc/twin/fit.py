@@ -333,6 +333,8 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
     if found.get("idle_threshold_s"):
         ends = [found.get(f"idle_threshold_s{end}") for end in ("_low", "", "_high")]
         ways.append([{"threshold": float(end)} for end in ends if end])
+    # What is overwritten was erased before, which the first write is not.
+    ways.append([{"erase": times * values["erase"]} for times in (1.0, 2.5, 0.4)])
     if before.problem.model.firmware.when_full == "fold":
         # Its first write tells next to nothing of the spare space, and what folding takes, but not in which way.
         rates = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]

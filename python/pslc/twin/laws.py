@@ -30,6 +30,8 @@ BUFFERED = 0.004
 """Of the capacity: a first phase that is shorter may be a buffer's."""
 OVERHEADS = (1.0, 1.6, 3.0)
 SHARES = (0.3, 0.5, 0.75)
+WAITS = (1.0, 1.08)
+"""Times what gets through that the host's share is: its programs wait for those that fold, too."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +200,10 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
         return
     # The host's share of the dies, and what the folding beside it costs.
     for rate in dict.fromkeys(speed for speed in (max(speeds), last[0]) if speed > 1.1 * first[0]):
-        share = min(max(first[0] / rate, 0.05), 0.95)
-        k = length * (1 - share) / (size * share) if size else 1.5
-        yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
+        for waits in WAITS:
+            share = min(max(waits * first[0] / rate, 0.05), 0.95)
+            k = length * (1 - share) / (size * share) if size else 1.5
+            yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
     for k, share in product(OVERHEADS, SHARES):
         # What is freed takes the host's data again, at once where it is reused so: each such byte is folded once.
         through = share + (1 - share) / k if firmware.reuse == "as-freed" else share

@@ -24,6 +24,10 @@ FREE: Final = 0.95
 CHOSEN: Final = frozenset({"ceiling", "watermark", "batch"})
 """Free only where a first write asks for them, see `fit`."""
 
+ERASING: Final = frozenset({"recovery", "second-pass", "overwrite", "random-steady"})
+"""Suites that write over what was written. None of them tells what erases take from what folding does, but a fit in
+which erases cannot be longer than expected says that all else is slower."""
+
 
 def free(suite: str) -> set[str]:
     """Values that a fit to this suite looks for."""
@@ -33,6 +37,8 @@ def free(suite: str) -> set[str]:
 def free_in(firmware: Firmware, trials: Sequence[Trial]) -> list[str]:
     """Values of a firmware that a fit to these trials looks for."""
     wanted = set[str]().union(*(free(trial.suite) for trial in trials)) - CHOSEN
+    if firmware.mode != "pure-xlc" and any(trial.suite in ERASING for trial in trials):
+        wanted.add("erase")
     found = [name for name in of_firmware(firmware) if name in wanted]
     if firmware.mode == "static-slc":
         found = [name for name in found if name not in ("dynamic", "least")]
