@@ -2,14 +2,9 @@
 
 import contextlib
 import json
-import os
 import signal
 import sys
-import tempfile
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from itertools import pairwise
@@ -18,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _complete, _slips
+from pslc.cli import _complete, _keep, _slips
 
 if TYPE_CHECKING:
     from pslc.errors import PslcError
@@ -193,7 +188,7 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import suites, units, words
+    from pslc import suites, units
     from pslc.errors import refusal
     from pslc.places import new_folder
     from pslc.runner import campaign
@@ -221,8 +216,6 @@ def command(
         prefill,
         what_if,
     )
-    if as_json:
-        output_format = OutputFormat.JSON
     real = RealOptions(
         units.size(size, "--size") if size else None, reuse, overwrite_file, destroy_data, wipe_signatures
     )
@@ -248,33 +241,46 @@ def command(
         raise refusal(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
-    folder = resume or save
-    if folder is None and output_format == OutputFormat.NORMAL and not dry_run:
-        first = files[0] if order.what in suites.OF_FILES and files else order.what
-        named = "stdin" if first == "-" else Path(first).stem
-        slug = f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
-        folder = new_folder(slug)
-    if folder is not None and resume is None:
-        _check(folder)
+    output_format = OutputFormat.JSON if as_json else output_format
+    wanted = resume or save
+    if wanted is None and output_format is OutputFormat.NORMAL and not dry_run:
+        wanted = new_folder(_slug(order))
+    if wanted is not None and resume is None:
+        _keep.check(wanted)
     failed: list[str] = []
-    recordings = _run(order, folder, dry_run, yes, failed)
+    recordings = _run(order, wanted, dry_run, yes, failed)
     if not recordings:
         raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
-    wanted = folder
-    if folder is not None:
-        folder = _saved(order, recordings, folder, report=not no_report)
-    # Who sees both streams reads them in what is printed.
-    if output_format is not OutputFormat.NORMAL or output is not None or not sys.stdout.isatty():
-        for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
-            typer.echo(f"note: {note}", err=True)
-    if output is None:
-        _print(order, recordings, output_format)
-    else:
-        with output.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
-            _print(order, recordings, output_format)
+    folder = _keep.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
+    _show(order, recordings, output_format, output)
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
+    _end(order, recordings, folder, failed)
+    if folder != wanted:
+        raise typer.Exit(ELSEWHERE)
+
+
+def _slug(order: "Order") -> str:
+    """What a folder's name says of the run."""
+    from pslc import suites
+
+    first = order.more[0] if order.what in suites.OF_FILES and order.more else order.what
+    named = "stdin" if first == "-" else Path(first).stem
+    return f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
+
+
+def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, failed: list[str]) -> None:
+    """What ended early, or did not run at all, as an error or an exit.
+
+    Raises:
+        PslcError: a job or a suite failed.
+        Exit: it was interrupted.
+    """
+    from pslc import words
+    from pslc.errors import refusal
+    from pslc.runner import campaign
+
     last = recordings[-1]
     if order.what == campaign.ALL:
         failed += [f"{of.suite}: {of.error}" for of in recordings if of.error]
@@ -288,8 +294,6 @@ def command(
     if failed:
         hint = f"once it is mended, pslc run --resume {folder}" if folder else "run it alone to see more"
         raise refusal(f"{len(failed)} of {len(order.runs)} suites failed: {'; '.join(failed)}", hint)
-    if folder != wanted:
-        raise typer.Exit(ELSEWHERE)
 
 
 def _unsaid(words: list[str], on: str | None) -> "PslcError":
@@ -350,7 +354,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
                 order,
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
-                keep=_Keeper(order, folder, bar.tell) if folder else None,
+                keep=_keep.Keeper(order, folder, bar.tell) if folder else None,
                 tell=bar.tell,
                 fail=fail,
             )
@@ -399,38 +403,6 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
     return wanted
 
 
-class _Keeper:
-    """Keeps recordings that anyone can open, and that can be resumed, even if the run is killed now. Where one cannot
-    be written the run goes on, and the next is tried."""
-
-    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
-        self._order, self._folder, self._tell = order, folder, tell
-        self._finished = 0
-        self._failed = ""
-
-    def __call__(self, so_far: "list[Recording]") -> None:
-        failed = ""
-        try:
-            self._save(so_far)
-        except OSError as error:
-            failed = f"{self._folder}: {error.strerror or error}"
-        if failed and failed != self._failed:
-            self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
-        if self._failed and not failed:
-            self._tell(f"what is measured is kept in {self._folder} again")
-        self._failed = failed
-
-    def _save(self, so_far: "list[Recording]") -> None:
-        from pslc.runner import campaign
-
-        places = campaign.folders(self._order, so_far, self._folder)
-        *before, last = so_far
-        while self._finished < len(before):
-            before[self._finished].save(places[self._finished])
-            self._finished += 1
-        replace(last, error=last.error or "the run has not ended").save(places[len(before)])
-
-
 def _budget(text: str, what: str | None) -> "Budget":
     from pslc import units
     from pslc.errors import PslcError, refusal
@@ -462,15 +434,17 @@ def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _check(folder: Path) -> None:
-    """Nothing that is there is written over, and it is said before the run."""
-    from pslc.errors import refusal
-
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise refusal(f"{folder} exists and is not an empty folder", "give --save another folder, or remove that one")
-    parent = next(p for p in folder.absolute().parents if p.exists())
-    if not parent.is_dir():
-        raise refusal(f"{parent} is not a folder", "give --save a folder that can be made")
+def _show(order: "Order", recordings: "list[Recording]", output_format: OutputFormat, output: Path | None) -> None:
+    """What came of it, to stdout or a file; notes to stderr where they are not in what is printed."""
+    # Who sees both streams reads them in what is printed.
+    if output_format is not OutputFormat.NORMAL or output is not None or not sys.stdout.isatty():
+        for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
+            typer.echo(f"note: {note}", err=True)
+    if output is None:
+        _print(order, recordings, output_format)
+    else:
+        with output.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
+            _print(order, recordings, output_format)
 
 
 def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat) -> None:
@@ -494,45 +468,3 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
             terminal.show_all([view.of_recording(recording) for recording in documents])
         else:
             terminal.show(view.of_recording(documents[0]))
-
-
-def _saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Path | None:
-    """Put the recordings into `folder`, or where that fails into another, which is asked for at a terminal and is a
-    temporary one otherwise. Where they are; None where they could be put nowhere."""
-    places = iter([folder, None, Path(tempfile.gettempdir()) / f"pslc-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"])
-    for place in places:
-        where = place or _asked()
-        if where is None:
-            continue
-        try:
-            _save(order, recordings, where, report)
-            return where
-        except OSError as error:
-            typer.echo(f"warning: {where}: the recording cannot be written: {error.strerror or error}", err=True)
-    typer.echo("warning: the recording is nowhere; --json prints it", err=True)
-    return None
-
-
-def _asked() -> Path | None:
-    """Another folder, from who sits at the terminal."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        return None
-    with suppress(typer.Abort, KeyboardInterrupt):
-        said = typer.prompt("Another folder for the recording (none: a temporary one)", default="", err=True)
-        return Path(said) if said else None
-    return None
-
-
-def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
-    from pslc.runner import campaign
-
-    for recording, where in zip(recordings, campaign.folders(order, recordings, folder), strict=True):
-        recording.save(where)
-    if report:
-        from pslc import view
-        from pslc.report import page
-
-        if order.what == "all":
-            page.write_all([view.of_recording(recording) for recording in recordings], folder / "report.html")
-        else:
-            page.write(view.of_recording(recordings[0]), folder / "report.html")

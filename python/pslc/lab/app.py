@@ -62,6 +62,7 @@ def make(held: Runs, prefix: str) -> Dash:
     app.server.add_url_rule(f"{prefix}shared.js", view_func=shared)
     app.layout = lambda: layout.page([sections.brought(), sections.recordings()])
     _bench(app)
+    _first_look(app, held)
     _answers(app, held)
     _jobs(app, held)
     brought.add(app, held, prefix)
@@ -141,8 +142,8 @@ def _bench(app: Dash) -> None:
         return bench.address, no_update if same else layout.cards(bench)
 
 
-def _answers(app: Dash, held: Runs) -> None:
-    """The check, a coarse curve, then the exact one with all that follows from it."""
+def _first_look(app: Dash, held: Runs) -> None:
+    """The check of every knob, and a coarse curve."""
 
     @app.callback(
         Output("coarse", "data"),
@@ -191,6 +192,10 @@ def _answers(app: Dash, held: Runs) -> None:
             not layout.can_add(bench),
             bench.suite != "fill" or not overlay.review(bench.drives[bench.at]),
         )
+
+
+def _answers(app: Dash, held: Runs) -> None:
+    """The exact curve with all that follows from it."""
 
     @app.callback(
         Output("drawn", "data"),

@@ -130,28 +130,18 @@ def run(
         # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
         imports = Thread(target=_import_ahead, daemon=True)
         imports.start()
-        drive = target.open()
-        bench = _Bench(target, drive, source, list(options), seed, progress, keep, prepared)
-        facts = bench.common["facts"]
+        bench = _Bench(target, target.open(), source, list(options), seed, progress, keep, prepared)
         bench.common["suite"] = suite or source
         bench.common["scope"] = scope.document() if suite or not alone else {}
-        if target.is_real:
-            facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-            counters = probe.Counters(facts)
-            if suite and suites.asks_temperature(suite) and facts["device"]:
-                bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
         kept = _finished(done, target, real)
-        if before and not kept and not bench.prepare(before):
-            raise KeyboardInterrupt
-        unread = 0 if suite else bench.before(str(text), layout)
-        steps = suites.load(suite).steps(region) if suite else _one(str(text))
-        recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
-        if isinstance(drive, RealDrive):
-            if counts := counters.so_far():
-                facts["disk_counts"] = counts
-            facts["after"], facts["engine"] = probe.moment(facts), drive.engine
-        elif target.stays:
-            recording = _left(drive, recording)
+        with _watched(bench, suite):
+            if before and not kept and not bench.prepare(before):
+                raise KeyboardInterrupt
+            unread = 0 if suite else bench.before(str(text), layout)
+            steps = suites.load(suite).steps(region) if suite else _one(str(text))
+            recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
+        if isinstance(bench.drive, SimDrive) and target.stays:
+            recording = _left(bench.drive, recording)
         imports.join()
         from pslc.opened import analysed
 
@@ -175,6 +165,23 @@ def _left(drive: SimDrive, recording: Recording) -> Recording:
     except PslcError as error:
         return replace(recording, error=recording.error or error.message)
     return recording
+
+
+@contextmanager
+def _watched(bench: _Bench, suite: str | None) -> Iterator[None]:
+    """What goes on in the machine around a real drive goes into the facts: before, meanwhile and after."""
+    drive, facts = bench.drive, bench.common["facts"]
+    if not isinstance(drive, RealDrive):
+        yield
+        return
+    facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+    counters = probe.Counters(facts)
+    if suite and suites.asks_temperature(suite) and facts["device"]:
+        bench.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
+    yield
+    if counts := counters.so_far():
+        facts["disk_counts"] = counts
+    facts["after"], facts["engine"] = probe.moment(facts), drive.engine
 
 
 @contextmanager
