@@ -470,6 +470,14 @@ def test_thermal_finds_where_the_drive_throttles_how_far_and_how_it_cools(small)
     assert fast == pytest.approx(4.96, rel=0.25)
 
 
+def test_thermal_doubts_a_drive_that_gets_hotter_than_any(small):
+    cool = {key: value for key, value in HOT.items() if "throttle" not in key}
+    hot = small("thermal", QUICK, **cool | {"heat__ambient": "70C"})
+    (doubt,) = hot["doubts"]
+    assert doubt.code == "hotter-than-any" and max(row["most_c"] for row in hot["thermal"]) > 100
+    assert small("thermal", QUICK, **HOT)["doubts"] == []
+
+
 def test_power_shows_one_writing_where_there_is_no_cache(small):
     states = {}
     for mode, when_full in (("pure-xlc", "direct-then-fold"), ("dynamic-slc", "direct-then-fold")):

@@ -33,6 +33,8 @@ REST_S = 900.0
 FALLEN = 0.85
 """Reading that stays below this share of its first speed is throttled, where the drive is also this much warmer:"""
 WARMER_C = 10.0
+HOTTEST_C = 100.0
+"""Drives of consumers state 0 to 70 C, and throttle hard or shut down below 100 C."""
 GRID, CLOSER = 40, 3
 """Time constants that are tried from the quickest to the slowest, and how often closer about the best of them."""
 WATCHED = 1.5
@@ -113,7 +115,16 @@ def findings(recording: Recording) -> Findings:
                 "throttling-inferred", "a real drive does not say when it throttles: it is inferred from the read speed"
             )
         )
+    elif (most := _hottest(rows)) > HOTTEST_C:
+        why = "its profile has no [heat.throttle1], or one that is not enough"
+        doubts.append(
+            Doubt("hotter-than-any", f"it gets as hot as {most:.0f} C, which no drive lets itself become: {why}")
+        )
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
+
+
+def _hottest(rows: list[Stress]) -> float:
+    return max((row["most_c"] for row in rows if row["most_c"] is not None), default=0.0)
 
 
 def _lasted(part: Recording) -> bool:
