@@ -17,7 +17,21 @@ from pslc.errors import PslcError
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
-from pslc.twin import answer, begin, data, fit, intervals, known, laws, model, profile, published, residuals, search
+from pslc.twin import (
+    answer,
+    begin,
+    data,
+    fit,
+    intervals,
+    known,
+    laws,
+    model,
+    profile,
+    published,
+    residuals,
+    search,
+    told,
+)
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 
@@ -151,6 +165,25 @@ def test_a_fill_tells_how_much_space_is_left_when_folding_begins(
     assert values["watermark"] - values["spare"] == pytest.approx(0.3 - 0.07, abs=0.02)
     assert found.best.error < 0.05
     assert "fold_below" in answer.answer(found, "mine", predicted=False).text
+
+
+@pytest.mark.long
+def test_a_drive_that_folds_while_it_writes_is_found_beside_the_law() -> None:
+    # Both dies and buses are shared: what gets through while it folds is 0.54 of the native rate, not the share of 0.6.
+    filled = pslc.run("fill", on="sim:sn850-1tb")
+    found = fit.fit([data.of_recording(filled)], known.known(filled.capacity_bytes, 5.4e9, link="pcie4x4"), workers=1)
+    assert found.best.problem.model.firmware.when_full == "direct-while-folding"
+    assert found.best.error < 0.03
+    native = found.best.values["native_rate"]
+    assert native == pytest.approx(filled.facts["native_write_bytes_per_s"], rel=0.06)
+    assert found.best.values["share"] == pytest.approx(0.6, abs=0.04)
+
+
+def test_erases_are_looked_for_where_a_suite_writes_over_what_was_written() -> None:
+    firmware = model.Firmware("dynamic-slc", "fold")
+    for suite_name, looked in (("fill", False), ("sustained", False), ("recovery", True), ("overwrite", True)):
+        trial = data.Trial(suite_name, [], 0, [], [])
+        assert ("erase" in free_in(firmware, [trial])) == looked, suite_name
 
 
 @pytest.mark.long
