@@ -53,6 +53,47 @@ def test_every_signal_that_ends_a_program_keeps_the_recording(how, tmp_path):
     assert not (tmp_path / "scratch.bin").exists()
 
 
+CLOCK = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    static struct timespec last;
+    static _Atomic int wrong;
+    int (*next)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = next(clock, now);
+    if (clock != CLOCK_MONOTONIC) return result;
+    if (!wrong && access(getenv("WRONG"), F_OK)) return result;
+    if (!wrong) last = *now, wrong = 1;
+    long back = now->tv_sec - last.tv_sec;
+    *now = last;
+    if (getenv("BACK")) now->tv_sec -= back;
+    return result;
+}
+"""
+
+
+@pytest.mark.parametrize(("back", "said"), [(False, "clock stood still"), (True, "clock went back by")])
+def test_a_clock_that_stands_still_or_goes_back_ends_a_run_that_is_kept(back, said, tmp_path):
+    (tmp_path / "clock.c").write_text(CLOCK)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "clock.so", "clock.c", "-ldl"], cwd=tmp_path, check=True)
+    (tmp_path / "long.fio").write_text(LONG)
+    wrong = {"LD_PRELOAD": str(tmp_path / "clock.so"), "WRONG": str(tmp_path / "now")} | ({"BACK": "1"} if back else {})
+    process = subprocess.Popen(
+        [PSLC, "run", "long.fio", *REAL, "--save", "out"],
+        cwd=tmp_path, env=os.environ | wrong, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(tmp_path / "out" / "run.json", process)
+    (tmp_path / "now").touch()
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 2, talk
+    assert said in talk
+    no_traceback(talk)
+    assert opened(tmp_path / "out").jobs[0]["name"] == "long"
+    assert not (tmp_path / "scratch.bin").exists()
+
+
 @pytest.mark.parametrize("how", [signal.SIGPIPE, signal.SIGXFSZ])
 def test_signals_of_files_and_pipes_disturb_no_run(how, tmp_path):
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
