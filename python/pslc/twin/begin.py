@@ -14,13 +14,18 @@ from pslc.twin.data import SCALES, Trial, part_of
 from pslc.twin.known import Known
 from pslc.twin.laws import Steps
 from pslc.twin.model import LEAST_BYTES, PARAMETERS, Build, Firmware, Model
-from pslc.twin.residuals import LUCK, TURNS_BINS, has_turns
+from pslc.twin.residuals import TURNS_BINS, has_turns
 from pslc.twin.search import Problem, Solution
 
 MOST_CACHE: Final = 1.3
 """Times the capacity over the bits a cell, that a cache cannot hold."""
 VALLEY: Final = 2.5
-STARTS: Final = 3
+OFF: Final = 0.05
+"""Error of a start that the laws make of a drive as they are: those of twice its square may be as good."""
+NOT_SPACE: Final = ("slc_rate", "native_rate", "overhead", "share")
+ALIKE: Final = 0.15
+"""Logarithm of the ratio of two values of starts that lead to the same end."""
+STARTS: Final = 6
 """From which a firmware is searched: the laws are wrong by a few per cent, and a fit can stay in a wrong valley."""
 QLC_BYTES_PER_S: Final = 0.22e-3
 """Bytes a second for each byte of capacity below which cells that nobody named are taken for QLC."""
@@ -139,16 +144,32 @@ def search_all(task: tuple[Build, list[Firmware], list[Trial], Steps, Known, dic
         known_starts = [other.values for other in done]
         of_laws = list(laws.starts(seen, firmware))
         of_laws += [start | more for start in of_laws if (more := _under_a_ceiling(start, known))]
-        starts = search.best_starts(problem, [*of_laws, *known_starts], STARTS)
-        # Those that are much worse than the first are in another valley.
-        starts = [start for start in starts if start.loss < VALLEY * max(starts[0].loss, LUCK)]
-        starts = starts[: STARTS if not done else 2]
+        starts = search.best_starts(problem, [*of_laws, *known_starts], len(of_laws) + len(known_starts))
+        starts = _unlike(starts)[:STARTS]
         tried = [search.refine(start, 4) for start in starts]
         if seen.teeth:
             tried += _along(problem, [*of_laws, *known_starts])
-        begun = min(tried, key=lambda one: one.loss)
+        # Of two that explain the write as well, the one whose values are more usual.
+        begun = min(tried, key=search.cost)
         done.append(search.refine(begun, 8))
     return [_beside(one, done) for one in done]
+
+
+def _unlike(starts: Sequence[Solution]) -> list[Solution]:
+    """The best, and of the others that may be in its valley or in one as good those that are unlike each other: what
+    folds and how fast decides where a search ends, not the spare space."""
+    limit = VALLEY * max(starts[0].loss, OFF**2)
+    found: list[Solution] = []
+    for one in starts:
+        if one.loss < limit and not any(_alike(one.values, other.values) for other in found):
+            found.append(one)
+    return found
+
+
+def _alike(one: dict[str, float], other: dict[str, float]) -> bool:
+    return all(abs(np.log(one[name] / other[name])) < ALIKE for name in NOT_SPACE) and all(
+        one[name] == other[name] for name in ("watermark", "batch", "ceiling")
+    )
 
 
 def _beside(found: Solution, others: Sequence[Solution]) -> Solution:

@@ -182,6 +182,12 @@ def best_starts(problem: Problem, candidates: Sequence[dict[str, float]], most: 
     return [solution for _, solution in found[:most]]
 
 
+def cost(found: Solution) -> float:
+    """What a search makes small: of the data and of how usual the values are."""
+    residuals = found.problem.residuals(found.x)
+    return float(residuals @ residuals)
+
+
 def refine(start: Solution, evaluations: int = 10, each: Callable[..., Iterable[Floats]] = map) -> Solution:
     """Least squares from a start; `each` is `map`, or that of a pool of processes."""
     problem = start.problem
