@@ -87,4 +87,4 @@ def test_a_cache_that_is_small_beside_the_write_buffer_is_doubted():
 
 
 def test_suites_that_doubt_a_scale_are_suites():
-    assert {name for name in suites.names() if suites.unlike_scaled(name)} >= {"cdm", "thermal"}
+    assert {name for name in suites.names() if suites.unlike_scaled(name)} >= {"cdm", "qd-sweep", "thermal"}
