@@ -25,8 +25,23 @@ def asked(job: str, calls: str, folder: Path, *options: str) -> list[str]:
     ):
         trace = [*STRACE, *options, "-o", "calls", "-e", f"trace={calls}", *command]
         subprocess.run(trace, cwd=folder, capture_output=True, check=True)
-        found.append((folder / "calls").read_text())
+        found.append(_whole((folder / "calls").read_text()))
     return found
+
+
+def _whole(lines: str) -> str:
+    """Strace's lines, each call in one of them: another thread's call may come between its beginning and its end."""
+    begun: dict[str, str] = {}
+    found = []
+    for line in lines.splitlines():
+        thread = line.split(maxsplit=1)[0]
+        if line.endswith("<unfinished ...>"):
+            begun[thread] = line.removesuffix("<unfinished ...>").rstrip()
+        elif rest := re.match(r"\d+ +<\.\.\. \w+ resumed>(.*)", line):
+            found.append(begun.pop(thread, "") + rest[1])
+        else:
+            found.append(line)
+    return "\n".join(found)
 
 
 CACHED = [

@@ -303,6 +303,7 @@ def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fi
     assert "the link hides it" in unknown
 
 
+@pytest.mark.long
 def test_a_suite_that_the_twin_does_not_explain_is_named(fitted: fit.Fitted) -> None:
     said = answer.answer(fitted, "x", predicted=False)
     assert set(said.apart) == {"fill"}

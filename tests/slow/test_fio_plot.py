@@ -35,6 +35,7 @@ PICTURES = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.skipif(FIO is None, reason="fio is not installed")
 @pytest.mark.parametrize(("rw", "kind"), [("randread", "read"), ("randrw", "write")])
 def test_fio_plot_draws_what_we_print_and_log(command, tmp_path, rw, kind):
