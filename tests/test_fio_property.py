@@ -1,5 +1,5 @@
 """Random job files, run by fio and by pslc on the same file: the requests that each made, one by one, from fio's log of
-them (`write_iolog`) and from ours. 10 with `make test`, 30 with `make test-long`, 300 with `-m slow`."""
+them (`write_iolog`) and from ours. 30 with `make test`, 300 with `-m slow`."""
 
 import os
 import re
@@ -466,7 +466,7 @@ def folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@search(30, **SETTINGS)
+@settings(**SETTINGS, max_examples=30)
 @given(case=cases())
 def test_fio_and_pslc_make_the_same_requests(case: Case, folder: Path):
     check(case, folder)
