@@ -203,6 +203,9 @@ impl Drive {
     /// A write that may repeat one before; `None`: it is another request, or the drive has more to do for it.
     #[inline]
     fn submit_in_rounds(&mut self, now: Nanos, request: &Request) -> Option<Nanos> {
+        if request.op != Op::Write && self.rounds.as_ref()?.are_left() {
+            return None;
+        }
         let mut rounds = self.rounds.take()?;
         let pages = PageRange::of(request);
         let done = match self.is_plain(now, request, &pages) {
@@ -394,8 +397,14 @@ impl Drive {
     /// Let the time up to `now` pass: what the host's silence leaves is used for background work.
     #[inline]
     pub fn advance(&mut self, now: Nanos) {
-        assert!(now >= self.now, "time runs forwards: {} after {}", now, self.now);
         self.catch_up();
+        self.let_pass(now);
+    }
+
+    /// As `advance`, with nothing to catch up on.
+    #[inline]
+    fn let_pass(&mut self, now: Nanos) {
+        assert!(now >= self.now, "time runs forwards: {} after {}", now, self.now);
         if self.heat.as_ref().is_some_and(|heat| now >= heat.due) {
             self.warm(now);
         }
@@ -470,7 +479,7 @@ impl Drive {
         if let Some(done) = self.submit_in_rounds(now, request) {
             return done;
         }
-        self.advance(now);
+        self.let_pass(now);
         self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
         self.nand.waits.begin(now);
@@ -499,10 +508,12 @@ impl Drive {
             self.bus_free = done;
         }
         self.silent_since = self.silent_since.max(done);
-        self.nand.waits.end(done);
-        let share = self.link.share_permille();
-        if share < 1000 {
-            self.nand.waits.leave(share, Cause::Link, Cause::Heat);
+        if !self.nand.waits.are_stopped() {
+            self.nand.waits.end(done);
+            let share = self.link.share_permille();
+            if share < 1000 {
+                self.nand.waits.leave(share, Cause::Link, Cause::Heat);
+            }
         }
         done
     }
@@ -590,12 +601,15 @@ impl Drive {
         let mut done = taken;
         // Of the part that comes last.
         let mut way = Way::default();
+        let accounts = !self.nand.waits.are_stopped();
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
             let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
             let sent = drive.link.send(drive.now, at, bytes);
             if sent > done {
                 done = sent;
-                way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::known(at) };
+                if accounts {
+                    way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::known(at) };
+                }
             }
         };
         let known = self.look_up(taken, pages, false);
@@ -607,8 +621,10 @@ impl Drive {
         } else {
             self.read_in_sequence(known, pages, &mut send);
         }
-        way.account(&mut self.nand.waits);
-        self.nand.waits.spend(done, Cause::Link);
+        if accounts {
+            way.account(&mut self.nand.waits);
+            self.nand.waits.spend(done, Cause::Link);
+        }
         done
     }
 

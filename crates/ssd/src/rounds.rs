@@ -164,6 +164,12 @@ impl Rounds {
         Behind { span, gain: self.gain.times(whole), rest }
     }
 
+    /// Whether the last that came was something else: that more of it comes changes nothing.
+    #[inline]
+    pub fn are_left(&self) -> bool {
+        !self.repeats && !self.unbroken && self.calm == 0
+    }
+
     /// Something else comes between, which nothing is known of.
     #[inline]
     pub fn leave(&mut self) {

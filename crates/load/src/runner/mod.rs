@@ -384,8 +384,28 @@ impl Runner {
         self.wakes = all.map(now_if_over).collect();
     }
 
+    /// A request has come back.
     #[inline]
     fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
+        let slot = &self.slots[at as usize];
+        let worker = &mut self.workers[slot.worker as usize];
+        if !worker.plain {
+            return self.complete_and_look(target, at, now);
+        }
+        worker.under_way -= 1;
+        let times = Times { issued: slot.issued, submitted: target.submitted(at), now };
+        self.recorder.record(target, worker.stats, &slot.request, times, true);
+        Ok(())
+    }
+
+    /// A request has come back of a worker that is not plain.
+    #[inline(never)]
+    fn complete_and_look<T: Target>(
+        &mut self,
+        target: &mut T,
+        at: u32,
+        now: Nanos,
+    ) -> Result<(), TargetError> {
         self.end_ramp(target, at, now);
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
@@ -449,6 +469,25 @@ impl Runner {
     /// A free slot: hand over the next request, wait, or be done. Returns the requests handed over: 0 or 1.
     #[inline]
     fn offer<T: Target>(&mut self, target: &mut T, at: u32) -> Result<u32, TargetError> {
+        let slot = &mut self.slots[at as usize];
+        let worker = &mut self.workers[slot.worker as usize];
+        if !worker.plain {
+            return self.offer_if_it_may(target, at);
+        }
+        let now = target.now();
+        let next = if now < worker.end { worker.next_ahead(target) } else { None };
+        let Some(request) = next else { return self.retire(target, at, now) };
+        (slot.request, slot.issued) = (request, now);
+        worker.under_way += 1;
+        let level = worker.under_way.ilog2().min(6);
+        self.recorder.stats[worker.stats].depths[level as usize] += 1;
+        target.submit(at, &slot.request)?;
+        Ok(1)
+    }
+
+    /// As `offer`, of a worker that is not plain.
+    #[inline(never)]
+    fn offer_if_it_may<T: Target>(&mut self, target: &mut T, at: u32) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
         let now = target.now();
@@ -579,7 +618,8 @@ impl Runner {
     fn close<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
         slot.request = Request::flush();
-        self.workers[slot.worker as usize].closing = true;
+        let worker = &mut self.workers[slot.worker as usize];
+        (worker.closing, worker.plain) = (true, false);
         self.issue(target, at, now)?;
         Ok(1)
     }

@@ -14,8 +14,10 @@ use super::floor::Floor;
 use super::search::DepthSearch;
 use super::think::Thinker;
 
-/// Requests are made this far ahead, so that the target can prefetch for them.
-pub const AHEAD: usize = 32;
+/// The target is told of requests this far ahead, so that it can prefetch for them.
+const TOLD: usize = 32;
+/// They are made further ahead, several at once.
+pub const AHEAD: usize = 2 * TOLD;
 
 /// Whether a worker has begun, and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,9 @@ pub struct Worker {
     pub name: String,
     pub state: State,
     pub stream: Stream,
+    /// All that it does is to keep its queue full with reads and writes: whatever else a job may ask for need not be
+    /// looked at with each request.
+    pub plain: bool,
     /// What comes next depends on what has come back.
     pub depends: bool,
     pub job: usize,
@@ -130,9 +135,21 @@ impl Worker {
         let delay = Nanos(low.0 + ((draws.next_u64() as u128 * (high.0 - low.0 + 1) as u128) >> 64) as u64);
         let mix = job.rw.mix == Mix::ReadWrite;
         let stream = Stream::new(job, number, index, seed).checked(job);
+        let paced = rate.iter().chain(&rate_iops).any(Option::is_some);
+        let watched = job.logged
+            || job.one_at_a_time
+            || job.null
+            || job.flow.is_some()
+            || job.rate_min.is_some()
+            || job.ramp_time > Nanos::ZERO
+            || job.think.time > Nanos::ZERO
+            || job.latency_target.target > Nanos::ZERO;
+        let flushes = job.fsync > 0 || job.end_fsync;
+        let trims = matches!(job.rw.mix, Mix::Trim | Mix::TrimWrite);
         Worker {
             name: job.name.clone(),
             state: State::Waiting,
+            plain: !(watched || paced || flushes || trims || stream.depends()),
             depends: stream.depends(),
             stream,
             job: number as usize,
@@ -169,7 +186,7 @@ impl Worker {
             lag: job.think.ignored_by_rate.then_some([Nanos::ZERO; 3]),
             rate,
             rate_iops,
-            paced: rate.iter().chain(&rate_iops).any(Option::is_some),
+            paced,
             choices: [mix && job.rwmixread > 0, mix && job.rwmixread < 100],
             random_due: (job.pace == Pace::Poisson).then_some(([Nanos::ZERO; 3], draws)),
             least: job.sizes.each(|sizes| sizes.least() as u64).array(),
@@ -264,9 +281,29 @@ impl Worker {
             }
             return request;
         }
+        self.next_ahead(target)
+    }
+
+    /// The next request, made some time ago.
+    #[inline]
+    pub fn next_ahead<T: Target>(&mut self, target: &mut T) -> Option<Request> {
+        if self.ahead.len() < TOLD || self.anew.is_some() {
+            self.make_ahead(target);
+        }
+        let request = self.ahead.pop_front();
+        if let Some(later) = self.ahead.get(TOLD - 1) {
+            target.prepare(later);
+        }
+        request
+    }
+
+    #[inline(never)]
+    fn make_ahead<T: Target>(&mut self, target: &mut T) {
         while self.ahead.len() < AHEAD && self.anew.is_none() {
+            if self.stream.next_alike(&mut self.ahead, AHEAD) {
+                break;
+            }
             let Some(request) = self.stream.next() else { break };
-            target.prepare(&request);
             if self.invalidate.is_some() && self.stream.began_anew() {
                 self.anew = Some(self.ahead.len());
             }
@@ -280,7 +317,6 @@ impl Worker {
             }
             Some(before) => *before -= 1,
         }
-        self.ahead.pop_front()
     }
 
     /// The page cache is to hold nothing of what the job works on, where it asks for that.

@@ -424,6 +424,39 @@ impl Stream {
         Some(request)
     }
 
+    /// Append requests up to so many, where those that come are of one kind and size and nothing else is to be looked at
+    /// before so many; otherwise `next` is to be asked for one.
+    pub fn next_alike(&mut self, into: &mut VecDeque<Request>, most: usize) -> bool {
+        let (op, sizes) = match self.mix {
+            Mix::Read => (Op::Read, &self.sizes.read),
+            Mix::Write => (Op::Write, &self.sizes.write),
+            _ => return false,
+        };
+        let begun = self.in_pass && self.checks.is_none() && self.fsync == 0;
+        let &Sizes::One(len) = sizes else { return false };
+        if !begun || self.copy_to.is_some() || self.sizes_by_order {
+            return false;
+        }
+        let count = (most - into.len()) as u64;
+        let bytes = count * len as u64;
+        let requests = self.limits.requests.map_or(u64::MAX, |most| most.saturating_add(self.forgotten));
+        let reaches_end = self.pass.all_bytes().saturating_add(bytes) > self.limits.pass
+            || (!self.time_based
+                && (self.counted() + bytes > self.limits.all || self.all_count() + count > requests));
+        if reaches_end || !self.offsets.are_alike(op, count, len as u64, self.end) {
+            return false;
+        }
+        let (start, fua) = (self.offsets.start(), self.sync && op == Op::Write);
+        self.offsets.next_alike(op, count, len as u64, |at| {
+            into.push_back(Request { op, offset: start + at, len, fua });
+        });
+        for tally in [&mut self.pass, &mut self.total] {
+            tally.bytes[op as usize] += bytes;
+            tally.count[op as usize] += count;
+        }
+        true
+    }
+
     /// The next request, or `None` at the end of a pass, until `resume`. A mix asks `choose` with the direction that is
     /// its turn.
     #[inline]

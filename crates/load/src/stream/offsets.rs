@@ -241,6 +241,39 @@ impl Offsets {
         (offset.at < self.region && at < self.end).then_some(Offset { at, ..offset })
     }
 
+    /// Whether the next requests of this kind, so many of that length, are in sequence or anywhere at random, with the
+    /// region's end not among them, and none past `end` of the target.
+    pub fn are_alike(&self, op: Op, count: u64, len: u64, end: u64) -> bool {
+        let kind = op as usize;
+        let plain = self.strided.is_none() && self.run == 1 && !self.trim_write && !self.again;
+        let last = match (&self.order, self.random) {
+            (_, false) if self.hole == 0 && !self.identical => self.position[kind] + count * len,
+            (Order::Uniform, true) if self.percentage[kind] == 100 && self.blocks[kind] > 0 => {
+                (self.blocks[kind] - 1) * self.align[kind] + len
+            }
+            _ => return false,
+        };
+        plain && last <= self.region.min(self.end) && self.start + last <= end
+    }
+
+    /// Where they begin.
+    #[inline]
+    pub fn next_alike(&mut self, op: Op, count: u64, len: u64, mut each: impl FnMut(u64)) {
+        let kind = op as usize;
+        let (blocks, align) = (self.blocks[kind], self.align[kind]);
+        let mut at = self.position[kind];
+        for _ in 0..count {
+            if self.random {
+                at = below(&mut self.draws, blocks) * align;
+            }
+            each(at);
+            at += len;
+        }
+        self.last[kind] = Some(at - len);
+        self.position[kind] = at;
+        self.in_zone += count * len;
+    }
+
     /// Whether a request of a random job is random.
     #[inline]
     fn is_drawn(&mut self, kind: usize) -> bool {

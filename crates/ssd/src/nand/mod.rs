@@ -260,17 +260,27 @@ impl Nand {
         self.suspends += array.suspended() as u64;
         self.reading += time;
         let channel = array.channel;
-        let begun = Nanos(sensed.0 - time.0);
-        let mut after = Cause::Own;
-        let blocked = array.blocked;
-        if begun > ready.max(reads) {
-            after = array.cause_at(ready.max(reads));
-            array.blocked = (begun, after);
-        }
         let arrived = self.transfer(channel, sensed, pages);
-        let on_channel = Nanos(arrived.0 - self.transfers[pages as usize].0);
-        self.way = Way { blocked, reads, begun, after, sensed, channel: on_channel, arrived };
+        if !self.waits.are_stopped() {
+            let begun = Nanos(sensed.0 - time.0);
+            let channel = Nanos(arrived.0 - self.transfers[pages as usize].0);
+            let way = Way { reads, begun, sensed, channel, arrived, ..Way::default() };
+            self.note_way(die, ready, way);
+        }
         arrived
+    }
+
+    /// Of the host read that was just done: what came before it on the die.
+    #[inline(never)]
+    fn note_way(&mut self, die: u32, ready: Nanos, way: Way) {
+        let array = &mut self.dies[die as usize];
+        let (blocked, asked) = (array.blocked, ready.max(way.reads));
+        let mut after = Cause::Own;
+        if way.begun > asked {
+            after = array.cause_at(asked);
+            array.blocked = (way.begun, after);
+        }
+        self.way = Way { blocked, after, ..way };
     }
 
     /// Read a multi-plane page for the drive itself, behind what the die has to do; returns when it is in the register.
