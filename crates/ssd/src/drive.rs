@@ -508,7 +508,7 @@ impl Drive {
             self.bus_free = done;
         }
         self.silent_since = self.silent_since.max(done);
-        if !self.nand.waits.are_stopped() {
+        if self.nand.waits.go_on() {
             self.nand.waits.end(done);
             let share = self.link.share_permille();
             if share < 1000 {
@@ -601,7 +601,7 @@ impl Drive {
         let mut done = taken;
         // Of the part that comes last.
         let mut way = Way::default();
-        let accounts = !self.nand.waits.are_stopped();
+        let accounts = self.nand.waits.go_on();
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
             let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
             let sent = drive.link.send(drive.now, at, bytes);
@@ -743,9 +743,11 @@ impl Drive {
         };
         let ready = merged.max(behind);
         self.map_waited += ready - merged;
-        self.nand.waits.spend(taken, Cause::Commands);
-        self.nand.waits.spend(merged, Cause::Own);
-        self.nand.waits.spend(ready, Cause::Mapping);
+        if self.nand.waits.go_on() {
+            self.nand.waits.spend(taken, Cause::Commands);
+            self.nand.waits.spend(merged, Cause::Own);
+            self.nand.waits.spend(ready, Cause::Mapping);
+        }
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }

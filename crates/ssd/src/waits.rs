@@ -56,7 +56,7 @@ impl Waits {
 
     #[inline]
     pub(crate) fn begin(&mut self, now: Nanos) {
-        if !self.are_stopped() {
+        if self.go_on() {
             *self = Waits { by: [0; COUNT], until: now };
         }
     }
@@ -66,9 +66,10 @@ impl Waits {
         *self = Waits { by: [0; COUNT], until: Nanos::MAX };
     }
 
+    /// Whether anything is accounted for.
     #[inline]
-    pub(crate) fn are_stopped(&self) -> bool {
-        self.until == Nanos::MAX
+    pub(crate) fn go_on(&self) -> bool {
+        self.until != Nanos::MAX
     }
 
     #[inline]
@@ -89,7 +90,7 @@ impl Waits {
     #[inline]
     pub(crate) fn end(&mut self, done: Nanos) {
         self.spend(done, Cause::Own);
-        if self.until > done && !self.are_stopped() {
+        if self.until > done && self.go_on() {
             self.cut(self.until.0 - done.0);
         }
     }

@@ -95,7 +95,7 @@ impl WriteBuffer {
             self.free += oldest.pages;
             let end = nand.end_of(oldest);
             room = room.max(end);
-            if end > self.behind.0 {
+            if end > self.behind.0 && nand.waits.go_on() {
                 self.behind = (end, *oldest);
             }
         }
@@ -106,7 +106,7 @@ impl WriteBuffer {
 
     /// A write has come in at `at`: account for what it waited for. Until the data are there of the unit whose room it takes,
     /// that is what those waited for.
-    #[inline]
+    #[inline(never)]
     pub fn account(&mut self, nand: &mut Nand, at: Nanos) {
         if self.behind.0 > nand.waits.until() {
             self.account_for_room(nand, at);
@@ -115,7 +115,6 @@ impl WriteBuffer {
         nand.waits.spend(at, Cause::Link);
     }
 
-    #[inline(never)]
     fn account_for_room(&mut self, nand: &mut Nand, at: Nanos) {
         let (room, unit) = self.behind;
         let room = room.min(at);
@@ -132,6 +131,11 @@ impl WriteBuffer {
         self.units[slot] = unit;
         self.numbers[slot] = number;
         self.next += 1;
+    }
+
+    /// Another unit was programmed: what the last writes waited for counts less.
+    #[inline(never)]
+    pub fn fade(&mut self) {
         self.before.fade();
     }
 

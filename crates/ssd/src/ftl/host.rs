@@ -157,11 +157,14 @@ impl Ftl {
             true => nand.reprogram_unit(),
         };
         let first_unit = self.superblocks.get(pointer.superblock).first_unit;
+        let accounts = nand.waits.go_on();
         while pages > 0 {
             let part = pages.min(pointer.unit_room);
             let room = buffer.take(nand, ready, part);
             let at = transfer(room, part);
-            buffer.account(nand, at);
+            if accounts {
+                buffer.account(nand, at);
+            }
             pages -= part;
             if !pointer.arrive(at, part) {
                 continue;
@@ -173,6 +176,9 @@ impl Ftl {
                 CellMode::Native => Cause::Direct,
             };
             buffer.programmed(nand.program(ready, die, &unit), number);
+            if accounts {
+                buffer.fade();
+            }
             if throttled {
                 if self.is_throttled() {
                     self.throttle_host(nand, at);

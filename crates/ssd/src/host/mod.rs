@@ -126,7 +126,7 @@ impl Machine {
         if let Some(ncq) = &mut self.ncq {
             ncq.sent(done);
         }
-        if self.drive.waits().are_stopped() {
+        if !self.drive.waits().go_on() {
             return done;
         }
         self.waits.clone_from(self.drive.waits());

@@ -82,9 +82,17 @@ impl Die {
         self.last_start
     }
 
-    /// Queue a internal operation that may start at `ready`; returns its ticket and its end as things stand.
+    /// Queue an internal operation that may start at `ready`, and what it is for; returns its ticket and its end as things
+    /// stand.
     #[inline(always)]
-    pub fn queue(&mut self, horizon: Nanos, ready: Nanos, time: Nanos, kind: Internal) -> (Ticket, Nanos) {
+    pub fn queue(
+        &mut self,
+        horizon: Nanos,
+        ready: Nanos,
+        time: Nanos,
+        kind: Internal,
+        cause: Cause,
+    ) -> (Ticket, Nanos) {
         let start = self.free_at.max(ready);
         let end = start + time;
         self.last_start = start;
@@ -95,7 +103,7 @@ impl Die {
             self.first += forget(&mut self.windows, |window| window.end <= horizon.min(recent)) as u64;
         }
         let ticket = Ticket(self.first + self.windows.len() as u64);
-        self.windows.push(Window { start, end, kind, suspended: 0, cause: Cause::Own });
+        self.windows.push(Window { start, end, kind, suspended: 0, cause });
         (ticket, end)
     }
 
@@ -127,14 +135,6 @@ impl Die {
     /// How many operations have been queued after this one, itself counted.
     pub fn queued_since(&self, ticket: Ticket) -> u64 {
         self.first + self.windows.len() as u64 - ticket.0
-    }
-
-    /// What the operation that was queued last is for.
-    #[inline]
-    pub fn mark(&mut self, cause: Cause) {
-        if let Some(last) = self.windows.last_mut() {
-            last.cause = cause;
-        }
     }
 
     /// From when on the array is not at host reads.
@@ -300,14 +300,14 @@ mod tests {
 
     fn programming(until: u64) -> Die {
         let mut die = Die::default();
-        die.queue(NOW, NOW, n(until), Internal::Program);
+        die.queue(NOW, NOW, n(until), Internal::Program, Cause::Own);
         die
     }
 
     #[test]
     fn internal_operations_run_in_the_order_asked_for() {
         let mut die = programming(100);
-        let (_, end) = die.queue(NOW, n(20), n(50), Internal::Read);
+        let (_, end) = die.queue(NOW, n(20), n(50), Internal::Read, Cause::Own);
         assert_eq!(end, n(150));
     }
 
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_host_read_goes_before_what_has_not_begun() {
         let mut die = programming(100);
-        let (second, _) = die.queue(NOW, NOW, n(100), Internal::Program);
+        let (second, _) = die.queue(NOW, NOW, n(100), Internal::Program, Cause::Own);
         assert_eq!(die.host_read(n(30), n(10), None), n(110));
         assert_eq!(die.end_of(second), n(210));
     }
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn a_read_of_another_plane_delays_what_has_not_begun_by_what_it_is_longer() {
         let mut die = Die::default();
-        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program);
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program, Cause::Own);
         die.plane_read(n(95), n(10), None);
         assert_eq!(die.end_of(ticket), n(155));
         die.plane_read(n(99), n(10), None);
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn a_read_before_a_future_operation_delays_it_only_if_it_must() {
         let mut die = Die::default();
-        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program);
+        let (ticket, _) = die.queue(NOW, n(100), n(50), Internal::Program, Cause::Own);
         die.host_read(n(10), n(20), None);
         assert_eq!(die.end_of(ticket), n(150));
         die.host_read(n(90), n(20), None);
@@ -385,7 +385,7 @@ mod tests {
     fn the_register_takes_data_once_the_last_operation_has_begun() {
         let mut die = programming(100);
         assert_eq!(die.register_free_at(), n(0));
-        die.queue(NOW, NOW, n(100), Internal::Program);
+        die.queue(NOW, NOW, n(100), Internal::Program, Cause::Own);
         assert_eq!(die.register_free_at(), n(100));
     }
 }

@@ -261,7 +261,7 @@ impl Nand {
         self.reading += time;
         let channel = array.channel;
         let arrived = self.transfer(channel, sensed, pages);
-        if !self.waits.are_stopped() {
+        if self.waits.go_on() {
             let begun = Nanos(sensed.0 - time.0);
             let channel = Nanos(arrived.0 - self.transfers[pages as usize].0);
             let way = Way { reads, begun, sensed, channel, arrived, ..Way::default() };
@@ -289,9 +289,7 @@ impl Nand {
         let time = self.mode(mode).read;
         self.reading += time;
         let array = &mut self.dies[die as usize];
-        let end = array.queue(self.horizon, ready, time, Internal::Read).1;
-        array.mark(self.work);
-        end
+        array.queue(self.horizon, ready, time, Internal::Read, self.work).1
     }
 
     /// Transfer `pages` of a multi-plane page that was sensed; returns when they are in the controller.
@@ -330,8 +328,7 @@ impl Nand {
         let channel = &mut self.channels[array.channel as usize];
         let ready = ready.max(array.register_free_at());
         let loaded = channel.reserve(self.horizon, ready, transfer) + transfer;
-        let (ticket, end) = array.queue(self.horizon, loaded, time, Internal::Program);
-        array.mark(self.work);
+        let (ticket, end) = array.queue(self.horizon, loaded, time, Internal::Program, self.work);
         Programming { pages, die, ticket, end, delays: self.delays, asked }
     }
 
@@ -339,8 +336,7 @@ impl Nand {
     pub fn erase_superblock(&mut self, ready: Nanos, mode: CellMode) {
         let time = self.mode(mode).erase;
         for die in &mut self.dies {
-            die.queue(self.horizon, ready, time, Internal::Erase);
-            die.mark(Cause::Erasing);
+            die.queue(self.horizon, ready, time, Internal::Erase, Cause::Erasing);
             self.erasing += time;
         }
     }
