@@ -14,10 +14,9 @@ use super::floor::Floor;
 use super::search::DepthSearch;
 use super::think::Thinker;
 
-/// The target is told of requests this far ahead, so that it can prefetch for them.
-const TOLD: usize = 32;
-/// They are made further ahead, several at once.
-pub const AHEAD: usize = 2 * TOLD;
+/// Requests are made this far ahead, at least and at most, so that the target can prefetch for them.
+const LEAST_AHEAD: usize = 32;
+pub const AHEAD: usize = 2 * LEAST_AHEAD;
 
 /// Whether a worker has begun, and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,18 +286,15 @@ impl Worker {
     /// The next request, made some time ago.
     #[inline]
     pub fn next_ahead<T: Target>(&mut self, target: &mut T) -> Option<Request> {
-        if self.ahead.len() < TOLD || self.anew.is_some() {
+        if self.ahead.len() < LEAST_AHEAD || self.anew.is_some() {
             self.make_ahead(target);
         }
-        let request = self.ahead.pop_front();
-        if let Some(later) = self.ahead.get(TOLD - 1) {
-            target.prepare(later);
-        }
-        request
+        self.ahead.pop_front()
     }
 
     #[inline(never)]
     fn make_ahead<T: Target>(&mut self, target: &mut T) {
+        let before = self.ahead.len();
         while self.ahead.len() < AHEAD && self.anew.is_none() {
             if self.stream.next_alike(&mut self.ahead, AHEAD) {
                 break;
@@ -309,6 +305,8 @@ impl Worker {
             }
             self.ahead.push_back(request);
         }
+        // One after the other, so that the processor looks up several addresses at the same time.
+        self.ahead.range(before..).for_each(|request| target.prepare(request));
         match &mut self.anew {
             None => {}
             Some(0) => {

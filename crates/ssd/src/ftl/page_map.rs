@@ -27,17 +27,19 @@ const NONE: u32 = u32::MAX;
 const CHUNK: u32 = 512;
 const DENSE: u16 = u16::MAX;
 
+/// The first values of a chunk's runs.
 #[derive(Clone, Copy, Debug)]
-struct Chunk {
+struct Runs {
     first: u32,
     second: u32,
-    /// Keys before this offset are in the first run; `DENSE`: look in the array.
-    at: u16,
 }
 
 #[derive(Clone, Debug)]
 pub struct PageMap<K, V> {
-    chunks: Vec<Chunk>,
+    /// Of each chunk: keys before this offset are in the first run; `DENSE`: look in the array. By themselves, since they
+    /// are all that is asked of a dense one, and small enough to stay in the processor's cache.
+    borders: Vec<u16>,
+    runs: Vec<Runs>,
     dense: Dense,
     /// Dense chunks by segment of that array: where there are none, it takes no memory.
     in_segment: Vec<u16>,
@@ -62,9 +64,10 @@ fn further(value: u32, by: u32) -> u32 {
 impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     /// A map of `keys` pages, all unmapped.
     pub fn new(keys: u32) -> PageMap<K, V> {
-        let empty = Chunk { first: NONE, second: NONE, at: CHUNK as u16 };
+        let chunks = keys.div_ceil(CHUNK) as usize;
         PageMap {
-            chunks: vec![empty; keys.div_ceil(CHUNK) as usize],
+            borders: vec![CHUNK as u16; chunks],
+            runs: vec![Runs { first: NONE, second: NONE }; chunks],
             dense: Dense::new(keys.next_multiple_of(CHUNK)),
             in_segment: vec![0; (keys as usize).div_ceil(SEGMENT)],
             of: PhantomData,
@@ -73,16 +76,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
 
     #[inline(never)]
     pub fn get(&self, key: K) -> V {
-        let key = key.number();
-        let chunk = &self.chunks[(key / CHUNK) as usize];
-        let offset = key % CHUNK;
-        V::new(if chunk.at == DENSE {
-            self.dense.values()[key as usize]
-        } else if offset < chunk.at as u32 {
-            further(chunk.first, offset)
-        } else {
-            further(chunk.second, offset - chunk.at as u32)
-        })
+        self.run(key, 1).0
     }
 
     /// The value at `key` and for how many keys, at most `limit`, the values go on in a run from it.
@@ -90,18 +84,22 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     #[inline]
     pub fn run(&self, key: K, limit: u32) -> (V, u32) {
         let key = key.number();
-        let chunk = &self.chunks[(key / CHUNK) as usize];
+        let index = (key / CHUNK) as usize;
+        let border = self.borders[index];
         let offset = key % CHUNK;
         let limit = limit.min(CHUNK - offset);
-        if chunk.at == DENSE {
-            let (value, run) = self.dense_run(key, limit);
+        if border == DENSE {
+            let (value, run) = match limit {
+                1 => (self.dense.values()[key as usize], 1),
+                _ => self.dense_run(key, limit),
+            };
             return (V::new(value), run);
         }
-        let at = chunk.at as u32;
+        let (at, Runs { first, second }) = (border as u32, self.runs[index]);
         if offset < at {
-            (V::new(further(chunk.first, offset)), limit.min(at - offset))
+            (V::new(further(first, offset)), limit.min(at - offset))
         } else {
-            (V::new(further(chunk.second, offset - at)), limit)
+            (V::new(further(second, offset - at)), limit)
         }
     }
 
@@ -139,12 +137,23 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     #[inline]
     pub fn prefetch(&self, key: K) {
         let key = key.number();
-        if let Some(chunk) = self.chunks.get((key / CHUNK) as usize) {
-            prefetch(chunk);
+        let index = (key / CHUNK) as usize;
+        match self.borders.get(index) {
+            Some(&DENSE) => prefetch(&self.dense.values()[key as usize]),
+            Some(_) => prefetch(&self.runs[index]),
+            None => {}
         }
-        if let Some(value) = self.dense.values().get(key as usize) {
-            prefetch(value);
-        }
+    }
+
+    /// The values of `key` and those after it, up to so many, where they are in the array.
+    #[inline]
+    pub fn dense_values(&self, key: K, limit: u32) -> impl Iterator<Item = V> + '_ {
+        let key = key.number();
+        let values = match self.borders[(key / CHUNK) as usize] {
+            DENSE => &self.dense.values()[key as usize..][..limit.min(CHUNK - key % CHUNK) as usize],
+            _ => &[],
+        };
+        values.iter().map(|&value| V::new(value))
     }
 
     #[inline(never)]
@@ -158,12 +167,13 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     #[inline]
     fn set_in_chunk(&mut self, key: u32, value: u32, len: u32, replaced: &mut impl FnMut(u32, u32)) {
         let offset = key % CHUNK;
-        let chunk = &mut self.chunks[(key / CHUNK) as usize];
-        if chunk.at == DENSE {
+        let border = &mut self.borders[(key / CHUNK) as usize];
+        if *border == DENSE {
             self.set_dense(key, value, len, replaced);
             return;
         }
-        let (at, end) = (chunk.at as u32, offset + len);
+        let chunk = &mut self.runs[(key / CHUNK) as usize];
+        let (at, end) = (*border as u32, offset + len);
         let head = offset.min(at);
         let (old_first, old_second) = (further(chunk.first, offset), chunk.second);
         if offset < at && old_first != NONE {
@@ -182,7 +192,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
                 _ => further(chunk.first, end),
             };
             chunk.first = if offset == 0 { value } else { chunk.first };
-            chunk.at = end as u16;
+            *border = end as u16;
             return;
         }
         self.set_among_runs(key / CHUNK, offset, value, len, head, at);
@@ -190,7 +200,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
 
     /// Replace `len` keys from `offset` in a chunk of two runs that meet at `at`.
     fn set_among_runs(&mut self, index: u32, offset: u32, value: u32, len: u32, head: u32, at: u32) {
-        let chunk = self.chunks[index as usize];
+        let chunk = self.runs[index as usize];
         let end = offset + len;
         // The pieces after the change, as (from, value) up to the next; empty ones and continuations dropped.
         let mut pieces = [(0, NONE); 5];
@@ -212,7 +222,8 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         push(rest, CHUNK, further(chunk.second, rest - at));
         if count <= 2 {
             let second = if count == 2 { pieces[1] } else { (CHUNK, NONE) };
-            self.chunks[index as usize] = Chunk { first: pieces[0].1, second: second.1, at: second.0 as u16 };
+            self.borders[index as usize] = second.0 as u16;
+            self.runs[index as usize] = Runs { first: pieces[0].1, second: second.1 };
             return;
         }
         let values = self.make_dense(index);
@@ -265,9 +276,9 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     }
 
     fn make_run(&mut self, index: u32, first: u32) {
-        let chunk = &mut self.chunks[index as usize];
-        let was = std::mem::replace(chunk, Chunk { first, second: NONE, at: CHUNK as u16 });
-        if was.at == DENSE {
+        self.runs[index as usize] = Runs { first, second: NONE };
+        let was = std::mem::replace(&mut self.borders[index as usize], CHUNK as u16);
+        if was == DENSE {
             let segment = (index * CHUNK) as usize / SEGMENT;
             self.in_segment[segment] -= 1;
             if self.in_segment[segment] == 0 {
@@ -277,7 +288,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     }
 
     fn make_dense(&mut self, index: u32) -> &mut [u32] {
-        self.chunks[index as usize].at = DENSE;
+        self.borders[index as usize] = DENSE;
         self.in_segment[(index * CHUNK) as usize / SEGMENT] += 1;
         self.dense.values_mut(index * CHUNK, (index + 1) * CHUNK)
     }
@@ -295,20 +306,20 @@ impl<K, V> PageMap<K, V> {
     fn pieces<'a>(&'a self, mut tell: impl FnMut(Piece<'a>)) {
         let (mut value, mut keys) = (NONE, 0);
         let mut index = 0;
-        while index < self.chunks.len() {
-            let chunk = self.chunks[index];
-            if chunk.at == DENSE {
+        while index < self.borders.len() {
+            let border = self.borders[index];
+            if border == DENSE {
                 if keys > 0 {
                     tell(Piece::Run { value, keys });
                     keys = 0;
                 }
-                let dense = self.chunks[index..].iter().take_while(|chunk| chunk.at == DENSE).count();
+                let dense = self.borders[index..].iter().take_while(|border| **border == DENSE).count();
                 let first = index as u32 * CHUNK;
                 tell(Piece::Dense(Bytes::new(self.dense.bytes(first..first + dense as u32 * CHUNK))));
                 index += dense;
                 continue;
             }
-            let at = chunk.at as u32;
+            let (at, chunk) = (border as u32, self.runs[index]);
             for (next, more) in [(chunk.first, at), (chunk.second, CHUNK - at)] {
                 if more == 0 {
                     continue;
@@ -334,7 +345,7 @@ impl<K, V> Serialize for PageMap<K, V> {
         self.pieces(|_| count += 1);
         // The first says how many keys there are.
         let mut list = to.serialize_seq(Some(count + 1))?;
-        list.serialize_element(&Piece::Run { value: NONE, keys: self.chunks.len() as u32 * CHUNK })?;
+        list.serialize_element(&Piece::Run { value: NONE, keys: self.borders.len() as u32 * CHUNK })?;
         let mut told = Ok(());
         self.pieces(|piece| {
             if told.is_ok() {
@@ -439,12 +450,12 @@ mod tests {
         for key in (0..CHUNK).rev() {
             map.set(Lpn(key), Ppn(7 * key), 1, |_, _| {});
         }
-        assert_eq!(map.chunks[0].at, DENSE);
+        assert_eq!(map.borders[0], DENSE);
         for key in (0..CHUNK).step_by(16) {
             map.set(Lpn(key), Ppn(key), 16, |_, _| {});
         }
         assert_eq!(map.run(Lpn(0), CHUNK), (Ppn(0), CHUNK));
-        assert_ne!(map.chunks[0].at, DENSE);
+        assert_ne!(map.borders[0], DENSE);
     }
 
     #[test]

@@ -69,8 +69,9 @@ pub struct Relocation {
     not_before: Nanos,
 }
 
-/// How many pages ahead of the scan the mapping is prefetched.
-const PREFETCH: u32 = 24;
+/// How many pages ahead of the scan the mapping is prefetched, so many at once: then the processor looks up several
+/// addresses at the same time.
+const PREFETCH: u32 = 32;
 
 impl Relocation {
     pub fn new(config: &Config) -> Relocation {
@@ -197,9 +198,10 @@ impl Ftl {
                 victim.next += run;
                 continue;
             }
-            if run == 1 {
+            if run == 1 && victim.next.0 % PREFETCH == 0 {
                 // Scattered data: the mapping of pages further on will be needed soon.
-                self.l2p.prefetch(self.p2l.get((victim.next + PREFETCH).min(Ppn(victim.end.0 - 1))));
+                let ahead = (victim.next + PREFETCH).min(Ppn(victim.end.0 - 1));
+                self.p2l.dense_values(ahead, PREFETCH).for_each(|page| self.l2p.prefetch(page));
             }
             let (newest, run) = self.l2p.run(page, run);
             if newest != victim.next {
