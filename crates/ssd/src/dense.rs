@@ -1,6 +1,7 @@
 //! A large array of page numbers of which only what is used takes memory: an anonymous mapping, in huge pages where the
 //! system has them, because random access to gigabytes in small pages costs more in address translation than in data.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use memmap2::{MmapMut, MmapOptions};
@@ -11,6 +12,9 @@ use crate::processors::share;
 
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
 pub const SEGMENT: usize = 1 << 19;
+/// Segments that are kept for a while after they were given back: superblocks are freed and filled in turn, and the
+/// system makes zeros of each new page.
+const SPARE: usize = 32;
 
 #[derive(Debug)]
 pub struct Dense {
@@ -18,13 +22,15 @@ pub struct Dense {
     /// Made at the first use.
     map: Option<MmapMut>,
     used: Vec<bool>,
+    /// Those that were given back last, and may be in use again.
+    spare: VecDeque<usize>,
 }
 
 impl Dense {
     /// `len` numbers, all 0.
     pub fn new(len: u32) -> Dense {
         let len = len as usize;
-        Dense { len, map: None, used: vec![false; len.div_ceil(SEGMENT)] }
+        Dense { len, map: None, used: vec![false; len.div_ceil(SEGMENT)], spare: VecDeque::new() }
     }
 
     /// The numbers; empty if none was ever written.
@@ -57,9 +63,20 @@ impl Dense {
         self.used.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index)
     }
 
-    /// The numbers of a segment are not needed any more: its memory goes back. What they are then is not said.
+    /// The numbers of a segment are not needed any more: its memory goes back, though not at once. What they are then is not
+    /// said.
     pub fn give_back(&mut self, segment: usize) {
         self.used[segment] = false;
+        self.spare.push_back(segment);
+        if self.spare.len() > SPARE {
+            let segment = self.spare.pop_front().expect("there are several");
+            if !self.used[segment] {
+                self.unmap(segment);
+            }
+        }
+    }
+
+    fn unmap(&mut self, segment: usize) {
         #[cfg(unix)]
         if let Some(map) = &self.map {
             let numbers = self.segment(segment);
