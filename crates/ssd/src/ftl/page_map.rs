@@ -74,14 +74,13 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         }
     }
 
-    #[inline(never)]
     pub fn get(&self, key: K) -> V {
         self.run(key, 1).0
     }
 
     /// The value at `key` and for how many keys, at most `limit`, the values go on in a run from it.
     /// A run ends at its chunk's border at the latest, so neighbours may belong together.
-    #[inline]
+    #[inline(always)]
     pub fn run(&self, key: K, limit: u32) -> (V, u32) {
         let key = key.number();
         let index = (key / CHUNK) as usize;
