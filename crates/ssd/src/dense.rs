@@ -52,10 +52,17 @@ impl Dense {
         }
         let segments = from as usize / SEGMENT..=(to as usize - 1) / SEGMENT;
         self.used[segments].fill(true);
-        let map = self.map.as_mut().expect("just made");
-        // SAFETY: as above, and borrowed mutably with self.
-        let values = unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast::<u32>(), self.len) };
-        &mut values[from as usize..to as usize]
+        &mut self.values_in_use()[from as usize..to as usize]
+    }
+
+    /// The numbers, to change those of segments that are in use.
+    #[inline]
+    pub fn values_in_use(&mut self) -> &mut [u32] {
+        match &mut self.map {
+            // SAFETY: as above, and borrowed mutably with self.
+            Some(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.len) },
+            None => &mut [],
+        }
     }
 
     /// The segments that take memory.

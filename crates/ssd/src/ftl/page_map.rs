@@ -88,11 +88,12 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         let offset = key % CHUNK;
         let limit = limit.min(CHUNK - offset);
         if border == DENSE {
-            let (value, run) = match limit {
-                1 => (self.dense.values()[key as usize], 1),
-                _ => self.dense_run(key, limit),
-            };
-            return (V::new(value), run);
+            let values = self.dense.values();
+            let first = values[key as usize];
+            // Scattered data have no runs.
+            let goes_on = limit > 1 && values[key as usize + 1] == further(first, 1);
+            let run = if goes_on { self.dense_run(key, limit) } else { 1 };
+            return (V::new(first), run);
         }
         let (at, Runs { first, second }) = (border as u32, self.runs[index]);
         if offset < at {
@@ -156,11 +157,11 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     }
 
     #[inline(never)]
-    fn dense_run(&self, key: u32, limit: u32) -> (u32, u32) {
+    fn dense_run(&self, key: u32, limit: u32) -> u32 {
         let values = &self.dense.values()[key as usize..(key + limit) as usize];
         let first = values[0];
         let same = values[1..].iter().zip(1..).take_while(|&(&v, by)| v == further(first, by));
-        (first, 1 + same.count() as u32)
+        1 + same.count() as u32
     }
 
     #[inline]
@@ -234,7 +235,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
 
     #[inline]
     fn set_dense(&mut self, key: u32, value: u32, len: u32, replaced: &mut impl FnMut(u32, u32)) {
-        let values = self.dense.values_mut(key, key + len);
+        let values = &mut self.dense.values_in_use()[key as usize..(key + len) as usize];
         if len == 1 {
             let old = std::mem::replace(&mut values[0], value);
             if old != NONE {
