@@ -106,7 +106,20 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
     /// Map `len` keys from `key` on to the run of values that begins with `value` (`NONE`: unmap them).
     /// `replaced` is told of the runs of values, never `NONE`, that were there.
     #[inline]
-    pub fn set(&mut self, key: K, value: V, mut len: u32, mut replaced: impl FnMut(V, u32)) {
+    pub fn set(&mut self, key: K, value: V, len: u32, mut replaced: impl FnMut(V, u32)) {
+        let at = key.number();
+        // A page of scattered data; with the last of a chunk it may be a run.
+        if len == 1 && self.borders[(at / CHUNK) as usize] == DENSE && (at + 1) % CHUNK != 0 {
+            let old = std::mem::replace(&mut self.dense.values_in_use()[at as usize], value.number());
+            if old != NONE {
+                replaced(V::new(old), 1);
+            }
+            return;
+        }
+        self.set_pages(key, value, len, replaced);
+    }
+
+    fn set_pages(&mut self, key: K, value: V, mut len: u32, mut replaced: impl FnMut(V, u32)) {
         let (mut key, mut value) = (key.number(), value.number());
         let mut replaced = |old: u32, run: u32| replaced(V::new(old), run);
         while len > 0 {
