@@ -7,6 +7,7 @@ pub mod job;
 mod layout;
 pub mod live;
 mod plan;
+mod queue;
 pub mod record;
 pub mod replay;
 mod runner;
