@@ -629,11 +629,12 @@ impl Drive {
     }
 
     /// Take what was read ahead, read what was not, and read on if the host reads in sequence.
+    #[inline(never)]
     fn read_in_sequence(
         &mut self,
         at: Nanos,
         pages: PageRange,
-        send: &mut impl FnMut(&mut Drive, Nanos, u32),
+        send: &mut dyn FnMut(&mut Drive, Nanos, u32),
     ) {
         let mut ahead = self.read_ahead.take().expect("asked for");
         let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
