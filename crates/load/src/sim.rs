@@ -94,7 +94,7 @@ impl Target for SimTarget {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, until: Nanos) -> Result<Option<Completion>, TargetError> {
         match self.pending.take_until(until) {
             Some(first) => {

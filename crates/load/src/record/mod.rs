@@ -258,7 +258,7 @@ impl Recorder {
     }
 
     /// A request has come back; where it does not count in `stats`, only the series show it.
-    #[inline]
+    #[inline(always)]
     pub fn record<T: Target>(
         &mut self,
         target: &mut T,
