@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::VecDeque;
+
 use common::{jobs, CAPACITY};
 use proptest::prelude::*;
 use pslc_load::Stream;
@@ -26,6 +28,58 @@ fn stretches(options: &str) -> Vec<Vec<Request>> {
         found.push(stream.by_ref().collect());
     }
     found
+}
+
+/// What comes by way of `next_alike` where that is possible, so many at once at most, and whether any did.
+fn several_at_once(options: &str, most: usize) -> (Vec<Request>, bool) {
+    let job = jobs(&format!("[a]\n{options}")).remove(0);
+    let mut stream = Stream::new(&job, 0, 0, 1);
+    let (mut made, mut any) = (VecDeque::new(), false);
+    while made.len() <= 20_000 {
+        let end = made.len() + most;
+        if stream.next_alike(&mut made, end) {
+            any = true;
+            continue;
+        }
+        match stream.next() {
+            Some(request) => made.push_back(request),
+            None if stream.resume() => {}
+            None => break,
+        }
+    }
+    (made.into(), any)
+}
+
+#[test]
+fn requests_made_several_at_once_are_those_made_one_by_one() {
+    let alike = [
+        "rw=write\nbs=4k\nsize=1m",
+        "rw=read\nbs=12k\nsize=1m\nio_size=2500k",
+        "rw=write\nbs=64k\nloops=3\nsync=1",
+        "rw=write\nbs=4k\nsize=1m\noffset=64k\ntime_based\nruntime=1s",
+        "rw=randread\nbs=4k\nsize=1m\nnorandommap\nio_size=10m",
+        "rw=randwrite\nbs=8k\nsize=1m\nnorandommap\nnumber_ios=100\nloops=2",
+    ];
+    let others = [
+        "rw=randread\nbs=4k\nsize=1m",
+        "rw=randrw\nbs=4k\nsize=1m\nnorandommap",
+        "rw=write:8k\nbs=4k\nsize=1m",
+        "rw=write\nbs=4k\nsize=1m\nfsync=8",
+        "rw=randwrite\nbssplit=4k/50:8k/50\nsize=1m\nnorandommap",
+        "rw=randread:2\nbs=4k\nsize=1m\nnorandommap",
+        "rw=randread\nbs=4k\nsize=1m\nnorandommap\npercentage_random=50",
+    ];
+    for (options, possible) in alike.map(|of| (of, true)).into_iter().chain(others.map(|of| (of, false))) {
+        let job = jobs(&format!("[a]\n{options}")).remove(0);
+        let each: Vec<Request> = passes(Stream::new(&job, 0, 0, 1)).take(20_001).collect();
+        for most in [1, 3, 32] {
+            let (made, any) = several_at_once(options, most);
+            let count = made.len().min(each.len()).min(20_001);
+            assert_eq!(made[..count], each[..count], "{options}, {most} at once");
+            assert!(count == each.len(), "{options}, {most} at once");
+            assert_eq!(any, possible, "{options}");
+        }
+    }
 }
 
 #[test]
