@@ -5,7 +5,7 @@ ours, and no score of theirs is given: only the bandwidth while requests are und
 """
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -53,14 +53,10 @@ def steps(region: Region) -> Steps:
     scale = min(0.1 if region.quick else 1.0, span / SPAN * 4)
     text = region.write("lay-out", span)
     for name, profile in PROFILES.items():
-        options: dict[str, Any] = {
-            "bssplit": profile.bssplit,
-            "iodepth": profile.depth,
-            "rwmixread": profile.reads,
-            "norandommap": True,
-        }
         moved = max(int(profile.bytes * scale) // MIB * MIB, 4 * MIB)
-        text += region.job(name, rw=f"randrw:{profile.run}", size=span, io_size=moved, pause=PAUSE_S, **options)
+        text += region.job(name, rw=f"randrw:{profile.run}", size=span, io_size=moved, pause=PAUSE_S,
+                          bssplit=profile.bssplit, iodepth=profile.depth, rwmixread=profile.reads,
+                          norandommap=True)  # fmt: skip
     yield text
 
 

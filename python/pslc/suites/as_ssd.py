@@ -7,7 +7,8 @@ no less). Scores are in MB/s: reading seq/10 + 4K + 64, writing the same, in all
 page cache.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -53,14 +54,14 @@ def steps(region: Region) -> Steps:
     room = region.share(0.45)
     for name, (of, file) in COPIES.items():
         count = max(min(of * size // GB, room) // MIB * MIB, MIB)
-        common: dict[str, Any] = {"bs": "256k", "size": count, "direct": 0}
         rand = "rand" if file else ""
         if file:
             file = min(file, count)
             # Whole files.
-            common |= {"size": count // file * file, "files": file}
-        source = region.job(f"source-{name}", rw=f"{rand}write", end_fsync=1, **common)
-        yield source + region.job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0, **common)
+            count = count // file * file
+        job = partial(region.job, bs="256k", size=count, direct=0, files=file or None)
+        source = job(f"source-{name}", rw=f"{rand}write", end_fsync=1)
+        yield source + job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0)
 
 
 class Test(TypedDict):

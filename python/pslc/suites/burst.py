@@ -6,7 +6,8 @@ goes in at the speed of the link, before the cells hold it up for the first time
 """
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,28 +45,17 @@ KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write
 def steps(region: Region) -> Steps:
     """Single writes; the cache filled, and the bursts."""
     count = SINGLE // 4 if region.quick else SINGLE
-    small: dict[str, Any] = {
-        "rw": "randwrite",
-        "bs": "4k",
-        "iodepth": 1,
-        "number_ios": count,
-        "size": min(region.size, 1 << 30),
-    }
-    yield region.job("ack", **small) + region.job("flushed", fsync=1, **small)
+    small = partial(region.job, rw="randwrite", bs="4k", iodepth=1, number_ios=count, size=min(region.size, 1 << 30))
+    yield small("ack") + small("flushed", fsync=1)
     burst = min(BURST, region.share(0.1))
     yield region.write("fill-cache", region.share(0.6))
-    single: dict[str, Any] = {
-        "bs": "128k",
-        "iodepth": 1,
-        "offset": region.share(0.95),
-        "size": min(region.share(0.05), MIB),
-    }
+    cells = region.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", bs="128k",
+                       iodepth=1, offset=region.share(0.95), size=min(region.share(0.05), MIB))  # fmt: skip
     for number in range(QUICK_BURSTS if region.quick else BURSTS):
         at = region.share(0.6) + number * burst % max(region.share(0.3) // burst * burst, burst)
         # The flushes empty the buffer of what the burst before it left.
-        yield (
-            region.job("cells", rw="write", fsync=1, number_ios=8, pause=PAUSE_S, thinktime="20ms", **single)
-            + region.job(f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S)
+        yield cells + region.job(
+            f"burst-{number}", rw="write", bs="128k", iodepth=1, offset=at, size=burst, pause=PAUSE_S
         )
 
 

@@ -6,7 +6,7 @@ between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB
 of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 """
 
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -39,7 +39,8 @@ NVME: tuple[Test, ...] = (
     ("RND4K Q32T16", "rand", "4k", 32, 16),
     ("RND4K Q1T1", "rand", "4k", 1, 1),
 )
-KINDS = {"read": ("read", {}), "write": ("write", {}), "mix": ("rw", {"rwmixread": 70})}
+KINDS = {"read": ("read", None), "write": ("write", None), "mix": ("rw", 70)}
+"""In fio's words, and how many of a hundred are reads."""
 SATA_BYTES_PER_S = 700e6
 
 
@@ -54,16 +55,15 @@ def steps(region: Region) -> Steps:
     size = min(FILE, region.share(1.0))
     text = region.write("test-file", size)
     runs = (1,) if region.quick else range(RUNS + 1)
-    for kind, (word, mixed) in KINDS.items():
+    for kind, (word, reads) in KINDS.items():
         for test, random, bs, depth, threads in NVME if is_nvme(region.target.facts) else DEFAULT:
             for run in runs:
-                options: dict[str, Any] = {"numjobs": threads, "group_reporting": True, **mixed}
-                options |= {"norandommap": True} if random else {}
                 rw = f"{random}{word}" if word != "rw" or random else "rw"
                 pause = PAUSE_S if run == runs[0] else 0.0
                 seconds = QUICK_SECONDS if region.quick else SECONDS
                 text += region.job(f"{kind} {test} run {run}", rw=rw, bs=bs, iodepth=depth, size=size, seconds=seconds,
-                                  pause=pause, **options)  # fmt: skip
+                                  pause=pause, numjobs=threads, group_reporting=True, rwmixread=reads,
+                                  norandommap=bool(random))  # fmt: skip
     yield text
 
 

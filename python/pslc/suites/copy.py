@@ -5,7 +5,8 @@ in many files; and 4 GB of photos. They go through the page cache where the host
 all is in the drive. A folder is files one behind the other in any order: of 32 MiB, and of 4 MiB for photos.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -37,18 +38,10 @@ def steps(region: Region) -> Steps:
     at, total = 0, sum(sizes.values())
     for name, size in sizes.items():
         random = "rand" if name in files else ""
-        common: dict[str, Any] = {
-            "bs": "512k",
-            "offset": at,
-            "size": size,
-            "direct": 0,
-            "end_fsync": 1,
-            "pause": REST_S,
-        }
-        common |= {"files": files[name]} if name in files else {}
-        text = region.job(f"{name}-write", rw=f"{random}write", iodepth=2, **common)
-        to: dict[str, Any] = {"copy_to": at + total}
-        yield text + region.job(f"{name}-copy", rw=f"{random}read", iodepth=2, **common, **to)
+        job = partial(region.job, iodepth=2, bs="512k", offset=at, size=size, direct=0, end_fsync=1, pause=REST_S,
+                      files=files.get(name))  # fmt: skip
+        text = job(f"{name}-write", rw=f"{random}write")
+        yield text + job(f"{name}-copy", rw=f"{random}read", copy_to=at + total)
         at += size
 
 

@@ -5,7 +5,8 @@ drive moves data, and right after. As AS SSD sees it: reads must wait for the bl
 anywhere, so a drive in motion may write small blocks much faster than it reads them.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -32,39 +33,24 @@ def steps(region: Region) -> Steps:
     """Data to read, left to settle; each state; at last 4 KiB reads and writes in the state after, as AS SSD does."""
     seconds = QUICK_SECONDS if region.quick else SECONDS
     data = min(region.share(0.1), 8 << 30)
-    room: dict[str, Any] = {"offset": data, "size": region.size - data}
-    read: dict[str, Any] = {
-        "rw": "randread",
-        "bs": "4k",
-        "iodepth": 1,
-        "size": data,
-        "norandommap": True,
-        "seconds": seconds,
-    }
-    load: dict[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, "seconds": seconds}
+    read = partial(region.job, rw="randread", bs="4k", iodepth=1, size=data, norandommap=True, seconds=seconds)
+    load = partial(region.job, rw="write", bs="128k", iodepth=32, alongside=True, seconds=seconds)
     yield region.write("lay-out", data)
-    forget = region.trim("forget", **room)
+    forget = region.trim("forget", offset=data)
     part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + forget
     found = cache(curve(part)) if part else None
     past = min(int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3), region.share(0.75))
-    yield region.job("idle", pause=REST_S, **read)
+    yield read("idle", pause=REST_S)
     begun = min(int(BEGUN * past) // MIB * MIB, LONGEST_BEGUN)
     text = region.write("begin-writing", begun, offset=data)
-    within = {"seconds": min(seconds, WITHIN * (past - begun) / found.fast)} if found else {}
-    beside: dict[str, Any] = {"offset": data + begun, "size": room["size"] - begun}
-    yield (
-        text
-        + region.job("writing", **read | within)
-        + region.job("writing-load", alongside=True, **load | within | beside)
-    )
+    within = min(seconds, WITHIN * (past - begun) / found.fast) if found else seconds
+    yield text + read("writing", seconds=within) + load("writing-load", seconds=within, offset=data + begun)
     # Where no rest moves it, what was laid out was still in the cache when its end was found, and is there no longer.
     past = min(past + data, region.share(0.75)) if found else past
-    behind: dict[str, Any] = {"offset": data + past, "size": region.size - data - past}
     text = region.write("fill-cache", past, offset=data)
-    text += region.job("folding", **read) + region.job("folding-load", alongside=True, **load, **behind)
-    text += region.job("after", **read)
+    text += read("folding") + load("folding-load", offset=data + past) + read("after")
     for kind in ("read", "write"):
-        text += region.job(f"as-ssd-{kind}", **(read | {"rw": f"rand{kind}"}))
+        text += read(f"as-ssd-{kind}", rw=f"rand{kind}")
     yield text
 
 

@@ -6,7 +6,8 @@ place. `series`: as its successor: all files are written, then all copied, then 
 through the page cache, where writes do not wait for the drive and copies end with a flush.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 import numpy as np
 
@@ -43,28 +44,27 @@ def steps(region: Region) -> Steps:
 
 
 def _native(region: Region, count: int, size: int) -> str:
-    block: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m"}
+    bs = BLOCK if size >= 10 * MIB else "1m"
     text = ""
     for number in range(count):
-        text += region.job(f"native-write-{number}", rw="write", size=2 * size, **block)
-        text += region.job(f"native-read-{number}", rw="read", size=2 * size, **block)
-        text += region.job(f"native-copy-{number}", rw="read", size=2 * size, copy_to=2 * size, **block)
-        text += region.job(f"native-delete-{number}", rw="trim", size=4 * size, **block)
+        text += region.job(f"native-write-{number}", rw="write", size=2 * size, bs=bs)
+        text += region.job(f"native-read-{number}", rw="read", size=2 * size, bs=bs)
+        text += region.job(f"native-copy-{number}", rw="read", size=2 * size, copy_to=2 * size, bs=bs)
+        text += region.job(f"native-delete-{number}", rw="trim", size=4 * size, bs=bs)
     return text
 
 
 def _series(region: Region, count: int, size: int, scenario: str) -> str:
     buffered = scenario == "asynchronous"
-    common: dict[str, Any] = {"bs": BLOCK if size >= 10 * MIB else "1m", "size": size, "direct": 0 if buffered else 1}
+    job = partial(region.job, bs=BLOCK if size >= 10 * MIB else "1m", size=size, direct=0 if buffered else 1)
     text = ""
     for number in range(count):
-        text += region.job(f"{scenario}-write-{number}", rw="write", offset=number * size, **common)
+        text += job(f"{scenario}-write-{number}", rw="write", offset=number * size)
     for number in range(count):
-        flush: dict[str, Any] = {"end_fsync": 1} if buffered else {}
-        text += region.job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
-                          copy_to=(count + number) * size, **flush, **common)  # fmt: skip
+        text += job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
+                    copy_to=(count + number) * size, end_fsync=1 if buffered else None)  # fmt: skip
     for number in range(count):
-        text += region.job(f"{scenario}-read-{number}", rw="read", offset=number * size, **common)
+        text += job(f"{scenario}-read-{number}", rw="read", offset=number * size)
     return text
 
 

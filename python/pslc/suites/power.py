@@ -5,7 +5,8 @@ simulated drive has a meter in it. Of a real one the energy is known when the CS
 `--meter` or afterwards (`pslc analyze RUN --meter LOG.csv`); else the speeds are told, and nothing is guessed.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt
@@ -54,14 +55,13 @@ def steps(region: Region) -> Steps:
     if found:
         yield region.write("fill-cache", min(int(1.05 * found.bytes) // MIB * MIB, region.share(0.7)))
     data = region.share(0.5)
-    bs: dict[str, Any] = {"bs": "1m", "iodepth": 32}
-    past: dict[str, Any] = {"offset": region.share(0.7), "size": region.share(0.3), "seconds": seconds_each}
-    yield region.job("write-past", rw="write", **bs, **past)
+    large = partial(region.job, bs="1m", iodepth=32, seconds=seconds_each)
+    yield large("write-past", rw="write", offset=region.share(0.7), size=region.share(0.3))
     yield region.write("lay-out", data) + region.job("rest", rw="read", bs="4k", number_ios=1, pause=600.0)
-    yield region.job("read", rw="read", size=data, seconds=seconds_each, **bs)
-    small: dict[str, Any] = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": data, "seconds": seconds_each}
-    yield region.job("random-read", rw="randread", **small)
-    yield region.job("random-write", rw="randwrite", **small)
+    yield large("read", rw="read", size=data)
+    small = partial(region.job, bs="4k", iodepth=32, norandommap=True, size=data, seconds=seconds_each)
+    yield small("random-read", rw="randread")
+    yield small("random-write", rw="randwrite")
 
 
 class State(TypedDict):

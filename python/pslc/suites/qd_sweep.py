@@ -45,7 +45,7 @@ def steps(region: Region) -> Steps:
         bs = "4k" if kind.startswith("rand") else "128k"
         for depth in DEPTHS[::2] if region.quick else DEPTHS:
             text += region.job(f"{kind}-{depth}", rw=kind, bs=bs, iodepth=depth, size=span, seconds=seconds,
-                              **({"norandommap": True} if bs == "4k" else {}))  # fmt: skip
+                              norandommap=bs == "4k")  # fmt: skip
         yield text
 
 

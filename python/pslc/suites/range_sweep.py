@@ -7,8 +7,9 @@ other places too, in sixteen parts of the region and closer together at its begi
 what it takes there is not put down to the map.
 """
 
+from functools import partial
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -48,23 +49,18 @@ def steps(region: Region) -> Steps:
     every = 1 if region.quick else PER_OCTAVE
     sizes = [SMALLEST * 2 ** (n / every) for n in range(octaves * every + 1)]
     # As many passes as it takes, each in another order.
-    reads: dict[str, Any] = {"rw": "randread", "bs": "4k", "norandommap": True, "io_size": "1t", "randrepeat": 0}
+    read = partial(region.job, rw="randread", bs="4k", norandommap=True, io_size="1t", randrepeat=0)
     first = True
     for span in [int(size) // MIB * MIB for size in sizes if size < region.share(0.9)] + [region.share(1.0)]:
         warm = min(WARM_TIMES * span // ENTRY + 1000, MOST_WARM)
-        common = reads | {"size": span}
-        text += region.job(f"warm-{span // MIB}m", iodepth=64, number_ios=warm, pause=REST_S if first else 0, **common)
-        text += region.job(
-            f"span-{span // MIB}m", iodepth=1, number_ios=READS // 2 if region.quick else READS, **common
-        )
+        text += read(f"warm-{span // MIB}m", size=span, iodepth=64, number_ios=warm, pause=REST_S if first else 0)
+        text += read(f"span-{span // MIB}m", size=span, iodepth=1, number_ios=READS // 2 if region.quick else READS)
         first = False
-    count = READS // 8
+    warm = WARM_TIMES * SMALLEST // ENTRY + 1000
     for number, at in enumerate(_places(region.size)):
-        common = reads | {"size": SMALLEST, "offset": at}
-        text += region.job(
-            f"warm-place-{number}", iodepth=64, number_ios=WARM_TIMES * SMALLEST // ENTRY + 1000, **common
-        )
-        text += region.job(f"place-{number}", iodepth=1, number_ios=count, **common)
+        place = partial(read, size=SMALLEST, offset=at)
+        text += place(f"warm-place-{number}", iodepth=64, number_ios=warm)
+        text += place(f"place-{number}", iodepth=1, number_ios=READS // 8)
     yield text
 
 

@@ -105,9 +105,8 @@ def steps(region: Region) -> Steps:
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
     half = region.share(0.5)
     # Whatever the drive does: what is in the cache now is of the upper half, and dies with it.
-    upper = {"offset": half, "size": half}
-    text = region.write("write-upper", **upper) + region.write("write-half", half)
-    yield text + region.write("again-upper", **upper) + region.trim("empty", **upper)
+    text = region.write("write-upper", half, offset=half) + region.write("write-half", half)
+    yield text + region.write("again-upper", half, offset=half) + region.trim("empty", half, half)
     part = yield region.write("find-empty", half, pause=LONGEST_S)
     empty = cache(curve(part)) if part else _nominal(region)
     if empty is None:

@@ -6,7 +6,8 @@ under way. A point takes a second where the rule has a minute, saturation 20 rou
 cycles where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written.
 """
 
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 import numpy as np
 
@@ -52,25 +53,29 @@ def steps(region: Region) -> Steps:
                         and name.endswith(" 4096")]  # fmt: skip
         if len(tracked) >= 5 and snia_steady(np.array(tracked)):
             break
-    small: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "norandommap": True}
+    small = partial(region.job, rw="randwrite", bs="4k", iodepth=32, norandommap=True)
     text = ""
     for wait in WAITS:
         for cycle in range(QUICK_CYCLES if region.quick else CYCLES):
-            text += region.job(
-                f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0, **small
-            )
-        text += region.job(f"baseline {wait}", seconds=HIR_SECONDS * seconds, **small)
+            text += small(f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0)
+        text += small(f"baseline {wait}", seconds=HIR_SECONDS * seconds)
     yield text
     text = region.trim("purge again")
     for number in range(WSAT_ROUNDS):
-        text += region.job(f"wsat {number}", seconds=WSAT_SECONDS * seconds, **small)
+        text += small(f"wsat {number}", seconds=WSAT_SECONDS * seconds)
     yield text
 
 
-def _mix(read: int) -> dict[str, Any]:
-    if read in (0, 100):
-        return {"rw": "randread" if read else "randwrite"}
-    return {"rw": "randrw", "rwmixread": read}
+class _Mix(TypedDict):
+    """Of reads and writes, in fio's words."""
+
+    rw: str
+    rwmixread: int | None
+
+
+def _mix(read: int) -> _Mix:
+    pure = {0: "randwrite", 100: "randread"}.get(read)
+    return {"rw": pure or "randrw", "rwmixread": None if pure else read}
 
 
 def _iops(region: Region, number: int, seconds: float) -> str:
@@ -157,7 +162,7 @@ def findings(recording: Recording) -> Findings:
     - `wsat`: `iops` of each round after a purge
     - `hir`: `wait_s`, `iops` with pauses (mean of the cycles but the first), `baseline_iops` right after, `gain`
     """
-    table: dict[str, dict[tuple[Any, ...], list[Job]]] = {"iops": {}, "tp": {}, "lat": {}}
+    table: dict[str, dict[tuple[str, int], list[Job]]] = {"iops": {}, "tp": {}, "lat": {}}
     wsat: list[float] = []
     hir: dict[int, dict[str, list[float]]] = {}
     for name, job in jobs(recording):
@@ -182,7 +187,9 @@ def findings(recording: Recording) -> Findings:
     ]
     throughput: list[Throughput] = [
         {"kind": kind, "request_bytes": bs, "bytes_per_s": _mean([speed(job, kind) for job in done])}
-        for (kind, bs), done in table["tp"].items()
+        for (word, bs), done in table["tp"].items()
+        for kind in MOVED
+        if kind == word
     ]
     latencies: list[Latency] = [
         {"read_percent": int(mix.split("/")[0]), "request_bytes": bs,

@@ -7,18 +7,18 @@ makes a profile of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from pslc import suites, words
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
-from pslc.figures.tables import of_rows
+from pslc.figures.tables import Column, of_rows
 from pslc.recording import Recording, ScopeDocument, join
 from pslc.suites import Steps
-from pslc.targets.cost import cost
+from pslc.targets.cost import Cost, cost
 from pslc.targets.region import Region
 
 OF_SUITES = True
@@ -90,7 +90,7 @@ def _next(walk: Generator[str, Recording | None, None], part: Recording | None) 
         return None
 
 
-def _cost(region: Region, name: str) -> Any:
+def _cost(region: Region, name: str) -> Cost:
     return cost(suites.expected(name, region), name, [], region.target)
 
 
@@ -120,7 +120,7 @@ class SuiteRun(TypedDict):
     suite: str
     written_bytes: int
     seconds: float
-    findings: dict[str, Any]
+    findings: Mapping[str, object]
 
 
 class Findings(TypedDict):
@@ -161,7 +161,11 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """A row a suite."""
-    columns: Any = [("suite", "suite", str), ("written", "written_bytes", words.size), ("took", "seconds", words.span)]
+    columns: list[Column] = [
+        ("suite", "suite", str),
+        ("written", "written_bytes", words.size),
+        ("took", "seconds", words.span),
+    ]
     return [of_rows("Suites", findings["suites"], columns)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack, cast
 
 from pslc import words
 from pslc.errors import TargetError
@@ -16,6 +16,32 @@ MIB: Final = 1 << 20
 PAGE: Final = 4096
 LEAST: Final = 4 * MIB
 """Bytes without which no suite can say anything."""
+
+
+class Options(TypedDict, total=False):
+    """fio's options that suites give to their jobs: True for a flag, None or False for one that is left out. `copy_to`:
+    where each block that was read is written, within the region."""
+
+    bs: str | int
+    bssplit: str
+    copy_to: int
+    direct: int
+    end_fsync: int | None
+    files: int | None
+    fsync: int
+    group_reporting: bool
+    io_size: str | int
+    iodepth: int
+    loops: int
+    norandommap: bool
+    number_ios: int
+    numjobs: int
+    offset_increment: int
+    randrepeat: int
+    rwmixread: int | None
+    thinktime: str
+    thinktime_blocks: int
+    thinktime_blocks_type: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +117,7 @@ class Region:
         pause: float = 0.0,
         alongside: bool = False,
         seconds: float | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> str:
         """A section of a job file.
 
@@ -100,8 +126,6 @@ class Region:
             pause: seconds for which the drive is left alone before.
             alongside: it begins with the job before, not after it.
             seconds: it goes on for that long, however often it goes round.
-            options: fio's, True for a flag; and `copy_to`, where each block that was read is written, within the
-                region.
         """
         size = self.size - offset if size is None else size
         # A request that begins in the region must not end behind it.
@@ -115,19 +139,20 @@ class Region:
         lines += [f"pause={round(pause * 1e6)}us"] if pause else []
         lines += ["ioengine=io_uring"]
         lines += ["time_based", f"runtime={round(seconds * 1e6)}us"] if seconds is not None else []
-        lines += [option if value is True else f"{option}={value}" for option, value in options.items()]
+        given = {option: value for option, value in options.items() if value is not None and value is not False}
+        lines += [option if value is True else f"{option}={value}" for option, value in given.items()]
         return "\n".join(lines) + "\n"
 
-    def write(self, name: str, size: int, **options: Any) -> str:
+    def write(self, name: str, size: int, *, offset: int = 0, pause: float = 0.0, **options: Unpack[Options]) -> str:
         """A sequential write that keeps any drive busy."""
-        given: dict[str, Any] = {"bs": "1m", "iodepth": 32} | options
-        return self.job(name, rw="write", size=size, **given)
+        given: Options = {"bs": "1m", "iodepth": 32, **options}
+        return self.job(name, rw="write", offset=offset, size=size, pause=pause, **given)
 
-    def trim(self, name: str = "trim", offset: int = 0, size: int | None = None, **options: Any) -> str:
+    def trim(self, name: str = "trim", offset: int = 0, size: int | None = None) -> str:
         """The drive forgets what the region holds, or those bytes of it; one that takes that for a while is left alone
         after it."""
         size = self.size - offset if size is None else size
-        return self.job(name, rw="trim", bs=trim_bytes(size), offset=offset, size=size, **options)
+        return self.job(name, rw="trim", bs=trim_bytes(size), offset=offset, size=size)
 
 
 def trim_bytes(size: int) -> int:
