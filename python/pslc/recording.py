@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pslc.analysis import CacheEnd, ExplainedPhase, Found
 
 Columns = dict[str, NDArray[np.uint64]]
+
+F = TypeVar("F")
 
 SCHEMA: Final = 2
 """What run.json looks like. 1 (not written then) had doubts without codes; older ones are read, later ones refused."""
@@ -152,6 +154,10 @@ class Findings(dict[str, Any]):
     def doubts(self) -> tuple[Doubt, ...]:
         """What may be wrong with all this and what to do about it, the gravest first."""
         return tuple(self["doubts"])
+
+    def typed(self, kind: type[F]) -> F:
+        """The same as the `Findings` of its suite."""
+        return cast(F, self)
 
     def _of_writes(self) -> Found:
         from pslc.analysis import Found

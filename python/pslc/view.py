@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from pslc import suites, words
 from pslc.analysis import Curve, Writes
 from pslc.figures import curves, tables
@@ -24,7 +22,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
     if suite is not None:
         said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
     else:
-        writes = cast(Writes, findings)
+        writes = findings.typed(Writes)
         said, shown = words.sentences(writes), tables.of_writes(writes)
         pictures = curves.of_writes(recording, writes["phases"])
         if not writes["phases"]:

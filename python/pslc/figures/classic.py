@@ -1,14 +1,22 @@
 """Tables of reads and writes in MB/s, as the classic benchmarks show them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 
 
-def table(title: str, rows: Sequence[Mapping[str, Any]], more: list[Column] | None = None) -> Table:
+class Speeds(TypedDict):
+    """Of a test."""
+
+    test: str
+    read_bytes_per_s: float
+    write_bytes_per_s: float
+
+
+def table(title: str, rows: Sequence[Mapping[str, object]], more: list[Column] | None = None) -> Table:
     """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
     columns: list[Column] = [
         ("test", "test", str),
@@ -18,11 +26,11 @@ def table(title: str, rows: Sequence[Mapping[str, Any]], more: list[Column] | No
     return of_rows(title, rows, [*columns, *(more or [])])
 
 
-def bars(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
+def bars(name: str, title: str, rows: Sequence[Speeds]) -> Picture:
     """Reads and writes, row by row."""
     lines = []
-    for kind in ("read", "write"):
-        some = [(at, row[f"{kind}_bytes_per_s"]) for at, row in enumerate(rows) if row[f"{kind}_bytes_per_s"]]
+    for key in ("read_bytes_per_s", "write_bytes_per_s"):
+        some = [(at, speed / 1e6) for at, row in enumerate(rows) if (speed := row[key])]
         if some:
-            lines.append(Line(kind, [at for at, _ in some], [speed / 1e6 for _, speed in some]))
+            lines.append(Line(key.partition("_")[0], [at for at, _ in some], [speed for _, speed in some]))
     return Picture(name, title, "", "MB/s", lines, log_y=True, rows=[row["test"] for row in rows])

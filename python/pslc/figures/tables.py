@@ -66,7 +66,7 @@ def of_repeats(repeats: Repeats) -> Table:
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 
 
-def of_rows(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> Table:
+def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Sequence[Column]) -> Table:
     """Rows of findings: name of the column, key of the finding, and how it is written. What is null stays empty."""
     cells = [["" if row[key] is None else show(row[key]) for _, key, show in columns] for row in rows]
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])

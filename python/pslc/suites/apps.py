@@ -135,7 +135,7 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Bandwidth, row by row."""
-    rows = recording.findings["apps"]
+    rows = recording.findings.typed(Findings)["apps"]
     line = Line("bandwidth", range(len(rows)), [row["bytes_per_s"] / 1e6 for row in rows])
     names = [row["app"] for row in rows]
     return [Picture("apps", "Look-alikes", "", "MB/s", [line] if rows else [], rows=names), *curves.of_any(recording)]

@@ -64,14 +64,6 @@ def steps(region: Region) -> Steps:
         yield source + job(f"copy-{name}", rw=f"{rand}read", iodepth=2, copy_to=room, pause=1.0)
 
 
-class Test(TypedDict):
-    """A test."""
-
-    test: str
-    read_bytes_per_s: float
-    write_bytes_per_s: float
-
-
 class Copy(TypedDict):
     """A copy."""
 
@@ -83,7 +75,7 @@ class Copy(TypedDict):
 class Findings(TypedDict):
     """See `findings`."""
 
-    as_ssd: list[Test]
+    as_ssd: list[classic.Speeds]
     access_read_s: float | None
     access_write_s: float | None
     read_score: int
@@ -100,7 +92,7 @@ def findings(recording: Recording) -> Findings:
     - `copies`: `test`, `seconds`, `bytes_per_s`
     """
     done = dict(jobs(recording))
-    rows: list[Test] = []
+    rows: list[classic.Speeds] = []
     for test, name in (("Seq", "seq"), ("4K", "4k"), ("4K-64Thrd", "64")):
         read, write = (speed(done[job], kind) if (job := f"{name}-{kind}") in done else 0.0 for kind in MOVED)
         rows.append({"test": test, "read_bytes_per_s": read, "write_bytes_per_s": write})
@@ -146,4 +138,7 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """The rows."""
-    return [classic.bars("as-ssd", "AS-SSD-compatible", recording.findings["as_ssd"]), *curves.of_any(recording)]
+    return [
+        classic.bars("as-ssd", "AS-SSD-compatible", recording.findings.typed(Findings)["as_ssd"]),
+        *curves.of_any(recording),
+    ]

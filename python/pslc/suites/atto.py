@@ -92,11 +92,10 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against size."""
-    rows = recording.findings["atto"]
-    lines = [
-        Line(kind, [row["request_bytes"] / 1024 for row in rows if row[f"{kind}_bytes_per_s"]],
-             [row[f"{kind}_bytes_per_s"] / 1e6 for row in rows if row[f"{kind}_bytes_per_s"]], "points")
-        for kind in ("write", "read")
-    ]  # fmt: skip
+    rows = recording.findings.typed(Findings)["atto"]
+    lines = []
+    for key in ("write_bytes_per_s", "read_bytes_per_s"):
+        some = [(row["request_bytes"] / 1024, speed / 1e6) for row in rows if (speed := row[key])]
+        lines.append(Line(key.partition("_")[0], [size for size, _ in some], [speed for _, speed in some], "points"))
     title = "Speed against size of requests"
     return [Picture("atto", title, "KiB a request", "MB/s", lines, log_x=True), *curves.of_any(recording)]

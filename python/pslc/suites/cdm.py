@@ -67,12 +67,9 @@ def steps(region: Region) -> Steps:
     yield text
 
 
-class Figures(TypedDict):
+class Figures(classic.Speeds):
     """A test."""
 
-    test: str
-    read_bytes_per_s: float
-    write_bytes_per_s: float
     mix_bytes_per_s: float
     read_mean_s: NotRequired[float]
     write_mean_s: NotRequired[float]
@@ -133,5 +130,5 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """The rows."""
-    rows = recording.findings["cdm"]
+    rows = recording.findings.typed(Findings)["cdm"]
     return [classic.bars("cdm", "CrystalDiskMark-compatible", rows), *curves.of_any(recording)]

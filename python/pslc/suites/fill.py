@@ -38,4 +38,4 @@ def tables(findings: Writes) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against GB written, and what the drive did inside."""
-    return curves.of_writes(recording, recording.findings["phases"])
+    return curves.of_writes(recording, recording.findings.typed(Writes)["phases"])

@@ -193,7 +193,8 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Cache against level."""
-    known = [row for row in recording.findings["levels"] if row["cache_bytes"] is not None]
-    line = Line("cache", [100 * r["full"] for r in known], [r["cache_bytes"] / 1e9 for r in known], "points")
+    levels = recording.findings.typed(Findings)["levels"]
+    known = [(100 * row["full"], size / 1e9) for row in levels if (size := row["cache_bytes"]) is not None]
+    line = Line("cache", [full for full, _ in known], [size for _, size in known], "points")
     title = "Cache as the drive fills"
     return [Picture("levels", title, "% full", "GB", [line] if known else []), *curves.of_any(recording)]

@@ -159,7 +159,7 @@ def pictures(recording: Recording) -> list[Picture]:
     """Speed by iteration, `native` first."""
     found = []
     for scenario in SCENARIOS:
-        of = recording.findings["series"][scenario]
+        of = recording.findings.typed(Findings)["series"][scenario]
         lines = [Line(o, range(1, len(of[o]) + 1), np.array(of[o]) / 1e6, "points") for o in OPERATIONS if of[o]]
         found.append(Picture(f"series-{scenario}", f"By iteration, {scenario}", "iteration", "MB/s", lines))
     return found + curves.of_any(recording)

@@ -164,7 +164,7 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Watts by state."""
-    called, shown = _shown(recording.findings["power"])
+    called, shown = _shown(recording.findings.typed(Findings)["power"])
     rows = [row for row in shown if row["watts"] is not None]
     line = Line("power", range(len(rows)), [row["watts"] for row in rows if row["watts"] is not None])
     names = [called[row["state"]] for row in rows]

@@ -176,16 +176,14 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Random IOPS against depth, then latency."""
-    rows = recording.findings["qd_sweep"]
-    found = []
-    for name, title, key, scale, unit in (
-        ("iops", "Random IOPS", "iops", 1e-3, "thousand IOPS"),
-        ("latency-depth", "Mean latency of random requests", "mean_s", 1e6, "us"),
-    ):
-        lines = [
-            Line(kind, [r["depth"] for r in rows if r["kind"] == kind],
-                 [r[key] * scale for r in rows if r["kind"] == kind], "points")
-            for kind in ("randread", "randwrite")
-        ]  # fmt: skip
-        found.append(Picture(name, title, "queue depth", unit, lines, log_x=True, log_y=key == "mean_s"))
-    return found + curves.of_any(recording)
+    rows = recording.findings.typed(Findings)["qd_sweep"]
+    of = {kind: [row for row in rows if row["kind"] == kind] for kind in ("randread", "randwrite")}
+    depths = {kind: [row["depth"] for row in some] for kind, some in of.items()}
+    iops = [Line(kind, depths[kind], [row["iops"] / 1e3 for row in some], "points") for kind, some in of.items()]
+    took = [Line(kind, depths[kind], [row["mean_s"] * 1e6 for row in some], "points") for kind, some in of.items()]
+    title = "Mean latency of random requests"
+    return [
+        Picture("iops", "Random IOPS", "queue depth", "thousand IOPS", iops, log_x=True),
+        Picture("latency-depth", title, "queue depth", "us", took, log_x=True, log_y=True),
+        *curves.of_any(recording),
+    ]

@@ -215,8 +215,11 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Latency against span."""
-    rows = recording.findings["range_sweep"]
+    rows = recording.findings.typed(Findings)["range_sweep"]
     spans = [row["span_bytes"] / 1e9 for row in rows]
-    lines = [Line(word, spans, [row[f"{word}_s"] * 1e6 for row in rows], "points") for word in ("mean", "median")]
+    lines = [
+        Line(key.removesuffix("_s"), spans, [row[key] * 1e6 for row in rows], "points")
+        for key in ("mean_s", "median_s")
+    ]
     title = "Random reads against span"
     return [Picture("spans", title, "GB spanned", "us", lines if rows else [], log_x=True), *curves.of_any(recording)]

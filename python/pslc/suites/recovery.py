@@ -358,7 +358,7 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Cache regained against the pause."""
-    rows = [row for row in recording.findings["recovery"] if row["idle_s"] > 0]
+    rows = [row for row in recording.findings.typed(Findings)["recovery"] if row["idle_s"] > 0]
     line = Line("regained", [r["idle_s"] for r in rows], [r["regained_bytes"] / 1e9 for r in rows], "points")
     title = "Cache that comes back"
     found = [Picture("recovery", title, "seconds left alone", "GB fast again", [line] if rows else [], log_x=True)]

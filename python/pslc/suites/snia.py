@@ -275,7 +275,7 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Saturation, then the rounds."""
-    found = recording.findings
+    found = recording.findings.typed(Findings)
     wsat = Line("4 KiB random writes", range(1, len(found["wsat"]) + 1), np.array(found["wsat"]) / 1e3, "points")
     tracked = Line(
         "4 KiB random writes", range(1, found["rounds"] + 1), np.array(found["tracked_iops"]) / 1e3, "points"

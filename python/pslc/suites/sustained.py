@@ -79,6 +79,6 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against time."""
-    speed = curves.speed_by_bytes(recording, recording.findings["phases"])
+    speed = curves.speed_by_bytes(recording, recording.findings.typed(Findings)["phases"])
     first, *rest = curves.of_any(recording)
     return [first, speed, *rest]

@@ -270,7 +270,7 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Temperature, then speed."""
     lines = []
-    if recording.findings["temperature_known"]:
+    if recording.findings.typed(Findings)["temperature_known"]:
         lines.append(Line("chips", curves.minutes(recording), recording.time[TEMPERATURE] / 1000))
     title = "Temperature"
     return [Picture("temperature", title, "minutes", "C", lines), *curves.of_any(recording)]

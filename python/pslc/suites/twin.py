@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, TypedDict
 
 from pslc import suites, words
+from pslc.analysis import Writes
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
@@ -172,5 +173,9 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """The fill, then all of it."""
     found = parts_by_suite(recording)
-    first = [curves.speed_by_bytes(found["fill"], found["fill"].findings["phases"])] if "fill" in found else []
+    first = (
+        [curves.speed_by_bytes(found["fill"], found["fill"].findings.typed(Writes)["phases"])]
+        if "fill" in found
+        else []
+    )
     return [*first, *curves.of_any(recording)]
