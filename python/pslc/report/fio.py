@@ -4,11 +4,12 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pslc.facts import DiskCounts
 from pslc.jobs import KINDS, Done, Job, SteadyState, Times
 from pslc.recording import Recording
+from pslc.report import fio_output as output
 
 VERSION = "3.33"
 """Of fio, whose words and output these are."""
@@ -45,24 +46,26 @@ LAST = ("filename", "filename_format")
 """fio reads these options of a section before, and behind, its others."""
 
 Part = Literal["read", "write", "trim", "mixed"]
+Count = Literal["read_ios", "write_ios", "read_merges", "write_merges", "read_ticks", "write_ticks", "in_queue"]
 
 NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percentile": {}}
 """Times of no request."""
 
 
-def document(recording: Recording, bins: bool = False) -> dict[str, Any]:
+def document(recording: Recording, bins: bool = False) -> output.Document:
     """The JSON document of `fio --output-format=json`; with `bins`, of `json+`."""
     now = time.time()
     jobs = list(recording.jobs)
     for at, job in recording.unbegun:
         jobs.insert(at, job)
-    common = _valued(jobs[0]["global_options"]) if jobs else {}
+    valued = _valued(jobs[0]["global_options"]) if jobs else {}
+    common: output.GlobalOptions = {"global options": valued} if valued else {}
     return {
         "fio version": f"pslc-{recording.version}",
         "timestamp": int(now),
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        **({"global options": common} if common else {}),
+        **common,
         "jobs": [_job(job, recording, bins) for job in jobs if _asked(job["options"], "stats", True)],
         "disk_util": disk_util(recording),
     }
@@ -74,31 +77,37 @@ def _valued(options: dict[str, str]) -> dict[str, str]:
     return dict(sorted(named.items(), key=lambda option: (option[0] in LAST) - (option[0] in FIRST)))
 
 
-def disk_util(recording: Recording) -> list[dict[str, Any]]:
-    """What the disk under a real target did meanwhile, for everyone: requests, those that were merged, milliseconds of
-    each and of all, and the percentage of the time in which it had something to do; of a device of dm or md also the
-    means of those below it, which follow. Empty where it is not known."""
+def disk_util(recording: Recording) -> list[output.Disk]:
+    """What the disk under a real target did meanwhile, for everyone; behind a device of dm or md those below it. Empty
+    where it is not known."""
     found = recording.facts.get("disk_counts")
     return list(_disks(found)) if found else []
 
 
-def _disks(found: DiskCounts) -> Iterator[dict[str, Any]]:
+def _disks(found: DiskCounts) -> Iterator[output.Disk]:
     slaves = found.get("slaves", [])
     own, below = _disk(found), [_disk(slave) for slave in slaves]
+
+    def mean(name: Count) -> int:
+        return sum(disk[name] for disk in below) // len(below)
+
     if below:
-        # fio has one of the names without its last letter.
-        names = [name for name in own if name not in ("name", "util")]
         own |= {
-            f"aggr_{name.replace('write_merges', 'write_merge')}": sum(disk[name] for disk in below) // len(below)
-            for name in names
+            "aggr_read_ios": mean("read_ios"),
+            "aggr_write_ios": mean("write_ios"),
+            "aggr_read_merges": mean("read_merges"),
+            "aggr_write_merge": mean("write_merges"),
+            "aggr_read_ticks": mean("read_ticks"),
+            "aggr_write_ticks": mean("write_ticks"),
+            "aggr_in_queue": mean("in_queue"),
+            "aggr_util": max(disk["util"] for disk in below),
         }
-        own["aggr_util"] = max(disk["util"] for disk in below)
     yield own
     for slave in slaves:
         yield from _disks(slave)
 
 
-def _disk(found: DiskCounts) -> dict[str, Any]:
+def _disk(found: DiskCounts) -> output.Disk:
     did = [after - before for before, after in zip(found["before"], found["after"], strict=True)]
     util = min(100.0 * did[9] / max(found["span_ms"], 1.0), 100.0)
     return {
@@ -114,10 +123,17 @@ def _disk(found: DiskCounts) -> dict[str, Any]:
     }
 
 
-def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
+def _job(job: Job, recording: Recording, bins: bool) -> output.Job:
     group = [other for other in recording.jobs if other["groupid"] == job["groupid"]]
     # Older recordings have none.
     usage = job.get("usage", {})
+    own = _own(job)
+    options: output.OwnOptions = {"job options": _valued(own)} if own else {}
+    asked: output.Asked = {}
+    if description := job["options"].get("description"):
+        asked["desc"] = description
+    if "steadystate" in job:
+        asked["steadystate"] = _steady(job["steadystate"])
     return {
         "jobname": job["name"],
         "groupid": job["groupid"],
@@ -125,8 +141,8 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
         "eta": 0,
         # Of the whole run, in fio as well.
         "elapsed": math.floor(recording.drive_time_s) + 1,
-        **({"job options": _valued(own)} if (own := _own(job)) else {}),
-        **dict(_kinds(job, group, bins)),
+        **options,
+        **_directions(job, group, bins),
         "job_runtime": job["worked_ns"] // 1_000_000,
         "usr_cpu": _share(usage.get("user_ns", 0), job["worked_ns"]),
         "sys_cpu": _share(usage.get("system_ns", 0), job["worked_ns"]),
@@ -140,8 +156,7 @@ def _job(job: Job, recording: Recording, bins: bool) -> dict[str, Any]:
         "latency_us": job["latency_us"],
         "latency_ms": job["latency_ms"],
         **_latency_target(job),
-        **({"desc": job["options"]["description"]} if job["options"].get("description") else {}),
-        **({"steadystate": _steady(job["steadystate"])} if "steadystate" in job else {}),
+        **asked,
     }
 
 
@@ -153,21 +168,21 @@ def _own(job: Job) -> dict[str, str]:
     return {k: v for k, v in job["options"].items() if common.get(k) != v}
 
 
-def _kinds(job: Job, group: Sequence[Job], bins: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """As `unified_rw_reporting` asks: each kind, all together, or both."""
+def _directions(job: Job, group: Sequence[Job], bins: bool) -> output.Directions:
+    found: output.Directions = {}
     if job["options"].get("unified_rw_reporting") not in ("mixed", "1"):
-        yield from ((kind, _kind(job, kind, group, bins)) for kind in KINDS)
+        for kind in KINDS:
+            found[kind] = _direction(job, kind, group, bins)
         asked, sync = _percentiles(job, "clat") or _percentiles(job, "lat"), job["sync"]
         # Older recordings count flushes of data as well.
-        yield (
-            "sync",
-            {"total_ios": job.get("fsyncs", sync["total_ios"]), "lat_ns": _latency(sync["lat_ns"], asked, bins)},
-        )
+        count = job.get("fsyncs", sync["total_ios"])
+        found["sync"] = {"total_ios": count, "lat_ns": _latency(sync["lat_ns"], asked, bins)}
     if "mixed" in job:
-        yield "mixed", _kind(job, "mixed", group, bins)
+        found["mixed"] = _direction(job, "mixed", group, bins)
+    return found
 
 
-def _latency_target(job: Job) -> dict[str, Any]:
+def _latency_target(job: Job) -> output.LatencyTarget:
     """The depth that was found; of a job that looked for none, its own. Of a group, its last job's."""
     # Older recordings have none.
     found = job.get("latency_target", {})
@@ -183,8 +198,8 @@ def _latency_target(job: Job) -> dict[str, Any]:
     }
 
 
-def _steady(found: SteadyState) -> dict[str, Any]:
-    """What a job with `steadystate` saw of itself; seconds that have not been are 0, as in fio."""
+def _steady(found: SteadyState) -> output.Steady:
+    """Seconds that have not been are 0, as in fio."""
     unit = "%" if found["percent"] else ""
     iops, bw = (rates + [0] * (found["duration_s"] - len(rates)) for rates in (found["iops"], found["bytes_per_s"]))
     return {
@@ -222,13 +237,11 @@ def _batches(job: Job) -> dict[str, float]:
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
 
-def _kind(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> dict[str, Any]:
+def _direction(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> output.Direction:
     done = job[kind]
     runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
     bytes_per_s = _bytes_per_s(done)
-    # An engine that waits has no submission of its own, nor has a simulated drive.
-    parts = {"slat": done.get("slat_ns", NONE), "clat": done.get("clat_ns", done["lat_ns"]), "lat": done["lat_ns"]}
     return {
         "io_bytes": done["io_bytes"],
         "io_kbytes": done["io_bytes"] // 1024,
@@ -239,7 +252,10 @@ def _kind(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> dict[str, A
         "total_ios": done["total_ios"],
         "short_ios": 0,
         "drop_ios": 0,
-        **{f"{word}_ns": _latency(part, _percentiles(job, word), bins) for word, part in parts.items()},
+        # An engine that waits has no submission of its own, nor has a simulated drive.
+        "slat_ns": _latency(done.get("slat_ns", NONE), _percentiles(job, "slat"), bins),
+        "clat_ns": _latency(done.get("clat_ns", done["lat_ns"]), _percentiles(job, "clat"), bins),
+        "lat_ns": _latency(done["lat_ns"], _percentiles(job, "lat"), bins),
         **_samples(job, kind, group),
     }
 
@@ -248,8 +264,14 @@ def _asked(options: dict[str, str], option: str, default: bool) -> bool:
     return bool(options.get(option, str(int(default))) not in ("0", "false"))
 
 
-def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {name: latency[name] for name in ("min", "max", "mean", "stddev")} | {"N": latency["n"]}
+def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> output.Latency:
+    found: output.Latency = {
+        "min": latency["min"],
+        "max": latency["max"],
+        "mean": latency["mean"],
+        "stddev": latency["stddev"],
+        "N": latency["n"],
+    }
     if percentiles and latency["percentile"]:
         found["percentile"] = {name: latency["percentile"][name] for name in percentiles}
         if bins:
@@ -257,8 +279,7 @@ def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> dict[str
     return found
 
 
-def _samples(job: Job, kind: Part, group: Sequence[Job]) -> dict[str, Any]:
-    """Bandwidth (KiB/s) and requests a second, as they were sampled (`bwavgtime`, `iopsavgtime`)."""
+def _samples(job: Job, kind: Part, group: Sequence[Job]) -> output.Samples:
     bw, iops = job[kind]["samples"]["bytes_per_s"], job[kind]["samples"]["iops"]
     # Of what the group moved in this direction.
     whole = sum(_bytes_per_s(other[kind]) for other in group if kind in other)

@@ -1,10 +1,10 @@
 """A recording as fio writes it for scripts: `--output-format=terse`, version 3, a line a job."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pslc.recording import Recording
 from pslc.report import fio
+from pslc.report import fio_output as output
 
 TERSE = 3
 SHOWN = 20
@@ -16,13 +16,13 @@ def lines(recording: Recording) -> Iterator[str]:
     disks = [str(field) for disk in fio.disk_util(recording) for field in _disk(disk)]
     for job in fio.document(recording)["jobs"]:
         head = [TERSE, f"fio-{fio.VERSION}", job["jobname"], job["groupid"], job["error"]]
-        kinds = [field for word in ("read", "write", "mixed") if word in job for field in _kind(job[word])]
+        kinds = [field for word in ("read", "write", "mixed") if word in job for field in _direction(job[word])]
         tail = [job["desc"]] if "desc" in job else []
         fields = [*head, *kinds, *_machine(job), *disks, *tail]
         yield ";".join(map(str, fields))
 
 
-def _kind(done: dict[str, Any]) -> Iterator[str]:
+def _direction(done: output.Direction) -> Iterator[str]:
     """KiB, KiB/s, requests a second and milliseconds; then microseconds."""
     yield from (f"{done[name]:.0f}" for name in ("io_kbytes", "bw"))
     yield f"{int(done['iops'])}"
@@ -38,12 +38,12 @@ def _kind(done: dict[str, Any]) -> Iterator[str]:
     yield from (f"{done[name]:f}" for name in ("bw_mean", "bw_dev"))
 
 
-def _times(latency: dict[str, Any]) -> Iterator[str]:
+def _times(latency: output.Latency) -> Iterator[str]:
     yield from (f"{latency[name] // 1000}" for name in ("min", "max"))
     yield from (f"{latency[name] / 1000:f}" for name in ("mean", "stddev"))
 
 
-def _machine(job: dict[str, Any]) -> Iterator[str]:
+def _machine(job: output.Job) -> Iterator[str]:
     yield from (f"{job[name]:f}%" for name in ("usr_cpu", "sys_cpu"))
     yield from (f"{job[name]}" for name in ("ctx", "majf", "minf"))
     yield from (f"{percent:.1f}%" for percent in job["iodepth_level"].values())
@@ -53,7 +53,7 @@ def _machine(job: dict[str, Any]) -> Iterator[str]:
     yield from (f"{percent:.2f}%" for of in (us, job["latency_ms"]) for percent in of.values())
 
 
-def _disk(disk: dict[str, Any]) -> Iterator[str]:
+def _disk(disk: output.Disk) -> Iterator[str]:
     yield from (str(disk[name]) for name in ("name", "read_ios", "write_ios", "read_merges", "write_merges"))
     yield from (str(disk[name]) for name in ("read_ticks", "write_ticks", "in_queue"))
     yield f"{disk['util']:.2f}%"
