@@ -78,7 +78,7 @@ def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:
 def figures(drawn: Sequence[Picture], about: About) -> list[Figure]:
     """As the page draws them; the first has a place of its own."""
     found = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
-    return [figure | ({"id": MAIN} if number == 0 else {}) for number, figure in enumerate(found)]
+    return [{**figure, "id": MAIN} if number == 0 else figure for number, figure in enumerate(found)]
 
 
 def of_view(view: View) -> list[Figure]:

@@ -7,7 +7,7 @@ import logging
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
 from dash.exceptions import PreventUpdate
@@ -16,10 +16,12 @@ from pslc import failure, suites
 from pslc.errors import PslcError
 from pslc.figures.picture import Line
 from pslc.lab import answer, brought, inside, knobs, layout, overlay, replays, runs, sections
+from pslc.lab.answer import Coarse
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.runs import LongError, Runs, SupersededError
 from pslc.recording import Recording
 from pslc.report import page as pages
+from pslc.report.page import Figure
 
 HEAD: Final = """<!doctype html>
 <html lang="en">
@@ -38,6 +40,22 @@ HEAD: Final = """<!doctype html>
 <footer>{{%config%}}<script src="{prefix}shared.js"></script>{{%scripts%}}{{%renderer%}}</footer>
 </body>
 </html>"""
+
+
+class Asked(TypedDict):
+    """What is to be drawn, and what of it is drawn at once; not `fine`: a knob is refused."""
+
+    address: str
+    number: int
+    fine: bool
+    lines: list[Coarse | None] | None
+
+
+class Drawn(TypedDict):
+    """What is drawn."""
+
+    address: str
+    figures: list[Figure]
 
 
 def make(held: Runs, prefix: str) -> Dash:
@@ -169,7 +187,7 @@ def _first_look(app: Dash, held: Runs) -> None:
         fine = not any(refused.values()) and not any(
             text for name, text in said.items() if text and not isinstance(text, str)
         )
-        lines: Any = None
+        lines = None
         if fine and any(held.known(bench.suite, drive) is None for drive in bench.drives):
             names = [drive.spec for drive in bench.drives]
             small = [
@@ -181,7 +199,7 @@ def _first_look(app: Dash, held: Runs) -> None:
         options = [{"label": f"{i + 1}: {drive.spec.removeprefix('sim:')}", "value": i}
                    for i, drive in enumerate(bench.drives)]  # fmt: skip
         return (
-            {"address": address, "number": number, "fine": fine, "lines": lines},
+            Asked(address=address, number=number, fine=fine, lines=lines),
             [refused.get(of["id"]["drive"], []) for of in outputs[1]],
             [said.get((of["id"]["drive"], of["id"]["key"]), "") for of in outputs[2]],
             [turned.get((of["id"]["drive"], of["id"]["key"]), no_update) for of in outputs[3]],
@@ -211,7 +229,7 @@ def _answers(app: Dash, held: Runs) -> None:
         State("tab", "data"),
         prevent_initial_call=True,
     )
-    def exact(asked: dict[str, Any] | None, tab: str) -> Any:
+    def exact(asked: Asked | None, tab: str) -> Any:
         if not asked or not asked["fine"]:
             raise PreventUpdate
         bench = Bench.of_address(asked["address"])
@@ -230,7 +248,7 @@ def _answers(app: Dash, held: Runs) -> None:
         figures = answer.figures(top, answer.about(shown))
         looked = inside.of(found[bench.at])
         return (
-            {"address": bench.address, "figures": figures},
+            Drawn(address=bench.address, figures=figures),
             looked,
             len(looked["gb"]) - 1 if looked else 0,
             figures[0]["title"] if figures else "",
@@ -247,7 +265,7 @@ def _answers(app: Dash, held: Runs) -> None:
         Input("drawn", "data"),
         Input("more-open", "data"),
     )
-    def more(drawn: dict[str, Any] | None, wanted: bool) -> Any:
+    def more(drawn: Drawn | None, wanted: bool) -> Any:
         """The other pictures, where somebody looks at them."""
         if not drawn or not wanted:
             raise PreventUpdate
@@ -357,7 +375,7 @@ def _jobs(app: Dash, held: runs.Runs) -> None:
         if not job.done:
             return layout.progress(job), no_update
         held.stop(tab)
-        return [], {"address": bench.address, "number": held.ask(tab), "fine": True, "lines": None}
+        return [], Asked(address=bench.address, number=held.ask(tab), fine=True, lines=None)
 
 
 def _in_the_browser(app: Any) -> None:

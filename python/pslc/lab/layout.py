@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 from uuid import uuid4
 
 from dash import ALL, Dash, Input, Output, State, dcc, html
@@ -25,17 +25,21 @@ from pslc.report.page import Figure
 from pslc.targets.profiles import library
 
 Children = Sequence[Component | str]
-_LIVE: Final[dict[str, Any]] = {"aria-live": "polite"}
+# Attributes with hyphens, which no keyword can have.
+_Named = TypedDict("_Named", {"aria-label": str})
+_Live = TypedDict("_Live", {"aria-live": str})
+_Data = TypedDict(
+    "_Data",
+    {"data-copy": str, "data-choice": str, "data-drive": str, "data-format": str, "data-of": str},
+    total=False,
+)
+"""For the scripts of the page."""
+_LIVE: Final[_Live] = {"aria-live": "polite"}
 
 
-def named(name: str) -> dict[str, Any]:
+def named(name: str) -> _Named:
     """What a part is called where that is not written in it."""
     return {"aria-label": name}
-
-
-def _data(**values: str) -> dict[str, Any]:
-    """For the scripts of the page."""
-    return {f"data-{name}": value for name, value in values.items()}
 
 
 def page(more: Children) -> Component:
@@ -103,7 +107,7 @@ def _curve() -> Component:
 
 def _carry() -> Component:
     def copied(name: str, what: str) -> Component:
-        return html.Button(f"Copy {what}", id=f"copy-{name}", type="button", **_data(copy=name))
+        return html.Button(f"Copy {what}", id=f"copy-{name}", type="button", **_Data({"data-copy": name}))
 
     return html.Div(
         [
@@ -111,7 +115,8 @@ def _carry() -> Component:
                 [
                     copied("command", "as command"),
                     copied("profile", "as profile"),
-                    html.Button("Copy address", id="copy-address", type="button", **_data(copy="address-bar")),
+                    html.Button("Copy address", id="copy-address", type="button",
+                                **_Data({"data-copy": "address-bar"})),
                     html.Button("Findings as JSON", id="save-findings", type="button"),
                     html.Button("Keep in runs/", id="keep", type="button"),
                     html.Span(id="copied", role="status", className="dim"),
@@ -153,7 +158,9 @@ def _select(kind: str, options: Sequence[tuple[str, str]], chosen: str, number: 
     """A choice of one; assets/lab.js puts what is chosen into `choice`."""
     name = kind if kind == "suite" else f"{kind}-{number}"
     shown = [html.Option(label, value=value, selected=value == chosen) for label, value in options]
-    return html.Select(shown, id=name, key=f"{name} {chosen}", **_data(choice=kind, drive=str(number)))
+    return html.Select(
+        shown, id=name, key=f"{name} {chosen}", **_Data({"data-choice": kind, "data-drive": str(number)})
+    )
 
 
 def sources(*more: str) -> list[tuple[str, str]]:
@@ -260,7 +267,7 @@ def _id(kind: str, drive: int, key: str | None = None) -> str:
 def _files(name: str, title: str) -> Component:
     def button(kind: str) -> Component:
         said = named(f"Save {title} as {kind.upper()}")
-        return html.Button(kind.upper(), type="button", **_data(format=kind, of=name), **said)
+        return html.Button(kind.upper(), type="button", **_Data({"data-format": kind, "data-of": name}), **said)
 
     return html.Span(
         [button("png"), button("svg"), dcc.Checklist(["on white"], [], className="white")], className="files"
@@ -335,9 +342,9 @@ def progress(job: Job) -> list[Component]:
 
 def under_way(kind: str, name: str, said: str, stop: str, part: float | None = None) -> list[Component]:
     """What takes its time: see `looked_at`."""
-    value: dict[str, Any] = {} if part is None else {"value": f"{part:.3f}", "max": "1"}
+    bar = html.Progress(**named(name)) if part is None else html.Progress(value=f"{part:.3f}", max="1", **named(name))
     return [
-        html.Progress(**value, **named(name)),
+        bar,
         html.Span(said),
         html.Button(stop, id={"type": f"{kind}-stop", "of": kind}, type="button"),
         dcc.Interval(id={"type": f"{kind}-tick", "of": kind}, interval=300),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 from urllib.parse import quote, urlencode
 
 from dash import dcc, html
@@ -114,6 +114,9 @@ def failed(fit: Fit) -> list[Component]:
     return [html.P(line, className="doubt") for line in fit.lines[-LAST:]]
 
 
+_Sort = TypedDict("_Sort", {"aria-sort": str})
+
+
 def entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
     """The recordings in a table."""
     if not found:
@@ -123,9 +126,9 @@ def entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
     arrow = " ↓" if falling else " ↑"
 
     def head(name: str) -> Component:
-        kind: dict[str, Any] = {"aria-sort": ("descending" if falling else "ascending") if name == by else "none"}
+        sort: _Sort = {"aria-sort": ("descending" if falling else "ascending") if name == by else "none"}
         button = html.Button(f"{name}{arrow if name == by else ''}", id={"type": "sort", "by": name}, type="button")
-        return html.Th(button, scope="col", **kind)
+        return html.Th(button, scope="col", **sort)
 
     heads = [html.Th("compare", scope="col"), *map(head, COLUMNS), html.Th("do", scope="col")]
     rows = [_row(entry) for entry in found]

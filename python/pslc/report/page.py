@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import jinja2
 import numpy as np
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 """Of templates, styles and scripts."""
-Figure = dict[str, Any]
-"""A figure of Plotly: `id`, `title`, `data`, `layout`, `about`; and `more`, how many lines its legend leaves out."""
+Plotly = dict[str, object]
+"""A part of a figure in Plotly's own words, which goes to its script as it is."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,19 @@ class About:
         return cls(" / ".join(side.name for side in sides), first.conditions_with(others))
 
 
-STYLES: dict[str, dict[str, Any]] = {
+class Figure(TypedDict):
+    """A picture as the script draws it. `said`: for who cannot see it; `more`: how many lines its legend leaves out."""
+
+    id: str
+    title: str
+    said: str
+    more: int
+    data: list[Plotly]
+    layout: Plotly
+    about: dict[str, str]
+
+
+STYLES: dict[str, Plotly] = {
     "line": {"mode": "lines"},
     "dotted": {"mode": "lines", "line": {"dash": "dot"}},
     "filled": {"mode": "lines", "fill": "tozeroy"},
@@ -106,7 +118,7 @@ def _recording(view: View) -> Recording:
     return view.recording
 
 
-def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **shown: Any) -> str:
+def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **shown: object) -> str:
     """A page with pictures, of `LARGEST` bytes at most if fewer points can do it."""
     some = [(picture.in_fitting_units(), about) for picture, about in pictures if picture.lines]
     lengths = [len(line.points[0]) for picture, _ in some for line in picture.lines]
@@ -277,7 +289,7 @@ def figure(picture: Picture, about: About, most: int = MOST) -> Figure:
     end = max((band.end for band in picture.bands), default=0.0)
     shapes = [_shade(band) for band in picture.bands[1::2]]
     notes = [_note(band) for band in picture.bands if band.end - band.start > WIDE * end]
-    layout: dict[str, Any] = {
+    layout: Plotly = {
         "xaxis": _axis(picture.x, picture.log_x, [line.points[0] for line in picture.lines]),
         "yaxis": _axis(picture.y, picture.log_y, [line.points[1] for line in picture.lines]),
         "showlegend": many,
@@ -311,8 +323,8 @@ def _said(picture: Picture) -> str:
     return f"{picture.title}: {picture.y} against {across}. {'; '.join(said)}."
 
 
-def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> dict[str, Any]:
-    axis: dict[str, Any] = {"title": {"text": title}, "exponentformat": "none", "separatethousands": True}
+def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> Plotly:
+    axis: Plotly = {"title": {"text": title}, "exponentformat": "none", "separatethousands": True}
     if not log:
         return axis | {"rangemode": "tozero"}
     every = np.concatenate([some[np.isfinite(some) & (some > 0)] for some in values] or [np.ones(1)])
@@ -328,7 +340,7 @@ def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> dict[str, A
     }
 
 
-def _line(line: Line, number: int, many: bool, most: int) -> dict[str, Any]:
+def _line(line: Line, number: int, many: bool, most: int) -> Plotly:
     x, y = line.thinned(most)
     style = {name: dict(value) if isinstance(value, dict) else value for name, value in STYLES[line.style].items()}
     if many and line.style == "points":
@@ -338,7 +350,7 @@ def _line(line: Line, number: int, many: bool, most: int) -> dict[str, Any]:
     return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **style}
 
 
-def _bars(line: Line, picture: Picture, number: int) -> dict[str, Any]:
+def _bars(line: Line, picture: Picture, number: int) -> Plotly:
     """Bars from zero; where there is no zero, points."""
     x, y = line.points
     drawn = {"name": line.name, "x": [picture.rows[int(place)] for place in x], "y": _short(y)}
@@ -353,11 +365,11 @@ def _short(values: curves.Floats) -> list[float]:
     return [int(short) if short.is_integer() else short for short in (float(f"{value:.5g}") for value in values)]
 
 
-def _shade(band: Band) -> dict[str, Any]:
+def _shade(band: Band) -> Plotly:
     where = {"type": "rect", "yref": "paper", "x0": band.start, "x1": band.end, "y0": 0, "y1": 1}
     return where | {"line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.12)", "layer": "below"}
 
 
-def _note(band: Band) -> dict[str, Any]:
+def _note(band: Band) -> Plotly:
     middle = (band.start + band.end) / 2
     return {"x": middle, "y": band.y, "text": band.word, "showarrow": False, "yshift": 12}
