@@ -9,7 +9,7 @@ from typing import Final
 
 import pslc
 from pslc import words
-from pslc.studies.workers import Row
+from pslc.studies.workers import Row, number
 
 HOUSE: Final = Path(__file__).parent.parent.parent
 PAGE: Final = HOUSE / "docs" / "policies.md"
@@ -55,7 +55,8 @@ def policies(found: Table) -> list[str]:
 def gain(work: str, row: Row, other: Row) -> float:
     """How many times as good as the other: above 1 is better."""
     name = WORK[work][1]
-    return float(row[name] / other[name] if name.endswith("bytes_per_s") else other[name] / row[name])
+    mine, theirs = number(row, name), number(other, name)
+    return mine / theirs if name.endswith("bytes_per_s") else theirs / mine
 
 
 def winners(found: Table) -> str:
@@ -82,7 +83,7 @@ def everything(found: Table) -> str:
             cells = []
             for work, (_, name) in WORK.items():
                 row = found[of, work, policy]
-                value = words.speed(row[name]) if name.endswith("bytes_per_s") else words.span(row[name])
+                value = (words.speed if name.endswith("bytes_per_s") else words.span)(number(row, name))
                 cells.append(f"{value}, {row['write_amplification']:.2f}")
             lines.append(f"| `{policy}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -92,7 +93,7 @@ def claims(found: Table) -> str:
     """What each paper says, asked of every drive where it applies."""
 
     def less(policy: str, work: str, name: str, than: str = PLAIN) -> list[tuple[str, float]]:
-        return [(of, found[of, work, policy][name] / found[of, work, than][name]) for of in DRIVES]
+        return [(of, number(found[of, work, policy], name) / number(found[of, work, than], name)) for of in DRIVES]
 
     waf, mean = "write_amplification", "measured_write_mean_s"
     # policy, claim, measure, against; the claim holds where the ratio is below 1.

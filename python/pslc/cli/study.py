@@ -149,7 +149,7 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     for row in found.rows[:MOST_ROWS]:
         cells = [said(name, row.get(name)) for name in names]
         if row["error"]:
-            cells = [row["error"], *[""] * len(names)][: max(len(names), 1)]
+            cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)
     out = console()
     out.print(table)

@@ -13,7 +13,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, today, with_pictures
 from pslc.studies import answers as of_answers
 from pslc.studies.answers import Answers, Effect
-from pslc.studies.workers import Row
+from pslc.studies.workers import Row, number
 
 MOST_MAPS: Final = 12
 MOST_SLICES: Final = 12
@@ -192,11 +192,11 @@ def pictures(found: Answers) -> list[Picture]:
             made += _slices(found, name, axis)
     for (first, second), front in found.fronts.items():
         have = [row for row in found.rows if row.get(first) is not None and row.get(second) is not None]
-        scattered = sorted(have, key=lambda row: float(row[first]))
+        scattered = sorted(have, key=lambda row: number(row, first))
         (x_of, x_scale), (y_of, y_scale) = _axis_of(first), _axis_of(second)
         lines = []
         for label, of, style in (("not beaten", front, "points"), ("every point", scattered, "dots")):
-            x, y = [float(row[first]) / x_scale for row in of], [float(row[second]) / y_scale for row in of]
+            x, y = [number(row, first) / x_scale for row in of], [number(row, second) / y_scale for row in of]
             lines.append(Line(label, x, y, style))
         made.append(Picture(f"front-{first}-{second}", f"{second} against {first}", x_of, y_of, lines))
     return made
@@ -225,7 +225,7 @@ def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
     said_of, of_scale = _axis_of(name)
     lines = []
     for label, rows in list(groups.items())[:MOST_SLICES]:
-        points = sorted((_place(axis, row) / scale, float(row[name]) / of_scale) for row in rows)
+        points = sorted((_place(axis, row) / scale, number(row, name) / of_scale) for row in rows)
         lines.append(Line(label, [x for x, _ in points], [y for _, y in points], "points"))
     across = f"{axis} {unit}".strip()
     return [Picture(f"slice-{name}-{axis}".replace(".", "-"), f"{name} by {axis}", across, said_of, lines)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pslc.studies.axes import Span, quantity
 from pslc.studies.points import Study, varied
 from pslc.studies.results import OWN
 from pslc.studies.samples import EXTRA, problem
-from pslc.studies.workers import Row
+from pslc.studies.workers import Row, number
 
 MORE: Final = ("bytes_per_s", "iops", "cache_bytes", "life_bytes", "fills")
 """Endings of findings of which more is better."""
@@ -121,15 +121,15 @@ def front(rows: Sequence[Row], first: str, second: str) -> list[Row]:
     """The points that no other beats in one finding and equals in the other (Pareto), by the first finding."""
     have = [row for row in rows if row.get(first) is not None and row.get(second) is not None]
     signs = better(first), better(second)
-    ordered = sorted(have, key=lambda row: (-signs[0] * row[first], -signs[1] * row[second]))
+    ordered = sorted(have, key=lambda row: (-signs[0] * number(row, first), -signs[1] * number(row, second)))
     kept: list[Row] = []
     for row in ordered:
-        if not kept or signs[1] * row[second] > signs[1] * kept[-1][second]:
+        if not kept or signs[1] * number(row, second) > signs[1] * number(kept[-1], second):
             kept.append(row)
     return kept
 
 
-def place(axis: str, value: Any) -> float | None:
+def place(axis: str, value: object) -> float | None:
     """A value of an axis as a number in the smallest unit; None: it is a word."""
     found = quantity(str(value))
     return float(found[0]) if found else None
@@ -154,12 +154,12 @@ def grouped(rows: Sequence[Row], axis: str, most: int = 12) -> dict[str, list[Ro
 
 
 def _numbers(rows: Sequence[Row], name: str) -> list[float]:
-    return [float(row[name]) for row in rows if isinstance(row.get(name), int | float) and isfinite(row[name])]
+    return [found for row in rows if isinstance(row.get(name), int | float) and isfinite(found := number(row, name))]
 
 
 def _best(rows: Sequence[Row], name: str) -> Row:
     have = [row for row in rows if isinstance(row.get(name), int | float)]
-    return max(have, key=lambda row: better(name) * row[name])
+    return max(have, key=lambda row: better(name) * number(row, name))
 
 
 def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) -> list[Effect]:
@@ -218,7 +218,7 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
         raise JobError("Sobol indices need SALib", EXTRA) from None
     assert study.sample is not None
     of_axes = [of for of in study.axes if isinstance(of, Span) or len(of.values) > 1]
-    by_values = {tuple(str(row[axis]) for axis in axes): float(row[name]) for row in rows}
+    by_values = {tuple(str(row[axis]) for axis in axes): number(row, name) for row in rows}
     drawn = study.sample.draw(study.axes)
     at = [index for index, of in enumerate(study.axes) if of in of_axes]
     told = [by_values.get(tuple(point[index] for index in at)) for point in drawn]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
 from pslc.errors import JobError
@@ -95,7 +95,7 @@ def _key_of(point: Point) -> Key:
 
 
 def _key(row: Row) -> Key:
-    return row["command"], row["stands_on"], row["version"]
+    return str(row["command"]), str(row["stands_on"]), str(row["version"])
 
 
 def _axes(point: Point) -> Row:
@@ -109,11 +109,11 @@ def table(rows: Sequence[Row]) -> Table:
     """
     from arro3.core import Array, DataType, Table
 
-    columns: dict[str, Any] = {}
+    columns: dict[str, Array] = {}
     axes = dict.fromkeys(name for row in rows for name in takewhile(lambda name: name != OWN[0], row))
     findings = {name for row in rows for name in row} - {*axes, *OWN}
     for name in [*axes, *OWN, *sorted(findings, key=_natural)]:
-        values: list[Any] = [row.get(name) for row in rows]
+        values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
         if kinds == {bool}:
             columns[name] = Array(values, DataType.bool())
@@ -125,7 +125,7 @@ def table(rows: Sequence[Row]) -> Table:
         else:
             texts = [None if value is None else str(value) for value in values]
             columns[name] = Array(texts, DataType.utf8())
-    return Table.from_pydict(columns)
+    return Table.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pslc.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Span, written
@@ -82,7 +82,7 @@ class Sample:
         return np.asarray(drawn)
 
 
-def problem(dimensions: int) -> dict[str, Any]:
+def problem(dimensions: int) -> dict[str, object]:
     """The unit cube as SALib describes it."""
     names = [f"x{at}" for at in range(dimensions)]
     return {"num_vars": dimensions, "names": names, "bounds": [[0.0, 1.0]] * dimensions}

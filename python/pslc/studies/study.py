@@ -84,7 +84,7 @@ class Found:
         interrupted: some are missing.
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     interrupted: bool
 
     @property

@@ -10,7 +10,7 @@ import resource
 import signal
 import sys
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -35,12 +35,21 @@ MOST_ITEMS: Final = 8
 LARGEST: Final = 2**63 - 1
 REFUSED: Final = "refused: "
 
-Row = dict[str, Any]
+Value = str | int | float | None
+Row = dict[str, Value]
+"""Of a point: its axes and findings by name."""
 
 _stop: Any = None
 """In a worker: set when nobody waits for its point any more."""
 _prepared: Final = Prepared()
 """Drives that points of this process began with, where others begin with them too."""
+
+
+def number(row: Row, name: str) -> float:
+    """What is known to be one."""
+    value = row[name]
+    assert isinstance(value, int | float), f"{name} is {value}"
+    return float(value)
 
 
 def cores() -> int:
@@ -120,7 +129,7 @@ def of_jobs(jobs: Sequence[Job]) -> Row:
     return row
 
 
-def flat(findings: dict[str, Any], before: str = "") -> Row:
+def flat(findings: Mapping[str, object], before: str = "") -> Row:
     """Findings as one row. Lists of a few tables get numbers, `phases_1_bytes_per_s`, longer ones only `..._count`."""
     row: Row = {}
     for key, value in findings.items():
@@ -192,7 +201,7 @@ def timed(points: Sequence[Point]) -> tuple[float, int]:
         pool.submit(_peak).result()
         rows = [pool.submit(measure, point).result() for point in few]
         peak = pool.submit(_peak).result()
-    return sum(row["wall_s"] for row in rows if row) / len(few), peak
+    return sum(number(row, "wall_s") for row in rows if row) / len(few), peak
 
 
 def _begin(stop: Any) -> None:
