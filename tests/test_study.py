@@ -72,6 +72,9 @@ def test_conditions_compare_quantities_and_words():
         Condition.of("w<b", list(values)).holds(values)
     with pytest.raises(PslcError, match="no condition"):
         Condition.of("c<b", list(values))
+    for where in (3, ["seed<2", 3]):
+        with pytest.raises(PslcError, match='"3" is no condition'):
+            Study.of({"on": "sim:sn850-1tb", "run": "fill", "where": where})
 
 
 def test_a_study_runs_each_point_that_its_conditions_keep_and_its_rows_are_those_of_single_runs(small):

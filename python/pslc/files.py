@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ def text(path: Path, what: str) -> str:
         raise refusal(f"{path}: {why}", what) from None
 
 
-def toml(text: str) -> dict[str, Any]:
+def toml(text: str) -> dict[str, object]:
     """What a TOML text says.
 
     Raises:
@@ -49,3 +50,11 @@ def toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("values are nested too deeply") from None
+
+
+def dotted(table: Mapping[str, object], before: str = "") -> list[tuple[str, Any]]:
+    """Keys with dots, however their tables were written, and their values, whatever these are."""
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        found += dotted(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
+    return found

@@ -3,7 +3,7 @@
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -57,7 +57,7 @@ def command(
     from pslc.errors import refusal
     from pslc.studies.points import Study, read
 
-    said: dict[str, Any] = read(file) if file is not None else {}
+    said = read(file) if file is not None else {}
     axes: dict[str, str] = {}
     for text in vary or []:
         key, equals, values = text.partition("=")

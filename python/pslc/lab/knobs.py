@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pslc import files
 from pslc._native import profile_words
 from pslc.facts import Facts
-from pslc.parts.schema import flat
 from pslc.targets import hosts
 from pslc.targets.profiles import without_effect
 from pslc.targets.target import Target
@@ -159,8 +159,8 @@ def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict
         keys: what was turned.
         now: the drive with these keys; None where it cannot be that.
     """
-    before = dict(flat(tomllib.loads(base.profile)))
-    after = before if now is None else dict(flat(tomllib.loads(now.profile)))
+    before = dict(files.dotted(tomllib.loads(base.profile)))
+    after = before if now is None else dict(files.dotted(tomllib.loads(now.profile)))
     found = {}
     for key, knob in EVERY.items():
         was, text = _value(knob, before, {}), _value(knob, after, keys)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from pslc import files
 from pslc.errors import ProfileError
@@ -176,8 +175,9 @@ class Reader:
             raise ProfileError(
                 f"{path.name}: {error}", 'part files are TOML; text goes in quotes: bus = "1200MT/s"'
             ) from None
-        source = {str(key): str(value) for key, value in table.pop("source", {}).items()}
-        return cls(path, dict(flat(table)), source)
+        sources = table.pop("source", {})
+        source = {key: str(value) for key, value in sources.items()} if isinstance(sources, dict) else {}
+        return cls(path, dict(files.dotted(table)), source)
 
     def take(self, key: str, default: Raw | None = None) -> Raw:
         """The value of a key, which must have a source too.
@@ -252,14 +252,6 @@ def above(key: str) -> list[str]:
     """A dotted key and the tables it is in, the closest first."""
     words = key.split(".")
     return [".".join(words[:n]) for n in range(len(words), 0, -1)]
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Dotted keys and values of nested tables."""
-    found: list[tuple[str, Any]] = []
-    for key, value in table.items():
-        found += flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(prefix + key, value)]
-    return found
 
 
 MTS = {"MT/s": 1}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from pslc import units
 from pslc.errors import JobError
@@ -42,7 +42,7 @@ class Span:
     logarithmic: bool
 
 
-def span(key: str, said: Any) -> Span | None:
+def span(key: str, said: object) -> Span | None:
     """`50GB:700GB` or `1ms:10s:log`, from which only samples take values; None: it is an axis of values."""
     match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", said.strip()) if isinstance(said, str) else None
     if match is None:
@@ -54,7 +54,7 @@ def span(key: str, said: Any) -> Span | None:
     return Span(key, low[0], high[0], low[1], bool(match[7]))
 
 
-def axis(key: str, said: Any) -> Axis:
+def axis(key: str, said: object) -> Axis:
     """An axis of a list, or of a text: `fold,direct-then-fold`, `50GB:700GB:50GB` (from, to, step; both ends are in),
     `1ms:10s:log5` (five values in equal ratios).
 

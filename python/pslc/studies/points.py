@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pslc import files, suites, units
 from pslc.errors import JobError
@@ -68,7 +68,7 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> "Study":
+    def of(cls, said: Mapping[str, object]) -> "Study":
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 
@@ -85,14 +85,13 @@ class Study:
         vary, where = said.get("vary", {}), said.get("where", [])
         if not isinstance(vary, Mapping):
             raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
-        on = said["on"] if isinstance(said["on"], list | tuple) else [said["on"]]
+        on = [str(spec) for spec in (said["on"] if isinstance(said["on"], list | tuple) else [said["on"]])]
         seeds = axis("seed", said.get("seed", [0]))
         sample = Sample.of(str(said["sample"])) if said.get("sample") else None
-        varied_by = [(key, value, span(key, value)) for key, value in _dotted(vary)]
+        varied_by = [(key, value, span(key, value)) for key, value in files.dotted(vary)]
         if sample is None and (spans := [key for key, _, found in varied_by if found]):
             hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
             raise JobError(f"the range of {spans[0]} has no step", hint)
-        on = [str(spec) for spec in on]
         axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", said["run"]), seeds]
         if said.get("fill_first"):
             shares = axis("fill_first", said["fill_first"])
@@ -109,8 +108,8 @@ class Study:
         for spec in on:
             if not spec.startswith("sim:"):
                 raise JobError(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
-        where = [where] if isinstance(where, str) else where
-        conditions = tuple(Condition.of(text, keys) for text in where)
+        where = where if isinstance(where, list | tuple) else [where]
+        conditions = tuple(Condition.of(str(text), keys) for text in where)
         return cls(tuple(axes), conditions, bool(said.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
@@ -145,7 +144,7 @@ class Study:
         return itertools.product(*(of.values for of in axes))
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, object]:
     """What a study's file says.
 
     Raises:
@@ -156,14 +155,6 @@ def read(path: Path) -> dict[str, Any]:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
-
-
-def _dotted(table: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """Keys with dots, however their tables were written."""
-    found: list[tuple[str, Any]] = []
-    for key, value in table.items():
-        found += _dotted(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
-    return found
 
 
 def _digest(on: str, run: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pslc.errors import JobError
 from pslc.studies import points as of_points
@@ -28,7 +28,7 @@ def study(
     *,
     on: str | Sequence[str] | None = None,
     run: str | Sequence[str] | None = None,
-    vary: Mapping[str, Any] | None = None,
+    vary: Mapping[str, object] | None = None,
     where: str | Sequence[str] | None = None,
     seed: int | Sequence[int] | None = None,
     fill_first: str | Sequence[str] | None = None,

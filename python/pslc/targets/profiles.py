@@ -10,7 +10,6 @@ from typing import Any
 from pslc import files, parts
 from pslc._native import profile_values
 from pslc.errors import ProfileError
-from pslc.parts.schema import flat
 
 DRIVES = Path(__file__).parent.parent / "drives"
 PARTS = ("nand", "controller")
@@ -75,7 +74,7 @@ def written_keys(text: str) -> list[str]:
     """The dotted keys that a profile's text holds."""
     table = files.toml(text)
     table.pop("provenance", None)
-    return [key for key, _ in flat(table)]
+    return [key for key, _ in files.dotted(table)]
 
 
 NOT_IN = {
@@ -96,7 +95,7 @@ BATCHES = ("fold", "fold-cost-benefit")
 
 def without_effect(said: Iterable[str], profile: str) -> list[str]:
     """Which of the keys `said` change nothing in a resolved profile, and why, a sentence each."""
-    values: Mapping[str, Any] = dict(flat(tomllib.loads(profile)))
+    values: Mapping[str, Any] = dict(files.dotted(tomllib.loads(profile)))
     mode, policy = values["cache.mode"], values["cache.when_full"]
     why: dict[str, str] = {f"cache.{key}": f"cache.mode is {mode}" for key in NOT_IN[mode]}
     if mode != "pure-slc":

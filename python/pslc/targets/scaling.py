@@ -9,9 +9,8 @@ import re
 import tomllib
 from fractions import Fraction
 
-from pslc import units, words
+from pslc import files, units, words
 from pslc.errors import TargetError
-from pslc.parts.schema import flat
 
 KEY = "scale"
 SIZES = (
@@ -42,7 +41,7 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
     Raises:
         PslcError: a block has not that many pages.
     """
-    values = dict(flat(tomllib.loads(profile)))
+    values = dict(files.dotted(tomllib.loads(profile)))
     pages, bits = int(values["nand.pages_per_block"]), int(values["nand.bits_per_cell"])
     if (pages * by) % bits:
         lines = pages // bits
@@ -71,7 +70,7 @@ SMALLEST = 100
 
 def unlike(profile: str) -> str | None:
     """Why a scaled drive does not fill as the whole one does, if so."""
-    values = dict(flat(tomllib.loads(profile)))
+    values = dict(files.dotted(tomllib.loads(profile)))
     sizes = [units.size(str(values.get(f"cache.{key}", "0B")), f"cache.{key}") for key in ("static", "dynamic")]
     cache, buffer = sum(sizes), units.size(str(values["controller.write_buffer"]), "controller.write_buffer")
     if values["cache.mode"].startswith("pure") or cache >= SMALLEST * buffer:
