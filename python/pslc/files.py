@@ -1,4 +1,4 @@
-"""Texts of the user's: job files, profiles, tolerances."""
+"""Texts of the user's: job files, profiles, tolerances, recordings."""
 
 import re
 import tomllib
@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from pslc.errors import refusal
 
+Json = dict[str, Any]
+"""An object of somebody's JSON: whoever takes a value of it finds out what it is."""
 MOST_BYTES: Final = 16_000_000
 MOST_PARTS: Final = 200
 """Dots in a row, with nothing but words between them, that a TOML text may have: the time of tomllib grows with the

@@ -27,6 +27,7 @@ from pslc import doubt
 from pslc.doubt import Doubt
 from pslc.errors import RecordingError
 from pslc.facts import Device, Facts, Moment
+from pslc.files import Json
 from pslc.jobs import Job
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ class Recording:
         ]
         return Table.from_arrays(columns, names=["axis", *self.time])
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
         return {
             "schema": SCHEMA,
@@ -408,7 +409,7 @@ class Recording:
             series = {
                 axis: {name: column[axes == axis] for name, column in columns.items()} for axis in ("time", "bytes")
             }
-            kept: dict[str, Any] = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
+            kept: Json = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
             kept["findings"] = Findings(doubt.of_documents(document["findings"]))
             kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
             kept["provenance"] = list(document["provenance"].items())
@@ -444,7 +445,7 @@ def _nothing_in(folder: Path, missing: Path) -> tuple[str, str]:
     return f"{folder} holds no recording: it has no {missing.name}", "a run folder has a run.json and a series.parquet"
 
 
-def _document(folder: Path, sha256: str) -> dict[str, Any]:
+def _document(folder: Path, sha256: str) -> Json:
     """run.json; or the one that was to take its place when `save` was killed after it had replaced the series.
 
     Raises:
@@ -454,7 +455,7 @@ def _document(folder: Path, sha256: str) -> dict[str, Any]:
     for name in ("run.json", "run.json.part"):
         path = folder / name
         if path.exists():
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            found: Json = json.loads(path.read_text(encoding="utf-8"))
             if found.get("series_sha256", sha256) == sha256:
                 return found
     if not (folder / "run.json").exists():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Compared:
             return False
         return any(ratio is None or abs(ratio - 1) > self.tolerance for ratio in self.ratios)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """For JSON."""
         return {
             "name": self.name,

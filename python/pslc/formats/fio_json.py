@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pslc.errors import RecordingError
+from pslc.files import Json
 from pslc.formats import Foreign, Hints
 from pslc.jobs import Done, Job
 
@@ -31,7 +32,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return Foreign(paths[0].name, None, jobs)
 
 
-def _job(job: dict[str, Any], common: dict[str, Any]) -> Job:
+def _job(job: Json, common: Json) -> Job:
     return {
         "name": str(job["jobname"]),
         "options": {name: str(value) for name, value in (common | job.get("job options", {})).items()},
@@ -42,7 +43,7 @@ def _job(job: dict[str, Any], common: dict[str, Any]) -> Job:
     }
 
 
-def _kind(done: dict[str, Any]) -> Done:
+def _kind(done: Json) -> Done:
     latency = done.get("lat_ns") or {}
     completion = done.get("clat_ns") or {}
     percentiles = {name: _number(float(ns)) for name, ns in completion.get("percentile", {}).items()}

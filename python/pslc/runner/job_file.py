@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from pslc import files, suites
 from pslc._native import plan_jobs
 from pslc.errors import JobError
 from pslc.job_options import of_options
-from pslc.traces import Replay
+from pslc.traces import Part, Replay
 
 STDIN = "-"
 FURTHER = "#line 0 "
@@ -55,7 +54,7 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
     speed = _count(job, "replay_time_scale", 100, "a percentage: 200 is twice as fast")
     asap = job.get("replay_no_stall", "0") not in ("0", "false")
-    part = replace(how.part, **_changed(job))
+    part = _changed(how.part, job)
     depth = of_options(job)["iodepth"]
     how = replace(how, part=part, pace="asap" if asap else "original", speed=speed / 100, iodepth=depth)
     return Path(job["read_iolog"]), how
@@ -67,8 +66,8 @@ SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
 """Words of `replay_skip`, and the kinds of requests that each leaves out."""
 
 
-def _changed(job: dict[str, str]) -> dict[str, Any]:
-    """What becomes of the requests of a trace, as parts of a `Part`."""
+def _changed(part: Part, job: dict[str, str]) -> Part:
+    """The same with what becomes of the requests of a trace."""
     align = _count(job, "replay_align", 1, "a power of 2 in bytes: 4k")
     if align & (align - 1):
         raise JobError(f"replay_align={align}", "a power of 2 in bytes: 4k")
@@ -77,7 +76,7 @@ def _changed(job: dict[str, str]) -> dict[str, Any]:
     if unknown is not None:
         raise JobError(f'replay_skip has "{unknown}"', f"of {', '.join(SKIPS)}")
     scale = _count(job, "replay_scale", 1, "offsets are divided by it: 4")
-    return {"without": tuple(SKIPS[word] for word in skipped), "scale": scale, "align": align}
+    return replace(part, without=tuple(SKIPS[word] for word in skipped), scale=scale, align=align)
 
 
 def _count(job: dict[str, str], name: str, usual: int, hint: str) -> int:

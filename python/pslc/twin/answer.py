@@ -114,7 +114,7 @@ class Answer:
                             said = _residual(trial, one, bins, at, float(off[at]))
         return said
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """For `--json`: sizes in bytes, times in seconds."""
         fitted = self.fitted
         return {
@@ -191,7 +191,7 @@ def _percent(off: float) -> str:
     return f"{100 * off:.1f} %"
 
 
-def _firmware(one: Solution) -> dict[str, Any]:
+def _firmware(one: Solution) -> dict[str, object]:
     firmware = one.problem.model.firmware
     return {"words": firmware.words, "mode": firmware.mode, "when_full": firmware.when_full, "reuse": firmware.reuse,
             "dead": firmware.dead, "error": one.error}  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Estimate:
             return text
         return f"{text} ({_word(self.low, self.unit)} to {_word(self.high, self.unit)})"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """For JSON."""
         return {"name": self.name, "what": self.what, "value": self.value, "low": self.low, "high": self.high,
                 "unit": self.unit, "source": self.source, "suites": list(self.suites)}  # fmt: skip
