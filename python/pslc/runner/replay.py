@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
@@ -48,23 +49,11 @@ def replay(
     if target.is_real and how.what_if:
         raise JobError("--what-if asks for other caches, and a real drive has the one it has", "--on sim:NAME")
     file = traces.opened(path, how.part)
-    survey = None
-    if target.is_real or how.fit == "scale":
-        survey = file.survey()
-        traces.one_device(path, how.part, survey)
-    if target.is_real:
-        assert survey is not None
-        end = max((of["end_bytes"] for of in survey["devices"]), default=0)
-        if how.fit == "exact" and end > target.capacity_bytes:
-            hint = (
-                "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all "
-                "alike"
-            )
-            raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
-        if confirm is not None:
-            if not confirm(plan_of_replay(target, path, survey, how)):
-                return None
-            target = target.agreed()
+    survey = _survey(file, path, how, target) if target.is_real or how.fit == "scale" else None
+    if target.is_real and survey is not None and confirm is not None:
+        if not confirm(plan_of_replay(target, path, survey, how)):
+            return None
+        target = target.agreed()
     common = target.common("trace", f"[trace]\nread_iolog={path}\n", time_ns())
 
     def of_part(found: ReplaySoFar, of: Target, replayed: Replayed | None, what_if: list[WhatIf] | None) -> Recording:
@@ -113,6 +102,23 @@ def replay(
     return made(
         result, [first, *_others(target, file, asked, first, lambda found, other: row("", made(found, of=other)))]
     )
+
+
+def _survey(file: TraceFile, path: Path, how: traces.Replay, target: Target) -> Survey:
+    """What is in a trace, where that has to be known before it is replayed.
+
+    Raises:
+        PslcError: it is of several devices, or does not fit on a real drive.
+    """
+    survey = file.survey()
+    traces.one_device(path, how.part, survey)
+    end = max((of["end_bytes"] for of in survey["devices"]), default=0)
+    if target.is_real and how.fit == "exact" and end > target.capacity_bytes:
+        hint = (
+            "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all alike"
+        )
+        raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
+    return survey
 
 
 def _asked(how: traces.Replay, survey: Survey | None, real: bool) -> Asked:
@@ -187,7 +193,7 @@ def _others(
 
 def _smallest(target: Target, first: WhatIf, run: Callable[..., WhatIf]) -> WhatIf | None:
     """The smallest cache that is enough, if the drive's own is, found by halves; None where the drive has none."""
-    mode = next((line.split('"')[1] for line in target.profile.splitlines() if line.startswith("mode = ")), "")
+    mode = tomllib.loads(target.profile)["cache"]["mode"]
     if mode not in SIZES:
         return None
     if not first["enough"]:
