@@ -741,7 +741,7 @@ def test_a_cache_that_was_not_free_again_is_told_as_what_was_free():
         "doubts": [],
     }
     held = Doubt("held", "the cache still held 6.30 GB when the write began: let it rest")
-    found = {**level, "cache_bytes": 9.31e9, "doubts": [held], "first_pass": level}
+    found = {**level, "cache_bytes": 9.31e9, "doubts": [held], "first_pass": level, "first_as_far_bytes_per_s": None}
     said = suites.load("second-pass").sentences(found)
     assert said == [
         "After a rest of 5 min the cache has 9.31 GB free on the full drive; it holds 15.6 GB on the empty one."

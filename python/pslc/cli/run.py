@@ -331,6 +331,7 @@ def _astray(words: list[str], on: str) -> None:
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: list[str]) -> "list[Recording]":
+    from pslc.errors import PslcError
     from pslc.progress import Bar
     from pslc.runner import campaign
     from pslc.runner.run import DeclinedError
@@ -344,7 +345,8 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
                 signal.signal(heard, signal.SIG_IGN)
 
         def fail(suite: str, error: Exception) -> None:
-            failed.append(f"{suite}: {str(error).partition(chr(10))[0] or type(error).__name__}")
+            said = error.message if isinstance(error, PslcError) else str(error)
+            failed.append(f"{suite}: {said or type(error).__name__}")
             bar.tell(f"failed: {failed[-1]}")
 
         for heard in INTERRUPTS:

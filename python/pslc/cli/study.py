@@ -138,6 +138,7 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     from pslc.report.terminal import console
     from pslc.studies.answers import findings
     from pslc.studies.points import varied
+    from pslc.studies.workers import REFUSED
 
     axes = varied(study) or ["on"]
     names = findings(found.rows)[:MOST_FINDINGS]
@@ -155,7 +156,7 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     out.print(table)
     if len(found.rows) > MOST_ROWS:
         out.print(f"({len(found.rows) - MOST_ROWS} more rows in the Parquet file)", style="dim")
-    refused = sum(str(row["error"]).startswith("refused") for row in found.rows)
+    refused = sum(str(row["error"]).startswith(REFUSED) for row in found.rows)
     failed = sum(row["error"] is not None for row in found.rows) - refused
     out.print(f"{len(found.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
 

@@ -202,4 +202,4 @@ def _idle(knob: Knob, target: Target, values: Mapping[str, Any]) -> str:
         return "the profile has no [heat]"
     if knob.key == "cache.idle.rate" and "cache.idle.threshold" not in values:
         return "the drive never folds in idle time"
-    return next(iter(without_effect([knob.key], target.profile)), "").partition(": ")[2]
+    return without_effect([knob.key], target.profile).get(knob.key, "")

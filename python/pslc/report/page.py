@@ -196,8 +196,8 @@ def render_comparison(
         drawn = [(picture, about) for picture in curves.of_sides(sides)]
         return with_pictures("comparison.html.jinja", drawn, table=Parted.of(rows), doubts=_doubts(sides), **shown)
     overall = overlaid.by_suite(sides, rows)
-    conditions = f"{len(suites)} suites, {about.conditions.partition(', ')[2]}"
-    drawn, sections = [(overall, replace(about, conditions=conditions))], []
+    first, *others = (replace(side.recording, suite=f"{len(suites)} suites") for side in sides)
+    drawn, sections = [(overall, replace(about, conditions=first.conditions_with(others)))], []
     for suite, of in suites.items():
         views = [view_of(side.recording) for side in of]
         pictures = overlaid.of_suite(suite, sides, views)

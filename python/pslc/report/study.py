@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -243,7 +244,8 @@ def profiles(found: Answers, folder: Path) -> dict[str, str]:
 
     commands = {}
     for name, row in found.best.items():
-        spec = str(row["command"]).split(" --on ")[1].split(" --seed ")[0].strip("'")
+        command = shlex.split(str(row["command"]))
+        spec = command[command.index("--on") + 1]
         path = folder / f"best-{name}.toml"
         path.write_text(find_target(spec).profile, encoding="utf-8")
         commands[name] = f"pslc run {row['run']} --on sim:{path} --seed {row['seed']}"

@@ -199,7 +199,7 @@ def sentences(findings: Findings) -> list[str]:
         differ = f"A random read takes {words.span(takes)} to {words.span(most)}, as cells elsewhere are slower"
         return [f"{differ}: the controller holds the whole map."]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
-    if findings.get("mapped_bytes_low", 0) is None:
+    if findings["mapped_bytes_low"] is None:
         shortest, longest = (words.span(findings["range_sweep"][n]["mean_s"]) for n in (0, -1))
         widest = words.size(findings["range_sweep"][-1]["span_bytes"])
         return [f"Holds the map of {held} or less: a random read takes {shortest} there, {longest} over {widest}."]

@@ -97,7 +97,7 @@ def sentences(findings: Findings) -> list[str]:
         said.append("No end of a cache, neither on the empty drive nor on the full one.")
     elif first is not None:
         said.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
-    mean, before = findings["fill_mean_bytes_per_s"], findings.get("first_as_far_bytes_per_s")
+    mean, before = findings["fill_mean_bytes_per_s"], findings["first_as_far_bytes_per_s"]
     if mean and before:
         written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
         part = written < PART * max((phase["to_bytes"] for phase in one["phases"]), default=0)

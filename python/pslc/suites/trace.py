@@ -7,7 +7,7 @@ work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -390,7 +390,7 @@ def _what_if(rows: list[WhatIf]) -> Table:
     ]
     cells = []
     for of in rows:
-        known: Mapping[str, Any] = of
+        known: Mapping[str, object] = of
         shown = ["" if known.get(key) is None else show(known[key]) for _, key, show in columns]
         cells.append([of["name"], *shown])
     return Table("What if", ["what if", *(name for name, _, _ in columns)], cells, words=("what if",))

@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pslc import files, parts
 from pslc._native import profile_values
@@ -93,9 +92,9 @@ BATCHES = ("fold", "fold-cost-benefit")
 """Policies under which folding gets its share of die time from host writes: always, and where it goes in batches."""
 
 
-def without_effect(said: Iterable[str], profile: str) -> list[str]:
-    """Which of the keys `said` change nothing in a resolved profile, and why, a sentence each."""
-    values: Mapping[str, Any] = dict(files.dotted(tomllib.loads(profile)))
+def without_effect(said: Iterable[str], profile: str) -> dict[str, str]:
+    """Which of the keys `said` change nothing in a resolved profile, and why."""
+    values = dict(files.dotted(tomllib.loads(profile)))
     mode, policy = values["cache.mode"], values["cache.when_full"]
     why: dict[str, str] = {f"cache.{key}": f"cache.mode is {mode}" for key in NOT_IN[mode]}
     if mode != "pure-slc":
@@ -106,9 +105,5 @@ def without_effect(said: Iterable[str], profile: str) -> list[str]:
         why.setdefault("cache.idle", f"cache.when_full is {policy}")
     if values["controller.map"] == "dram":
         why["controller.map_access"] = "the whole map is in DRAM"
-    found = []
-    for key in said:
-        name = next((name for name in why if key == name or key.startswith(f"{name}.")), None)
-        if name:
-            found.append(f"{key} has no effect: {why[name]}")
-    return found
+    names = {key: next((name for name in why if key == name or key.startswith(f"{name}.")), None) for key in said}
+    return {key: why[name] for key, name in names.items() if name}

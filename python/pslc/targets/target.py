@@ -209,7 +209,8 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         said = written_keys(text) + said
     target = _of(drive, spec, slug)
-    target.facts["notes"].extend([*without_effect(said, profile), *([hosts.SAID] if added else [])])
+    idle = [f"{key} has no effect: {why}" for key, why in without_effect(said, profile).items()]
+    target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
     if by != 1:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))
