@@ -118,10 +118,6 @@ def chromium():
         browser.close()
 
 
-STRACE = ("strace", "-f", "--seccomp-bpf")
-"""Stop what is traced at the calls that are asked for, and not at each of the thousands of Python's start."""
-
-
 @functools.cache
 def fill(target: str) -> pslc.Recording:
     """`pslc run fill` on a target, once for all tests."""

@@ -1,47 +1,22 @@
 """What fio and pslc ask of the system for the same job on the same file, which says what the page cache is told."""
 
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import STRACE
 from tests.test_fio import FIO, ON, needs_fio
+from tests.traced import traced
 
 
 def asked(job: str, calls: str, folder: Path, *options: str) -> list[str]:
     """Strace's lines of these calls, fio's first, for a job in requests of 64 KiB."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     (folder / "data.bin").write_bytes(bytes(4 << 20))
     (folder / "j.fio").write_text(job)
-    found = []
-    for command in (
-        [FIO, "j.fio", "--filename=data.bin"],
-        [sys.executable, "-m", "pslc", "run", "j.fio", *ON, "--json"],
-    ):
-        trace = [*STRACE, *options, "-o", "calls", "-e", f"trace={calls}", *command]
-        subprocess.run(trace, cwd=folder, capture_output=True, check=True)
-        found.append(_whole((folder / "calls").read_text()))
-    return found
-
-
-def _whole(lines: str) -> str:
-    """Strace's lines, each call in one of them: another thread's call may come between its beginning and its end."""
-    begun: dict[str, str] = {}
-    found = []
-    for line in lines.splitlines():
-        thread = line.split(maxsplit=1)[0]
-        if line.endswith("<unfinished ...>"):
-            begun[thread] = line.removesuffix("<unfinished ...>").rstrip()
-        elif rest := re.match(r"\d+ +<\.\.\. \w+ resumed>(.*)", line):
-            found.append(begun.pop(thread, "") + rest[1])
-        else:
-            found.append(line)
-    return "\n".join(found)
+    theirs = [str(FIO), "j.fio", "--filename=data.bin"]
+    ours = [sys.executable, "-m", "pslc", "run", "j.fio", *ON, "--json"]
+    return [traced(command, calls, folder, *options)[0] for command in (theirs, ours)]
 
 
 CACHED = [

@@ -16,8 +16,8 @@ import pytest
 
 from pslc._native import RealDrive, inspect_file
 from tests import forked
-from tests.conftest import STRACE
 from tests.test_fio_property import FIO, memory
+from tests.traced import traced
 
 ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
 
@@ -106,18 +106,15 @@ def lines(words: str) -> str:
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_jobs_begin_and_end_when_fios_do(name, folder):
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     text = lines(f"[global] write_iolog=x rw=write size=1m rate_iops=50 {SCHEDULES[name]}")
     folder = folder / name.replace(" ", "-")
     folder.mkdir()
     (folder / "j.fio").write_text(text.replace("write_iolog=x\n", ""))
     (folder / "data.bin").write_bytes(bytes(range(256)) * (4 << 12))
-    trace = [*STRACE, "-ttt", "-o", "calls", "-e", "trace=pwrite64"]
     fio = [str(FIO), "j.fio", "--filename=data.bin", "--output-format=json"]
-    done = subprocess.run([*trace, *fio], cwd=folder, capture_output=True, text=True, check=True)
+    calls, said = traced(fio, "pwrite64", folder, "-ttt")
     made: dict[int, list[float]] = {}
-    for at, size in re.findall(r"(\d+\.\d+) pwrite64\(\d+, .*, (\d+), \d+[) ]", (folder / "calls").read_text()):
+    for at, size in re.findall(r"(\d+\.\d+) pwrite64\(\d+, .*, (\d+), \d+\)", calls):
         if int(size) >= 4096:
             made.setdefault(int(size), []).append(float(at))
     path = folder / "data.bin"
@@ -135,10 +132,9 @@ def test_jobs_begin_and_end_when_fios_do(name, folder):
     for size, times in made.items():
         # fio looks a few times a second which jobs may begin, and takes its time to begin each.
         assert times[0] - 0.7 < ours[size][0] < times[0] + 0.15, size
-        # Its lines of two threads may be mixed, and are then not found.
         assert ours[size][-1] - ours[size][0] == pytest.approx(times[-1] - times[0], abs=0.15), size
     counted = [
-        {job["jobname"]: job["write"]["total_ios"] for job in json.loads(done.stdout)["jobs"]},
+        {job["jobname"]: job["write"]["total_ios"] for job in json.loads(said)["jobs"]},
         {job["name"]: job["write"]["total_ios"] for job in result["jobs"]},
     ]
     for job, count in counted[1].items():

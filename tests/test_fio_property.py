@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from pslc._native import RealDrive, inspect_file
 from pslc.errors import PslcError
 from pslc.targets.target import open_simulated
-from tests.conftest import STRACE, search
+from tests.conftest import search
+from tests.traced import traced
 
 FIO = shutil.which("fio")
 FILE = 4 << 20
@@ -645,16 +646,13 @@ def verified(case: Case, requests: list[Request]) -> int:
 
 def test_no_pass_begins_before_the_one_before_has_come_back(folder: Path):
     """fio's calls of the system, by strace, and a simulated drive's own log."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     path = folder / "data.bin"
     path.write_bytes(bytes(FILE))
     text = "[a]\nrw=randwrite\nbs=4k\nsize=64k\nloops=3\nioengine=libaio\niodepth=8\n"
     (folder / "passes.fio").write_text(f"{text}filename={path}\n")
-    trace = [*STRACE, "-o", folder / "calls", "-e", "trace=io_submit,io_getevents", FIO, folder / "passes.fio"]
-    subprocess.run(trace, capture_output=True, check=True)
+    calls, _ = traced([str(FIO), "passes.fio"], "io_submit,io_getevents", folder)
     made, back, empty = 0, 0, []
-    for call, count in re.findall(r"(io_submit|io_getevents)\(.* = (\d+)$", (folder / "calls").read_text(), re.M):
+    for call, count in re.findall(r"(io_submit|io_getevents)\(.* = (\d+)$", calls, re.M):
         made, back = (made + int(count), back) if call == "io_submit" else (made, back + int(count))
         if made == back:
             empty.append(made)

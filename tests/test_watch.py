@@ -33,8 +33,9 @@ from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
 from pslc.watch.recorded import Samples, load_of, recorded
 from tests import forked
-from tests.conftest import ROOT, STRACE
+from tests.conftest import ROOT
 from tests.loops import loop_over, reason
+from tests.traced import traced
 from tests.typed import unlike
 
 MB = 1e6
@@ -205,37 +206,19 @@ def test_a_drive_that_rests_is_not_asked(monkeypatch):
 
 @loops
 def test_watching_writes_nothing_and_opens_nothing_for_writing(tmp_path, command):
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     image = tmp_path / "image"
     image.write_bytes(bytes(1 << 20))
     with loop_over(image) as device:
         name = Path(device.path).name
         before = Path(f"/sys/block/{name}/stat").read_text().split()
         executable = str(Path(sys.executable).parent / "pslc")
-        log = tmp_path / "strace"
-        calls = "trace=open,openat,openat2,creat,ioctl,mount,unlink,unlinkat,rename,renameat,renameat2,truncate"
+        calls = "open,openat,openat2,creat,ioctl,mount,unlink,unlinkat,rename,renameat,renameat2,truncate"
         save = str(tmp_path / "run")
-        words = [
-            *STRACE,
-            "-y",
-            "-o",
-            str(log),
-            "-e",
-            calls,
-            executable,
-            "watch",
-            device.path,
-            "--for",
-            "3s",
-            "--save",
-        ]
-        done = subprocess.run([*words, save], capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
+        watching = [executable, "watch", device.path, "--for", "3s", "--save", save]
+        lines = traced(watching, calls, tmp_path, "-y")[0].splitlines()
         after = Path(f"/sys/block/{name}/stat").read_text().split()
     assert after[4:8] == before[4:8], "sectors written"
     assert after[11:15] == before[11:15], "sectors discarded"
-    lines = log.read_text().splitlines()
     assert any(f"{name}/stat" in line for line in lines) or any("/stat" in line for line in lines)
     writing = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|creat\(", line)]
     places = {match[1] for line in writing if (match := re.search(r'"([^"]*)"', line))}
