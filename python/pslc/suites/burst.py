@@ -41,6 +41,13 @@ DIFFER = 1.5
 """The largest burst over the smallest, from which their median is a rough answer."""
 KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write of a burst"}
 
+UNSEEN = Doubt(
+    "buffer-unseen", "the cells are as fast as single writes, so the buffer is never full and cannot be seen"
+)
+BUSY = Doubt(
+    "busy-cells", "the cells were busy with something else in every burst: leave the drive alone before, --idle"
+)
+
 
 def steps(region: Region) -> Steps:
     """Single writes; the cache filled, and the bursts."""
@@ -99,21 +106,22 @@ def findings(recording: Recording) -> Findings:
             found |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
         if name == "flushed":
             found["flushed_s"] = latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
+    _buffer(recording, found)
+    return found
+
+
+def _buffer(recording: Recording, found: Findings) -> None:
+    """What the bursts tell of it."""
     bursts = [_Burst.of(part, job) for part in recording.parts for name, job in jobs(part) if name.startswith("burst-")]
     if not bursts:
-        return found
+        return
     # One request after the other: the quickest are taken by the buffer, and the last of a burst wait for the cells.
     link = max(burst.link_bytes_per_s for burst in bursts)
     cells = float(np.median([burst.late() for burst in bursts]))
     found |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
     if cells > HELD_UP * link:
-        found["doubts"] = [
-            Doubt(
-                "buffer-unseen",
-                "the cells are as fast as single writes, so the buffer is never full and cannot be seen",
-            )
-        ]
-        return found
+        found["doubts"] = [UNSEEN]
+        return
     program = float(np.median([_flush(job) for name, job in jobs(recording) if name == "cells"] or [0.0]))
     for burst in bursts:
         taken, after = burst.first_wait(float(np.sqrt(link * cells)))
@@ -123,24 +131,14 @@ def findings(recording: Recording) -> Findings:
         if held > 0:
             found["bursts"].append(held)
     if not found["bursts"]:
-        found["doubts"] = [
-            Doubt(
-                "busy-cells",
-                "the cells were busy with something else in every burst: leave the drive alone before, --idle",
-            )
-        ]
-        return found
+        found["doubts"] = [BUSY]
+        return
     low, high = min(found["bursts"]), max(found["bursts"])
     if high > DIFFER * low:
-        held_each = f"{words.size(low)} to {words.size(high)}"
-        found["doubts"] = [
-            Doubt(
-                "bursts-differ",
-                f"the bursts differ, {held_each}: the cells did something else meanwhile, so this is rough",
-            )
-        ]
+        said = f"the bursts differ, {words.size(low)} to {words.size(high)}"
+        rough = Doubt("bursts-differ", f"{said}: the cells did something else meanwhile, so this is rough")
+        found["doubts"] = [rough]
     found |= {"buffer_bytes": float(np.median(found["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
-    return found
 
 
 def _flush(job: Job) -> float:
