@@ -54,7 +54,7 @@ def command(
     from pslc.findings import imported
     from pslc.formats import Hints
     from pslc.jobs import KINDS
-    from pslc.opened import analysed, opened
+    from pslc.opened import analysed
     from pslc.recording import of_a_drive
     from pslc.report import terminal
     from pslc.watch.recorded import of_foreign
@@ -62,19 +62,7 @@ def command(
     if files[0].is_dir():
         if len(files) > 1:
             raise refusal(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
-        recording = opened(files[0])
-        if outside:
-            from pslc.findings.writes import of_writes
-
-            if "phases" not in recording.findings:
-                raise refusal(f"{files[0]} has no phases to explain", "--outside is for fills and job files")
-            recording.findings |= of_writes(recording, outside=True)
-        if meter is not None:
-            from pslc.runner import campaign
-
-            recording = campaign.metered(recording, meter)
-            recording.save(files[0])
-        _show(recording, as_json)
+        _show(_of_folder(files[0], outside, meter), as_json)
         return
     if meter is not None:
         raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
@@ -102,11 +90,33 @@ def command(
             "findings": documented(findings),
             "doubts": documented(findings["doubts"]),
             "jobs": data.jobs,
+            "rows": [asdict(row) for row in data.rows],
+            "notes": data.notes,
+            "bad_lines": data.bad_lines,
         }
-        rows = [asdict(row) for row in data.rows]
-        print(json.dumps(found | {"rows": rows, "notes": data.notes, "bad_lines": data.bad_lines}, indent=1))
+        print(json.dumps(found, indent=1))
     else:
         terminal.show(view.of_foreign(data, findings))
+
+
+def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
+    """One of pslc's, explained from outside or with the energy of a meter's log if that is asked for."""
+    from pslc.errors import refusal
+    from pslc.opened import opened
+
+    recording = opened(folder)
+    if outside:
+        from pslc.findings.writes import of_writes
+
+        if "phases" not in recording.findings:
+            raise refusal(f"{folder} has no phases to explain", "--outside is for fills and job files")
+        recording.findings |= of_writes(recording, outside=True)
+    if meter is not None:
+        from pslc.runner import campaign
+
+        recording = campaign.metered(recording, meter)
+        recording.save(folder)
+    return recording
 
 
 def _show(recording: "Recording", as_json: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from pslc.analysis import Curve
     from pslc.recording import Recording
+    from pslc.twin.answer import Answer
     from pslc.twin.data import Trial
 
 DATA = "The data"
@@ -58,7 +59,7 @@ def command(
     from pslc.twin import published as review
     from pslc.twin.data import of_curve, trials_of
 
-    size = units.size(capacity, "--capacity") if capacity else None
+    given = units.size(capacity, "--capacity") if capacity else None
     if (published is None) == (not data):
         raise refusal(
             "what shall the twin be fitted to?",
@@ -67,23 +68,15 @@ def command(
     if written_by is not None and written_by not in known.LOADS:
         raise refusal(f'--written-by is "{written_by}"', "qd32, qd1 or copy")
     recordings, logs = _read(data or [])
-    size = size or known.capacity_of(recordings)
-    if size is None:
-        for path in data or []:
-            if not path.exists():
-                raise refusal(
-                    f"{path}: there is no such folder or file", "the folder of a run, or a log of speed over time"
-                )
-        raise refusal("nothing tells the capacity of the drive", "--capacity 1TB")
+    size = given or _capacity(recordings, data or [])
     trials: list[Trial] = [trial for recording in recordings for trial in trials_of(recording)]
     host = 0
     notes: list[str] = []
     curve = _curve(published, logs, size, nand, notes)
     if curve is not None:
-        fastest = float(curve.bytes_per_s.max())
         load = written_by
         if load is None:
-            load, note = known.guess(fastest, link)
+            load, note = known.guess(float(curve.bytes_per_s.max()), link)
             notes.append(note)
         words, host = known.LOADS[load]
         trials.append(of_curve(curve, words))
@@ -119,6 +112,18 @@ def _read(data: list[Path]) -> "tuple[list[Recording], list[Path]]":
     return [Recording.load(path) for path in folders], logs
 
 
+def _capacity(recordings: "list[Recording]", data: list[Path]) -> int:
+    """Of the drive, where nobody gave it."""
+    from pslc.errors import refusal
+    from pslc.twin import known
+
+    if (size := known.capacity_of(recordings)) is not None:
+        return size
+    if missing := next((path for path in data if not path.exists()), None):
+        raise refusal(f"{missing}: there is no such folder or file", "the folder of a run, or a log of speed over time")
+    raise refusal("nothing tells the capacity of the drive", "--capacity 1TB")
+
+
 def _curve(published: str | None, logs: list[Path], size: int, nand: str | None, notes: list[str]) -> "Curve | None":
     from pslc import formats
     from pslc.analysis import Seen
@@ -149,7 +154,7 @@ def _name(recordings: "list[Recording]", data: list[Path] | None, output: Path |
     return data[0].stem if data else "a twin of published figures"
 
 
-def _write(found, output: Path | None, page: Path | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
+def _write(found: "Answer", output: Path | None, page: Path | None, as_json: bool) -> None:
     from pslc.errors import refusal
     from pslc.report import page as pages
     from pslc.report import terminal

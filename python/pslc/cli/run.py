@@ -188,7 +188,7 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import suites, units
+    from pslc import units
     from pslc.errors import refusal
     from pslc.places import new_folder
     from pslc.runner import campaign
@@ -196,17 +196,7 @@ def command(
     from pslc.targets.target import RealOptions
     from pslc.traces import Replay, part
 
-    files = [word for word in context.args if not word.startswith("--")]
-    if short := next((word for word in files if word.startswith("-") and word != "-"), None):
-        keeps = "--save DIR keeps the recording, --output FILE what is printed"
-        raise refusal(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
-    if what == campaign.ALL and (files or section):
-        extra = [*files, *(section or [])][0]
-        raise refusal(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
-    if on is not None and what in suites.names():
-        _astray(context.args, on)
-    own = [name.lstrip("-") for of in context.command.params for name in of.opts]
-    options = _overrides([word for word in context.args if word.startswith("--")], own)
+    files, options = _words(context, what, on, section or [])
     how = Replay(
         part(trace_format, columns, skip_broken, device, begin, end),
         pace.value if pace else "original",
@@ -259,6 +249,31 @@ def command(
     _end(order, recordings, folder, failed)
     if folder != wanted:
         raise typer.Exit(ELSEWHERE)
+
+
+def _words(
+    context: typer.Context, what: str | None, on: str | None, sections: list[str]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """What no option of ours has taken: further job files, and fio's options.
+
+    Raises:
+        PslcError: it is neither, or nothing that a suite takes.
+    """
+    from pslc import suites
+    from pslc.errors import refusal
+    from pslc.runner import campaign
+
+    files = [word for word in context.args if not word.startswith("--")]
+    if short := next((word for word in files if word.startswith("-") and word != "-"), None):
+        keeps = "--save DIR keeps the recording, --output FILE what is printed"
+        raise refusal(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
+    if what == campaign.ALL and (files or sections):
+        extra = [*files, *sections][0]
+        raise refusal(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
+    if on is not None and what in suites.names():
+        _astray(context.args, on)
+    own = [name.lstrip("-") for of in context.command.params for name in of.opts]
+    return files, _overrides([word for word in context.args if word.startswith("--")], own)
 
 
 def _slug(order: "Order") -> str:
