@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -60,7 +60,7 @@ def _simulated(path: Path, as_json: bool) -> None:
         _show(title, facts)
 
 
-def _show(title: str, facts: Mapping[str, Any] | None) -> None:
+def _show(title: str, facts: Mapping[str, object] | None) -> None:
     if facts is None:
         print(f"{title.replace('_', ' ')}: unknown")
         return

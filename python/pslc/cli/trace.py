@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pslc.traces import Part
 
 
 def command(
@@ -70,7 +73,7 @@ def command(
             page.write(view, output)
 
 
-def _convert(file: Path, part: Any, output: Path | None, name: str) -> None:
+def _convert(file: Path, part: "Part", output: Path | None, name: str) -> None:
     from pslc import traces, words
     from pslc.errors import refusal
 

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pslc import files
 from pslc._native import profile_words
@@ -171,7 +171,7 @@ def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict
     return found
 
 
-def _value(knob: Knob, values: Mapping[str, Any], keys: Mapping[str, str]) -> str:
+def _value(knob: Knob, values: Mapping[str, object], keys: Mapping[str, str]) -> str:
     """As it was turned, or as the profile has it."""
     for text in knob.choices if knob.stops is None else ():
         pairs = knob.pairs(text)
@@ -196,7 +196,7 @@ def _stops(knob: Knob, facts: Facts, *more: str) -> tuple[str, ...]:
     return (*(by[value] for value in sorted(by)), *off)
 
 
-def _idle(knob: Knob, target: Target, values: Mapping[str, Any]) -> str:
+def _idle(knob: Knob, target: Target, values: Mapping[str, object]) -> str:
     """Why turning it changes nothing."""
     if knob.key.startswith("heat.") and knob.key not in values:
         return "the profile has no [heat]"

@@ -4,10 +4,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pslc.results import Log
 
 Integers = NDArray[np.int64]
 
@@ -18,11 +20,11 @@ CHUNK = 1 << 16
 LOGS = {"write_bw_log": "bw", "write_lat_log": "lat", "write_iops_log": "iops"}
 
 
-def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Path]:
+def write(logs: Sequence[Log], folder: Path, file: str) -> list[Path]:
     """Write the logs that jobs asked for.
 
     Args:
-        logs: as `_native` gives them: `name`, `number`, `begin_ns`, `options`, and columns of u64.
+        logs: as the native part gives them.
         folder: where relative names begin.
         file: what an iolog calls the target.
     """
@@ -60,7 +62,7 @@ def write(logs: Sequence[Mapping[str, Any]], folder: Path, file: str) -> list[Pa
     return written
 
 
-COLUMNS = ("issued_ns", "latency_ns", "submission_ns", "op", "bytes", "offset")
+COLUMNS: Final = ("issued_ns", "latency_ns", "submission_ns", "op", "bytes", "offset")
 
 
 def _name(folder: Path, given: str, kind: str, number: int, options: Mapping[str, str]) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pslc._native import SimDrive
 
@@ -22,6 +22,8 @@ SURE: Final = frozenset(
 IN_ORDER: Final = frozenset({"write", "trim"})
 MOST: Final = 4
 """Drives kept, of one profile."""
+
+Given = TypeVar("Given")
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Begun:
     prepared: Prepared
     steps: tuple[str, ...] | None
 
-    def step(self, name: str, sure: bool, drive: SimDrive, make: Callable[[], Any]) -> tuple[SimDrive, Any]:
+    def step(self, name: str, sure: bool, drive: SimDrive, make: Callable[[], Given]) -> tuple[SimDrive, Given]:
         """Make a step, or take what it once gave.
 
         Args:

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from time import monotonic, time_ns
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from pslc.results import Progress as Now
 from pslc.results import Result, StepProgress
 from pslc.runner import fio_logs, job_file
 from pslc.runner.plan import Plan, plan
-from pslc.runner.prepared import Prepared, leaves_nothing_to_chance
+from pslc.runner.prepared import Given, Prepared, leaves_nothing_to_chance
 from pslc.targets import hosts, probe
 from pslc.targets.instruments import Thermometer
 from pslc.targets.region import Scope, find_region, preparation
@@ -301,7 +300,7 @@ class _Bench:
             self.notes = [f"{size} were written first: what is read has to be there, and fio lays it out, too"]
         return 0
 
-    def _step(self, name: str, sure: bool, make: Callable[[], Any]) -> Any:
+    def _step(self, name: str, sure: bool, make: Callable[[], Given]) -> Given:
         """What `make` gives, or gave to a run that began as this one does; the drive is then as it was there."""
         if self.begun is None or not isinstance(self.drive, SimDrive):
             return make()

@@ -4,11 +4,12 @@ HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highe
 stretches, and the time of a 4 KiB read anywhere.
 """
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from pslc import words
+from pslc.analysis.series import Floats
 from pslc.doubt import Doubt
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
@@ -35,7 +36,7 @@ def steps(region: Region) -> Steps:
     yield region.job("surface-read", rw="read", bs="1m", size=size) + access
 
 
-def _stretches(recording: Recording, kind: Kind) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _stretches(recording: Recording, kind: Kind) -> tuple[Floats, Floats]:
     """GB, and bytes a second of each stretch."""
     part = next((p for p in recording.parts if p.jobs and p.jobs[0]["name"] == f"surface-{kind}"), None)
     if part is None:

@@ -6,12 +6,13 @@ capacity was written as well, and `plateau` before.
 """
 
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from pslc import words
 from pslc.analysis import find_phases
+from pslc.analysis.series import Floats
 from pslc.doubt import Doubt
 from pslc.facts import Facts
 from pslc.figures import curves
@@ -66,7 +67,7 @@ def _raw(facts: Facts, capacity: int) -> float:
     return float(facts.get("native_raw_bytes") or capacity)
 
 
-def _rounds(parts: list[Recording], seconds: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _rounds(parts: list[Recording], seconds: float) -> Floats:
     """Requests a second in each round."""
     found: list[float] = []
     for part in parts:
@@ -77,7 +78,7 @@ def _rounds(parts: list[Recording], seconds: float) -> np.ndarray[Any, np.dtype[
     return np.array(found)
 
 
-def _verdict(rounds: np.ndarray[Any, np.dtype[np.float64]], written: float, raw: float) -> str:
+def _verdict(rounds: Floats, written: float, raw: float) -> str:
     if not snia_steady(rounds):
         return "unsteady"
     return "steady" if written >= RAW_TIMES * raw else "plateau"

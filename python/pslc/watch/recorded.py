@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pslc._native import version
 from pslc.analysis.load import Load
+from pslc.analysis.series import Floats
 from pslc.facts import Device, Facts, Watched
 from pslc.formats import Foreign
 from pslc.recording import Columns, Recording
@@ -80,7 +81,7 @@ def load_of(recording: Recording) -> Load:
     """What was watched, as the analysis takes it."""
     time = recording.time
 
-    def grown(name: str) -> Any:
+    def grown(name: str) -> Floats:
         return np.diff(time[name].astype(np.float64), prepend=float(recording.before[name]))
 
     seconds = np.diff(time["end_ns"].astype(np.float64), prepend=float(recording.start_ns)) / 1e9
