@@ -9,7 +9,7 @@ from typing import Final
 
 import pslc
 from pslc import words
-from pslc.studies.workers import Row, number
+from pslc.studies.rows import Row, number
 
 HOUSE: Final = Path(__file__).parent.parent.parent
 PAGE: Final = HOUSE / "docs" / "policies.md"

@@ -138,7 +138,7 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     from pslc.report.terminal import console
     from pslc.studies.answers import findings
     from pslc.studies.points import varied
-    from pslc.studies.workers import REFUSED
+    from pslc.studies.rows import REFUSED
 
     axes = varied(study) or ["on"]
     names = findings(found.rows)[:MOST_FINDINGS]

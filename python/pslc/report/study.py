@@ -14,7 +14,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, today, with_pictures
 from pslc.studies import answers as of_answers
 from pslc.studies.answers import Answers, Effect
-from pslc.studies.workers import Row, number
+from pslc.studies.rows import Row, number
 
 MOST_MAPS: Final = 12
 MOST_SLICES: Final = 12

@@ -14,8 +14,8 @@ from pslc.errors import JobError
 from pslc.studies.axes import Span, quantity
 from pslc.studies.points import Study, varied
 from pslc.studies.results import OWN
+from pslc.studies.rows import Row, number
 from pslc.studies.samples import EXTRA, problem
-from pslc.studies.workers import Row, number
 
 MORE: Final = ("bytes_per_s", "iops", "cache_bytes", "life_bytes", "fills")
 """Endings of findings of which more is better."""

@@ -14,7 +14,8 @@ from pslc import files, suites
 from pslc._native import version
 from pslc.errors import JobError
 from pslc.studies.points import Point
-from pslc.studies.workers import AHEAD, Row, by_drive, measure
+from pslc.studies.rows import Row
+from pslc.studies.workers import AHEAD, by_drive, measure
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pslc._native import version
 from pslc.errors import JobError
 from pslc.studies.points import Point
-from pslc.studies.workers import Row
+from pslc.studies.rows import Row
 
 if TYPE_CHECKING:
     from arro3.core import Table

@@ -14,7 +14,7 @@ from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
 from pslc.studies.points import Point, Study
 from pslc.studies.results import Results, table
-from pslc.studies.workers import Row
+from pslc.studies.rows import Row
 
 if TYPE_CHECKING:
     from arro3.core import Table

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import re
 import resource
 import signal
 import sys
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -19,37 +18,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pslc import units
 from pslc.errors import PslcError
-from pslc.jobs import Job
 from pslc.processes import end_with_parent
 from pslc.runner.prepared import Prepared
 from pslc.studies.points import Point
+from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
 if TYPE_CHECKING:
-    from pslc.recording import Recording
     from pslc.results import StepProgress
 
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
-MOST_ITEMS: Final = 8
-"""A longer list is a curve: it belongs into a recording, not into a row."""
-LARGEST: Final = 2**63 - 1
-REFUSED: Final = "refused: "
-
-Value = str | int | float | None
-Row = dict[str, Value]
-"""Of a point: its axes and findings by name."""
 
 _stop: Any = None
 """In a worker: set when nobody waits for its point any more."""
 _prepared: Final = Prepared()
 """Drives that points of this process began with, where others begin with them too."""
-
-
-def number(row: Row, name: str) -> float:
-    """What is known to be one."""
-    value = row[name]
-    assert isinstance(value, int | float), f"{name} is {value}"
-    return float(value)
 
 
 def cores() -> int:
@@ -99,55 +82,6 @@ def measure(point: Point, shared: bool = False) -> Row | None:
     except Exception as bug:
         error = f"failed: {type(bug).__name__}: {bug}"
     return {"wall_s": monotonic() - began, "error": error} | found
-
-
-def of_drive(recording: Recording) -> Row:
-    """What the cells had to take for each byte of the host: in native mode, and in all."""
-    host = recording.totals.get("host_write_bytes_total", 0) - recording.before.get("host_write_bytes_total", 0)
-    if not host:
-        return {}
-    native, slc = (
-        (recording.totals[name] - recording.before[name]) / host
-        for name in ("native_programmed_bytes_total", "slc_programmed_bytes_total")
-    )
-    return {"native_per_host": native, "slc_per_host": slc, "write_amplification": native + slc}
-
-
-def of_jobs(jobs: Sequence[Job]) -> Row:
-    """What each job of a job file got: `JOB_write_bytes_per_s`, `JOB_write_mean_s`, `JOB_write_p99_s`, and of reads."""
-    row: Row = {}
-    for job in jobs:
-        for kind in ("read", "write"):
-            done, name = job[kind], re.sub(r"\W", "_", f"{job['name']}_{kind}")
-            if not done["total_ios"]:
-                continue
-            if done["runtime_ns"]:
-                row[f"{name}_bytes_per_s"] = done["io_bytes"] / done["runtime_ns"] * 1e9
-            row[f"{name}_mean_s"] = done["lat_ns"]["mean"] / 1e9
-            for said, key in (("p99", "99.000000"), ("p99_9", "99.900000")):
-                row[f"{name}_{said}_s"] = done["lat_ns"]["percentile"][key] / 1e9
-    return row
-
-
-def flat(findings: Mapping[str, object], before: str = "") -> Row:
-    """Findings as one row. Lists of a few tables get numbers, `phases_1_bytes_per_s`, longer ones only `..._count`."""
-    row: Row = {}
-    for key, value in findings.items():
-        name = f"{before}{key}".replace("-", "_")
-        if isinstance(value, dict):
-            row |= flat(value, f"{name}_")
-        elif isinstance(value, list | tuple):
-            row[f"{name}_count"] = len(value)
-            if value and all(isinstance(item, str) for item in value):
-                row[name] = "\n".join(value)
-            elif len(value) <= MOST_ITEMS:
-                for number, item in enumerate(value, 1):
-                    row |= flat(item if isinstance(item, dict) else {"": item}, f"{name}_{number}_")
-        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
-            row[name.rstrip("_")] = float(value)
-        elif value is None or isinstance(value, bool | int | float | str):
-            row[name.rstrip("_")] = value
-    return row
 
 
 def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row], None, None]:
