@@ -291,17 +291,17 @@ def _answers(app: Dash, held: Runs) -> None:
         }
 
 
-def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, list[Any]]:
+def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, layout.Children]:
     """What is laid over the curve, or why it cannot be."""
     said = overlay.said(bench.over)
     try:
         line = overlay.line(bench.over, held.folder, recording.capacity_bytes)
         return line, [layout.remark(said)] if said else []
     except PslcError as error:
-        return None, [*layout.trouble(error)]
+        return None, layout.trouble(error)
 
 
-def _before(held: Runs, bench: Bench, tab: str, number: int) -> Any:
+def _before(held: Runs, bench: Bench, tab: str, number: int) -> Recording | None:
     """The recording of the drive before a knob was turned; None where it cannot be had at once."""
     assert bench.before is not None
     try:
@@ -310,11 +310,13 @@ def _before(held: Runs, bench: Bench, tab: str, number: int) -> Any:
         return None
 
 
-def _checked(bench: Bench, values: list[str]) -> tuple[dict[int, Any], dict[tuple[int, str], Any], dict[Any, str]]:
+def _checked(
+    bench: Bench, values: list[str]
+) -> tuple[dict[int, layout.Children], dict[tuple[int, str], layout.Children], dict[tuple[int, str], str]]:
     """What is said of each drive and each knob, and where knobs stand that another one has moved."""
-    refused: dict[int, Any] = {}
-    said: dict[tuple[int, str], Any] = {}
-    moved: dict[Any, str] = {}
+    refused: dict[int, layout.Children] = {}
+    said: dict[tuple[int, str], layout.Children] = {}
+    moved: dict[tuple[int, str], str] = {}
     shown = {(of["id"]["drive"], of["id"]["key"]): value for of, value in zip(ctx.states_list[0], values, strict=True)}
     for number, drive in enumerate(bench.drives):
         try:

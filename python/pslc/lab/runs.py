@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, process_time
-from typing import Any, Final
+from typing import Final
 
 import pslc
 from pslc.errors import PslcError
@@ -23,6 +23,7 @@ from pslc.lab.files import stamp
 from pslc.lab.fits import Fits
 from pslc.recording import Recording
 from pslc.results import StepProgress, done_of
+from pslc.runner.run import Progress
 from pslc.targets import scaling
 from pslc.targets.target import Target
 
@@ -193,7 +194,7 @@ class Runs:
             job.error = error
         job.done = True
 
-    def _run(self, suite: str, drive: Drive, progress: Any) -> Recording:
+    def _run(self, suite: str, drive: Drive, progress: Progress) -> Recording:
         if not drive.is_kept:
             how = replays.how(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
             return pslc.run(suite, on=drive.spec, how=how, progress=progress)

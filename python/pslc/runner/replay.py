@@ -15,14 +15,14 @@ from pslc.facts import Facts, Traced
 from pslc.jobs import KINDS
 from pslc.recording import Common, Recording
 from pslc.results import Progress as Now
-from pslc.results import ReplayResult, ReplaySoFar, Result, StepProgress
+from pslc.results import ReplayResult, ReplaySoFar, Result
 from pslc.runner.plan import Plan, of_its_life, places
+from pslc.runner.run import Confirm, Keep, Progress
 from pslc.suites.trace import SMALLEST, row
 from pslc.surveys import Asked, Replayed, Survey, WhatIf
 from pslc.targets import probe
 from pslc.targets.target import RealOptions, Target, find_target
 
-Progress = Callable[[StepProgress], bool]
 BUFFERS = 256 << 20
 """Bytes of all requests under way on a real drive, at most."""
 
@@ -33,9 +33,9 @@ def replay(
     how: traces.Replay,
     recorded: Callable[[Common, Result], Recording],
     progress: Progress | None = None,
-    keep: Callable[[Recording], None] | None = None,
+    keep: Keep | None = None,
     real: RealOptions | None = None,
-    confirm: Callable[[Plan], bool] | None = None,
+    confirm: Confirm | None = None,
 ) -> Recording | None:
     """Replay the trace in a file on the drive `on`; `recorded` makes a recording of what is common to all and of what
     the native part gives. None: `confirm` did not want what was to be done to a real drive.
