@@ -279,10 +279,11 @@ def _words(
 def _slug(order: "Order") -> str:
     """What a folder's name says of the run."""
     from pslc import suites
+    from pslc.targets.target import name_in
 
     first = order.more[0] if order.what in suites.OF_FILES and order.more else order.what
     named = "stdin" if first == "-" else Path(first).stem
-    return f"{named}-{Path(order.on.partition(':')[2].partition(',')[0] or order.on).stem}"
+    return f"{named}-{Path(name_in(order.on)).stem}"
 
 
 def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, failed: list[str]) -> None:

@@ -59,12 +59,13 @@ def command(
     from pslc.live import Live
     from pslc.places import new_folder
     from pslc.serving.server import Address, Server
+    from pslc.targets.target import name_in
 
     if unix is not None and tcp is not None:
         raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
     if listen is not None and tcp is None:
         raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
-    name = Path(drive.partition(":")[2].partition(",")[0] if drive.startswith("sim:") else drive).stem
+    name = Path(name_in(drive)).stem
     at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
     folder = save or (None if as_json else new_folder(f"serve-{name}"))
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

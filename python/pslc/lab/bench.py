@@ -13,7 +13,7 @@ from pslc.errors import JobError, PslcError, TargetError
 from pslc.lab import replays
 from pslc.lab.files import stamp
 from pslc.lab.knobs import EVERY, Knob, positions
-from pslc.targets.target import Target, find_target, is_drive
+from pslc.targets.target import Target, find_target, is_drive, name_in
 
 MOST: Final = 4
 """Drives at once."""
@@ -113,8 +113,7 @@ def find(spec: str) -> Target:
     Raises:
         PslcError: there is none, or it is a real one: the page writes to no drive.
     """
-    path = Path(spec.removeprefix("sim:").partition(",")[0])
-    return _looked_at(spec, stamp(path))
+    return _looked_at(spec, stamp(Path(name_in(spec))))
 
 
 @lru_cache(maxsize=256)

@@ -18,6 +18,7 @@ from pslc.opened import opened, read_side
 from pslc.places import RUNS, new_folder
 from pslc.recording import Recording
 from pslc.report import page
+from pslc.targets.target import name_in
 
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
@@ -109,8 +110,7 @@ def save(recording: Recording) -> str:
     Raises:
         OSError: it cannot be written.
     """
-    source = recording.target.partition(":")[2].partition(",")[0] or recording.target
-    folder = new_folder(f"{recording.suite}-{Path(source).stem}")
+    folder = new_folder(f"{recording.suite}-{Path(name_in(recording.target)).stem}")
     recording.save(folder)
     page.write(view.of_recording(recording), folder / "report.html")
     return folder.name

@@ -85,10 +85,10 @@ def alone(point: Point, texts: dict[str, str], shared: bool) -> Row | None:
 
 def _texts(point: Point) -> dict[str, str]:
     """By axis, what a file says that the point is made from."""
-    from pslc.targets.target import find_target
+    from pslc.targets.target import find_target, name_in
 
     values, texts = dict(point.values), {}
-    name = values["on"].removeprefix("sim:").partition(",")[0]
+    name = name_in(values["on"])
     if "/" in name or name.endswith(".toml"):
         texts["on"] = find_target(f"sim:{name}").profile
     if values["run"] not in suites.names():

@@ -15,7 +15,7 @@ from pslc.errors import JobError
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
-from pslc.targets.target import find_target
+from pslc.targets.target import find_target, name_in
 from pslc.traces import Part, is_trace
 
 RESERVED: Final = ("on", "run", "seed", "fill_first")
@@ -160,7 +160,7 @@ def read(path: Path) -> dict[str, object]:
 def _digest(on: str, run: str) -> str:
     """Of the texts of a drive's file, with what it is based on, and of a job file: another text is another point."""
     parts = []
-    name = on.removeprefix("sim:").partition(",")[0]
+    name = name_in(on)
     if "/" in name or name.endswith(".toml"):
         parts.append(find_target(on).profile)
     if run not in suites.names():

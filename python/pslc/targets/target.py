@@ -164,6 +164,11 @@ def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
     return target
 
 
+def name_in(spec: str) -> str:
+    """The drive that a target's text names, its profile or its path, without what is changed of it."""
+    return spec.removeprefix("sim:").partition(",")[0] if spec.startswith("sim:") else spec
+
+
 def open_simulated(spec: str) -> SimDrive:
     """A fresh simulated drive."""
     drive = _simulated(spec).open()
