@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile, singles
-from pslc.twin.data import SCALES, Look, Trial
+from pslc.twin.data import SCALES, Floats, Look, Trial
 from pslc.twin.fit import Fitted
 from pslc.twin.predict import Prediction, Telling
 from pslc.twin.profile import Estimate
@@ -197,7 +196,7 @@ def _firmware(one: Solution) -> dict[str, object]:
             "dead": firmware.dead, "error": one.error}  # fmt: skip
 
 
-def _offs(one: Look, two: Look) -> list[tuple[int, Any]]:
+def _offs(one: Look, two: Look) -> list[tuple[int, Floats]]:
     found = []
     for bins, curve in one.curves.items():
         if bins in two.curves and bins <= POINTS:
@@ -221,7 +220,7 @@ def _residual(trial: Trial, look: Look, bins: int, at: int, off: float) -> str:
             f"{_percent(abs(np.expm1(off)))} {faster}")  # fmt: skip
 
 
-def _line(looks: Sequence[Sequence[Look | None]]) -> tuple[Any, Any]:
+def _line(looks: Sequence[Sequence[Look | None]]) -> tuple[Floats, Floats]:
     """All jobs of a suite one after the other, in the finest bins."""
     xs, ys = [], []
     number = 0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pslc._native import SimDrive
 from pslc.analysis import Curve
 from pslc.jobs import Job, Kind
-from pslc.recording import Recording
+from pslc.recording import Columns, Recording
 from pslc.targets.region import trim_bytes
 from pslc.twin.model import MIB
 
@@ -123,7 +123,7 @@ class _Series:
     moved: Floats
 
 
-def _series(start_ns: int, time: Mapping[str, Any], size: Mapping[str, Any]) -> _Series:
+def _series(start_ns: int, time: Columns, size: Columns) -> _Series:
     at = np.concatenate([[float(start_ns)], time["end_ns"].astype(float), size["end_ns"].astype(float)])
     columns = []
     for names in (("write_bytes",), ("write_bytes", "read_bytes")):
@@ -134,7 +134,7 @@ def _series(start_ns: int, time: Mapping[str, Any], size: Mapping[str, Any]) -> 
     return _Series(at[order], written, moved)
 
 
-def looks(start_ns: int, jobs: Sequence[Job], time: Mapping[str, Any], size: Mapping[str, Any],
+def looks(start_ns: int, jobs: Sequence[Job], time: Columns, size: Columns,
           most_bins: Sequence[int] | None = None) -> list[Look | None]:  # fmt: skip
     """What came of each job of a step.
 
