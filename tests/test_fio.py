@@ -280,7 +280,9 @@ def test_what_is_read_is_laid_out_first_or_doubted(command, tmp_path):
     means = [document["jobs"][0]["read"]["lat_ns"]["mean"] for document in (laid_out, not_so)]
     assert means[0] > 3 * means[1]
     assert any("written first" in note for note in laid_out["notes"])
-    assert "1.07 GB of what was read had never been written" in not_so["findings"]["doubts"][0]
+    doubt = not_so["findings"]["doubts"][0]
+    assert doubt["code"] == "not-laid-out"
+    assert "1.07 GB of what was read had never been written" in doubt["text"]
 
 
 @needs_fio

@@ -84,7 +84,7 @@ def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
     recording.findings = Findings(suite.findings(recording) if suite else _of_job_file(recording))
-    recording.findings["doubts"] = [
+    recording.findings.doubts = (
         *doubts.of_its_end(recording),
         *doubts.of_its_host(recording),
         *doubts.of_its_scale(
@@ -92,6 +92,6 @@ def analysed(recording: Recording) -> Recording:
         ),
         # A drive that is watched does its own work: there is no measurement to doubt.
         *([] if recording.is_simulated or "watch" in recording.facts else doubts.of_run(recording)),
-        *recording.findings["doubts"],
-    ]
+        *recording.findings.doubts,
+    )
     return recording

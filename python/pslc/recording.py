@@ -156,6 +156,10 @@ class Findings(dict[str, Any]):
         """What may be wrong with all this and what to do about it, the gravest first."""
         return tuple(self["doubts"])
 
+    @doubts.setter
+    def doubts(self, doubts: tuple[Doubt, ...]) -> None:
+        self["doubts"] = list(doubts)
+
     def typed(self, kind: type[F]) -> F:
         """The same as the `Findings` of its suite."""
         return cast(F, self)

@@ -93,7 +93,7 @@ def command(
         fitted = fit.fit(trials, facts, tell=bar.tell)
         fitted.notes += notes
         # What is wrong with the machine or the target is wrong with the twin too.
-        fitted.notes += dict.fromkeys(doubt for recording in recordings for doubt in recording.findings["doubts"])
+        fitted.notes += dict.fromkeys(doubt for recording in recordings for doubt in recording.findings.doubts)
         bar.tell("predictions")
         found = answer.answer(fitted, name or _name(recordings, data, output))
     _write(found, output, page, as_json)

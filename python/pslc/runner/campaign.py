@@ -151,9 +151,8 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
         return metered(recording, log)
     except PslcError as error:
         why = error.message
-        recording.findings["doubts"].append(
-            Doubt("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
-        )
+        bad = Doubt("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
+        recording.findings.doubts = (*recording.findings.doubts, bad)
         return recording
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pslc import suites, words
 from pslc._native import RealDrive, SimDrive, engine_ceiling
+from pslc.doubt import Doubt
 from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Common, Recording, join
 from pslc.results import Progress as Now
@@ -147,7 +148,8 @@ def run(
         recording = analysed(recording)
         if unread:
             never = f"{words.size(unread)} of what was read had never been written, and took no flash"
-            recording.findings["doubts"].insert(0, f"{never}: leave --no-layout out")
+            doubt = Doubt("not-laid-out", f"{never}: leave --no-layout out")
+            recording.findings.doubts = (doubt, *recording.findings.doubts)
         return recording
 
 
