@@ -113,7 +113,8 @@ def findings(recording: Recording) -> Findings:
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):
         why = f"writes were slower at queue depth {max(slower)} than at less, as when a cache is full"
-        doubts.append(Doubt("cache-full", f"{why}, so the depth they need is uncertain: repeat it on an empty drive"))
+        less = "repeat it on an emptier drive" if recording.scope.get("quick") else "--quick writes a tenth as much"
+        doubts.append(Doubt("cache-full", f"{why}, so the depth they need is uncertain: {less}"))
     return {
         "qd_sweep": rows,
         "randread_most_iops": random_read,

@@ -27,7 +27,7 @@ QUICK = "at most 12 s each, in rounds of 2 s"
 DEPTH = 16
 SPAN = 64 << 30
 CASES = {"fresh": 15.0, "span": 5.0, "filled": 6.0}
-"""Minutes at most: of the empty drive, of 64 GiB of it, of the full one."""
+"""Minutes at most: of the empty drive, of 64 GiB of it where it is larger, of the full one."""
 ROUNDS_A_STEP = 5
 ROUND_S, QUICK_ROUND_S = 60.0, 2.0
 QUICK_ROUNDS = 6
@@ -43,8 +43,11 @@ def steps(region: Region) -> Steps:
     """Five rounds a step, until a case is steady or its time is over."""
     seconds = QUICK_ROUND_S if region.quick else ROUND_S
     raw = _raw(region.target.facts, region.target.capacity_bytes)
+    whole = region.share(1.0)
     for case, minutes in CASES.items():
-        span = min(SPAN, region.share(1.0)) if case == "span" else region.share(1.0)
+        if case == "span" and whole <= SPAN:
+            continue
+        span = SPAN if case == "span" else whole
         before = region.write("lay-out", region.size) if case == "filled" else region.trim()
         left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
         parts: list[Recording] = []
