@@ -124,10 +124,13 @@ def _row(name: str, found: list[Verdict], *, worst: bool = True) -> str:
 
 
 def reliability(found: dict[str, list[tuple[str, str, float]]]) -> str:
-    """How often causes of each stated confidence were right, by where they come from, as Markdown."""
+    """How often causes of each stated confidence were right, by where they come from, as Markdown. Where the answer is
+    that the cause is unknown, none is stated."""
     said: dict[float, dict[str, list[bool]]] = {}
     for name, some in found.items():
         for truth, answer, sure in some:
+            if answer == "unknown":
+                continue
             said.setdefault(round(sure, 2), {}).setdefault(name, []).append(right(truth, answer))
     rows = [f"| stated | {' | '.join(f'{name} | right' for name in found)} |", f"|---:|{'---:|---:|' * len(found)}"]
     for sure in sorted(said):
