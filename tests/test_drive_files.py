@@ -64,7 +64,7 @@ def long(folder: Path) -> Path:
     """A job file that takes long enough to be looked at while it runs."""
     path = folder / "long.fio"
     path.write_text(
-        "[long]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\nsize=6g\nio_size=4g\n", encoding="utf-8"
+        "[long]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=16\ndirect=1\nsize=6g\nio_size=24g\n", encoding="utf-8"
     )
     return path
 
