@@ -92,7 +92,7 @@ HITS_AND_MISSES: Final = 0.05
 in a long queue all wait alike."""
 BEFORE_THE_CELLS: Final = ("page-cache", "dram", "power")
 """Causes of a first phase that tell nothing of the cells."""
-GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.88, 0.95, 0.98
+GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
