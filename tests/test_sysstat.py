@@ -44,13 +44,25 @@ def test_what_the_programs_print_while_fio_writes_is_what_fio_wrote(tmp_path):
     needs(*PRINTS, "fio")
     image = tmp_path / "image"
     image.write_bytes(bytes(64 << 20))
-    with loop_over(image) as device, ExitStack() as stack:
-        name = Path(device.path).name
+    with loop_over(image) as device:
+        off = {}
+        # When an interval ended is told in whole seconds: of one second it may say two, or none.
+        for _ in range(5):
+            off = disagreements(device.path, tmp_path)
+            if not off:
+                break
+    assert not off
+
+
+def disagreements(path: str, folder: Path) -> dict[str, tuple[float, object]]:
+    """What each program has counted, and what fio did, where they are not the same."""
+    name = Path(path).name
+    with ExitStack() as stack:
         counting = []
         for program, forms in PRINTS.items():
             for number, words in enumerate(forms):
                 asked = [program, *words, *(["1", name] if program == "iostat" else [f"--dev={name}", "1"])]
-                out = tmp_path / f"{program}-{number}.txt"
+                out = folder / f"{program}-{number}.txt"
                 writing = stack.enter_context(out.open("w"))
                 environment = os.environ | {"LC_ALL": "C"}
                 counting.append((out, subprocess.Popen(asked, stdout=writing, env=environment)))
@@ -58,20 +70,28 @@ def test_what_the_programs_print_while_fio_writes_is_what_fio_wrote(tmp_path):
         for out, _ in counting:
             said_of(out, name, 2)
         job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
-        fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
+        fio = subprocess.run(["fio", f"--filename={path}", *job], capture_output=True, text=True, check=True)
         for out, program in counting:
             said_of(out, name, out.read_text().count(name) + 2)
             program.send_signal(signal.SIGINT)
             program.wait(timeout=60)
     (done,) = json.loads(fio.stdout)["jobs"]
+    wrote, got = done["write"], done["read"]
+    found = {}
     for out, _ in counting:
-        found = formats.read([out], Hints(device=name))
-        assert found.load is not None
-        # Intervals are told in whole seconds, and on a busy machine they are not.
-        assert found.load.write_bytes.sum() == pytest.approx(done["write"]["io_bytes"], rel=0.05), out
-        assert found.load.read_bytes.sum() == pytest.approx(done["read"]["io_bytes"], rel=0.05, abs=1 << 20), out
-        count = done["write"]["total_ios"] + done["read"]["total_ios"]
-        assert found.load.writes.sum() + found.load.reads.sum() == pytest.approx(count, rel=0.3), "they may be merged"
+        load = formats.read([out], Hints(device=name)).load
+        assert load is not None
+        pairs = {
+            "written": (load.write_bytes.sum(), pytest.approx(wrote["io_bytes"], rel=0.05)),
+            "read": (load.read_bytes.sum(), pytest.approx(got["io_bytes"], rel=0.05, abs=1 << 20)),
+            # They may be merged.
+            "requests": (
+                load.writes.sum() + load.reads.sum(),
+                pytest.approx(wrote["total_ios"] + got["total_ios"], rel=0.3),
+            ),
+        }
+        found |= {f"{out.name}: {what}": pair for what, pair in pairs.items() if pair[0] != pair[1]}
+    return found
 
 
 def said_of(path: Path, name: str, times: int) -> None:
