@@ -4,11 +4,12 @@ Each hidden drive has a build, a firmware and values of its own. A third of the 
 bits a cell, as they are on the label, and given `fill` and `recovery --quick`; a third also what dies and controller it
 has, with what their sheets say, as `--nand` and `--controller` do; a third are told the label and given what `pslc run
 twin` measures. All data have noise of 3 % in each bin; asked is what suites would measure. Beside each error stands the
-one of a drive that has the hidden one's own values where the suites that were given tell them at all (told.toml), and
-the expected ones elsewhere: no fit can be better than that. The table is written to docs/accuracy/fit.md after each
-drive, and what came of single drives as JSON lines in target/, so that a run that is killed keeps what it has; running
-it again goes on after the drives that are there, as long as the twin's sources are the same. `--worst 10` prints the
-worst and fits nothing.
+least that there can be: of the middle of drives that do the same in the suites that were given (`benches/alike.py`), or
+where `run twin` was given, whose suites take long to try again, of a drive that has the hidden one's own values where a
+suite tells them at all (told.toml), and the expected ones elsewhere. The table is written to docs/accuracy/fit.md after
+each drive, and what came of single drives as JSON lines in target/, so that a run that is killed keeps what it has;
+running it again goes on after the drives that are there, as long as the twin's sources are the same. `--worst 10`
+prints the worst and fits nothing.
 """
 
 from __future__ import annotations
@@ -28,31 +29,17 @@ from typing import Any
 import numpy as np
 
 import pslc
-from pslc.jobs import Job
-from pslc.opened import analysed
+from benches.alike import alike, least
+from benches.hidden import MIX, NOISE, hidden, noisy, sheet
 from pslc.processes import end_with_parent
-from pslc.recording import Recording, join
 from pslc.twin import data, fit, known, predict, profile, told
-from pslc.twin.model import PARAMETERS, Build, Firmware, Model, of_firmware
+from pslc.twin.model import PARAMETERS, of_firmware
 
-NOISE = 0.03
-ERASES = 0.043
-"""Time of an erase over that of programming the block as pSLC, the median of `pslc drives`, which are 0.005 to 0.14."""
 GIVEN = (("fill", "recovery"), ("fill", "recovery"), ("twin",))
 UNTOLD = ("erase", "buffer", "command", "slc_read", "native_read")
 """Values that a fit takes as expected where no suite was given that tells them."""
 KNOWN = ("of the label", "with parts", "by `run twin`")
 """What is given to, and told of, each third of the drives."""
-MIX = (
-    *(Firmware("dynamic-slc", "direct-then-fold", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
-    *(Firmware("dynamic-slc", "direct-while-folding", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
-    *(Firmware("dynamic-slc", "fold", "as-freed") for _ in range(2)),
-    Firmware("static-slc", "direct-then-fold", "after-idle"),
-    Firmware("static-slc", "direct-while-folding", "after-idle"),
-    Firmware("static-slc", "fold", "as-freed"),
-    Firmware("pure-xlc"),
-)
-
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy" / "fit.md"
 
@@ -82,80 +69,9 @@ class Result:
         return max((abs(error) for error, _ in self.figures.values()), default=0.0)
 
 
-def hidden(seed: int) -> tuple[Model, dict[str, float]]:
-    """A drive of 16 to 48 GB, with as many superblocks as one of 0.5 to 2 TB."""
-    rng = np.random.default_rng(seed)
-
-    def log(low: float, high: float) -> float:
-        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-    bits = int(rng.choice([3, 3, 3, 4]))
-    firmware = replace(MIX[seed % len(MIX)], bits_per_cell=bits)
-    dies = int(rng.choice([4, 8]))
-    planes = int(rng.choice([2, 4]))
-    channels = min(int(rng.choice([4, 8])), dies)
-    capacity = int(log(16e9, 48e9)) // 10**9 * 10**9
-    superblocks = rng.uniform(350, 1000)
-    pages = max(round(capacity / superblocks / (dies * planes * 16384) / bits), 4) * bits
-    link = str(rng.choice(["sata600", "pcie3x4", "pcie4x4"]))
-    native = log(3e8, 1.6e9) if bits == 3 else log(8e7, 4e8)
-    slc = native * log(2.5, 9)
-    slc_block_s = dies * planes * 16384 * pages // bits / slc
-    build = Build(
-        capacity, link, bits, channels, dies, planes, pages, bus_mts=max(800, int(1.5 * slc / channels / 1e6)),
-        erase_s=ERASES * slc_block_s,
-    )  # fmt: skip
-    small = firmware.mode == "static-slc"
-    values = {
-        "slc_rate": slc, "native_rate": native, "dynamic": log(0.03, 0.9 / bits), "static": log(0.01, 0.03),
-        "least": float(rng.choice([1.0, rng.uniform(0.05, 0.9)])), "spare": log(0.04, 0.15),
-        "overhead": log(1.0, 3.0), "share": rng.uniform(0.3, 0.8), "threshold": log(0.05, 10.0),
-        "idle_rate": native * log(0.1, 0.7), "residue": float(rng.choice([0.0, rng.uniform(0.0, 0.2)])),
-        "erase": build.erase_s * log(0.5, 2), "buffer": log(8e6, 3.2e7), "command": log(1e-6, 4e-6),
-        "slc_read": log(2e-5, 4e-5), "native_read": log(4e-5, 9e-5),
-    }  # fmt: skip
-    if small:
-        values["spare"] = log(0.04, 0.1)
-    return Model(build, firmware), values
-
-
 def third(seed: int) -> int:
     """Which of `KNOWN` is known, a dozen of drives after the other."""
     return seed // len(MIX) % len(KNOWN)
-
-
-def sheet(model: Model, values: dict[str, float], seed: int) -> tuple[tuple[str, float, float], ...]:
-    """What the sheets of its parts would say of a drive, as wrong as `pslc.twin.known` takes them to be."""
-    rng = np.random.default_rng(seed + 1_000_000)
-    spreads = {"slc_rate": 0.5, "native_rate": 0.7, "slc_read": 0.2, "native_read": 0.2, "spare": 0.3, "command": 0.5}
-    return tuple((name, values[name] * float(np.exp(rng.normal(0, spread))), spread)
-                 for name, spread in spreads.items())  # fmt: skip
-
-
-def noisy(recording: Recording, seed: int) -> Recording:
-    """The time of each bin off by some per cent, as on real drives; bytes and idle time stay."""
-    rng = np.random.default_rng(seed)
-    parts = []
-    for part in recording.parts:
-        ends = np.r_[float(part.start_ns), part.time["end_ns"].astype(float)]
-        took = np.diff(ends)
-        busy = (part.time["write_bytes"] > 0) | (part.time["read_bytes"] > 0)
-        took = took * np.exp(np.where(busy, rng.normal(0.0, NOISE, len(took)), 0.0))
-        warped = np.r_[ends[0], ends[0] + np.cumsum(took)]
-
-        def at(time: Any, ends: Any = ends, warped: Any = warped) -> Any:
-            # Beyond the last bin the clock goes on as it was.
-            return np.interp(time, ends, warped) + np.maximum(time - ends[-1], 0.0)
-
-        def moved(job: Job, at: Any = at) -> Job:
-            start, end = (int(at(float(time))) for time in (job["start_ns"], job["start_ns"] + job["elapsed_ns"]))
-            return {**job, "start_ns": start, "elapsed_ns": end - start}
-
-        by_time, by_bytes = (
-            {**axis, "end_ns": at(axis["end_ns"].astype(float)).astype(np.uint64)} for axis in (part.time, part.bytes)
-        )
-        parts.append(replace(part, jobs=[moved(job) for job in part.jobs], time=by_time, bytes=by_bytes))
-    return analysed(join(parts)) if len(parts) > 1 else analysed(parts[0])
 
 
 def one(seed: int) -> Result:
@@ -176,8 +92,9 @@ def one(seed: int) -> Result:
     trials = [trial for trial in trials if trial.suite != "recovery" or trial.findings.get("cache_bytes")]
     bits = model.firmware.bits_per_cell
     facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
-    if third(seed) == 1:
-        facts = replace(facts, build=model.build, expected=sheet(model, values, seed))
+    said = sheet(model, values, seed) if third(seed) == 1 else ()
+    if said:
+        facts = replace(facts, build=model.build, expected=said)
     fitted = fit.fit(trials, facts, workers=1)
     # Of the short forms that `run twin` makes, the whole ones are asked for, too.
     whole = replace(fitted, trials=[trial for trial in fitted.trials if trial.suite == "fill"])
@@ -185,15 +102,17 @@ def one(seed: int) -> Result:
     seconds, cpu = time.monotonic() - begun, time.process_time() - cpu
     truth = model.firmware
     named = [other.problem.model.firmware for other in fitted.named]
-    figures, least = {}, {}
-    best = values | _untold(fitted)
+    drive = model, values
+    others = [(model, values | _untold(fitted))]
+    if GIVEN[third(seed)] != ("twin",):
+        others = alike(drive, trials, {name: (value, spread) for name, value, spread in said}, seed)
+    figures = {}
     asked = predict.figures(model.capacity_bytes) | predict.singles(model.capacity_bytes)
     for one in predictions:
-        steps = asked[one.suite, one.name, one.unit]
-        real, ideal = predict.measure(model, values, steps), predict.measure(model, best, steps)
-        if real and ideal:
+        real = predict.measure(model, values, asked[one.suite, one.name, one.unit])
+        if real:
             figures[f"{one.suite}: {one.name}"] = (float(np.log(one.value / real)), one.low <= real <= one.high)
-            least[f"{one.suite}: {one.name}"] = float(np.log(ideal / real))
+    can = {name: off for name, off in least(drive, others).items() if name in figures}
     fitted_values: dict[str, tuple[float, bool]] = {}
     factor: dict[str, Any] = {"capacity": model.capacity_bytes}
     for estimate in estimates:
@@ -207,7 +126,7 @@ def one(seed: int) -> Result:
     right = fitted.may_hide or any(n.when_full == truth.when_full and (n.mode != "pure-xlc") == cached for n in named)
     words = [other.words for other in named]
     return Result(
-        seed, truth.words, words, right, fitted.best.error, seconds, cpu, figures, fitted_values, least
+        seed, truth.words, words, right, fitted.best.error, seconds, cpu, figures, fitted_values, can
     )  # fmt: skip
 
 
@@ -308,7 +227,8 @@ def _errors(of: list[tuple[float, bool]]) -> str:
 def version() -> str:
     """Of what is measured here: results of different ones are not put together."""
     root = Path(__file__).parent.parent
-    sources = [Path(__file__), *sorted((root / "python" / "pslc" / "twin").glob("*.py"))]
+    benches = [Path(__file__).parent / f"{name}.py" for name in ("fit", "hidden", "alike")]
+    sources = [*benches, *sorted((root / "python" / "pslc" / "twin").glob("*.py"))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
 
 

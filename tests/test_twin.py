@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benches import fit as drives
+from benches import hidden as drives
 from benches.small import PROFILE
 from typer.testing import CliRunner
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from pslc.processes import end_with_parent
-from pslc.twin import begin, chance, intervals, search, singles, told, variants
+from pslc.twin import begin, chance, intervals, laws, search, singles, told, variants
 from pslc.twin.data import SCALES, Floats, Trial
 from pslc.twin.known import Known
 from pslc.twin.laws import Steps
@@ -339,4 +339,7 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         # Its first write tells next to nothing of the spare space, and what folding takes, but not in which way.
         rates = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]
         ways += [spares, rates]
+    if before.problem.model.firmware.when_full == "direct-while-folding":
+        # Nor does it tell what the host has of fast dies that fold slowly, or of slow ones.
+        ways.append([laws.shared(values, share) for share in (values["share"], *laws.SHARES)])
     return ways

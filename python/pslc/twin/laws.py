@@ -10,7 +10,7 @@ With n bits per cell, cache S, raw space Raw, rates Rs and Rx, fold overhead k a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
@@ -202,12 +202,21 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
     for rate in dict.fromkeys(speed for speed in (max(speeds), last[0]) if speed > 1.1 * first[0]):
         for waits in WAITS:
             share = min(max(waits * first[0] / rate, 0.05), 0.95)
-            k = length * (1 - share) / (size * share) if size else 1.5
-            yield {"native_rate": rate, "share": share, "overhead": min(max(k, 1.0), 15.0), "spare": spare}
+            k = min(max(length * (1 - share) / (size * share), 1.0), 15.0) if size else 1.5
+            # What ended may have been the folding, or the space.
+            for free in (spare, USUAL_SPARE):
+                yield {"native_rate": rate, "share": share, "overhead": k, "spare": free}
     for k, share in product(OVERHEADS, SHARES):
         # What is freed takes the host's data again, at once where it is reused so: each such byte is folded once.
         through = share + (1 - share) / k if firmware.reuse == "as-freed" else share
         yield {"native_rate": first[0] / through, "share": share, "overhead": k, "spare": 0.07}
+
+
+def shared(values: Mapping[str, float], share: float) -> dict[str, float]:
+    """Another share of die time for the host, with which it writes as fast beside folding, for as long."""
+    was = values["share"]
+    overhead = values["overhead"] * was / (1 - was) * (1 - share) / share
+    return {"share": share, "native_rate": values["native_rate"] * was / share, "overhead": overhead}
 
 
 def _spare(seen: Steps, n: int) -> float:

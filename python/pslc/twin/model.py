@@ -336,7 +336,7 @@ USUAL_NATIVE_S: Final = {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}
 USUAL_PAGE, USUAL_PLANES = 16 << 10, 4
 
 
-def _usual_dies(capacity_bytes: int, bits_per_cell: int) -> float:
+def usual_dies(capacity_bytes: int, bits_per_cell: int) -> float:
     """Of 512 Gb (TLC) or 1 Tb (QLC)."""
     return capacity_bytes / (64 * 2**30 * (1 if bits_per_cell <= 3 else 2))
 
@@ -344,7 +344,7 @@ def _usual_dies(capacity_bytes: int, bits_per_cell: int) -> float:
 def usual_native(capacity_bytes: int, bits_per_cell: int) -> float:
     """Bytes a second that the usual dies of such a drive take in native mode."""
     program = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
-    return _usual_dies(capacity_bytes, bits_per_cell) * USUAL_PLANES * USUAL_PAGE * bits_per_cell / program
+    return usual_dies(capacity_bytes, bits_per_cell) * USUAL_PLANES * USUAL_PAGE * bits_per_cell / program
 
 
 def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float,
@@ -357,7 +357,7 @@ def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: floa
     channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
     native = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
     by_speed = max(slc_rate * USUAL_SLC_S, native_rate * native / bits_per_cell) / (planes * page)
-    wanted = max(_usual_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
+    wanted = max(usual_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
     dies = dies or 2 ** max(math.ceil(math.log2(wanted / 1.4)), 0)
     channels = min(channels, dies)
     bus = max(1200, int(-(-1.3 * slc_rate // channels // 1e8)) * 100)
