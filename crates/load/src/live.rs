@@ -30,7 +30,7 @@ impl Live {
         let start = target.now();
         let mut stats = JobStats::named(name);
         stats.begin(start, start);
-        let recorder = Recorder::new(&mut target, vec![stats], 0, LARGEST, 1);
+        let recorder = Recorder::new(&mut target, vec![stats], 0, LARGEST, None);
         Live { target, recorder, slots: Vec::new(), free: Vec::new(), recent: Tally::new() }
     }
 

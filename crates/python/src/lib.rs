@@ -232,7 +232,7 @@ impl SimDrive {
         Ok(pslc_load::missing(&self.target, &jobs).iter().map(|(_, len)| len).sum())
     }
 
-    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=1))]
+    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=None))]
     #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &mut self,
@@ -243,10 +243,18 @@ impl SimDrive {
         seed: u64,
         progress: Option<Py<PyAny>>,
         keep: Option<Py<PyAny>>,
-        coarseness: u64,
+        coarseness: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        run::run(py, &mut self.target, &jobs, seed, progress, keep, coarseness.clamp(1, 1024))
+        run::run(
+            py,
+            &mut self.target,
+            &jobs,
+            seed,
+            progress,
+            keep,
+            coarseness.map(|times| times.clamp(1, 1024)),
+        )
     }
 
     #[pyo3(signature = (trace, how, progress=None, keep=None))]

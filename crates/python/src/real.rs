@@ -76,7 +76,7 @@ impl RealDrive {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
-        run::run(py, &mut self.target, &jobs, seed, progress, keep, 1)
+        run::run(py, &mut self.target, &jobs, seed, progress, keep, None)
     }
 
     #[pyo3(signature = (trace, how, seed, progress=None, keep=None))]

@@ -255,8 +255,13 @@ fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> P
     let axis = |series: &Series| {
         let columns = PyDict::new(py);
         for (name, values) in series.columns(names) {
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            columns.set_item(name, PyBytes::new(py, &bytes))?;
+            let bytes = PyBytes::new_with(py, size_of_val(&values[..]), |into: &mut [u8]| {
+                for (to, value) in into.chunks_exact_mut(size_of::<u64>()).zip(&values) {
+                    to.copy_from_slice(&value.to_le_bytes());
+                }
+                Ok(())
+            })?;
+            columns.set_item(name, bytes)?;
         }
         Ok::<_, PyErr>(columns)
     };

@@ -32,7 +32,7 @@ struct Watch<'a> {
     shared: &'a Shared,
     /// When to keep what is recorded, if at all, and the time between two such moments.
     keep: Option<(Instant, Duration)>,
-    coarseness: u64,
+    coarseness: Option<u64>,
 }
 
 impl Observer for Watch<'_> {
@@ -51,7 +51,7 @@ impl Observer for Watch<'_> {
         }
     }
 
-    fn coarseness(&self) -> u64 {
+    fn coarseness(&self) -> Option<u64> {
         self.coarseness
     }
 
@@ -68,7 +68,7 @@ pub fn run<'py, T: Target + Send>(
     seed: u64,
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
-    coarseness: u64,
+    coarseness: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let names = target.columns();
     let run = |watch: &mut dyn Observer| Some(pslc_load::run(target, jobs, seed, watch));
@@ -82,7 +82,7 @@ pub fn observed<'py>(
     names: &[&str],
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
-    coarseness: u64,
+    coarseness: Option<u64>,
     work: impl FnOnce(&mut dyn Observer) -> Option<Recording> + Send,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };

@@ -303,7 +303,7 @@ pub fn replay<'py, T: Target + Send>(
     };
     let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
     let (job, names, survey) = (&jobs[0], target.columns(), how.survey);
-    let out = run::observed(py, &jobs, names, progress, keep, 1, |observer| {
+    let out = run::observed(py, &jobs, names, progress, keep, None, |observer| {
         let how = Replay { pace, fit, footing, survey };
         match pslc_load::replay::replay(target, job, &mut trace, &how, prefill.as_ref(), observer) {
             Ok((recording, replayed)) => {

@@ -31,9 +31,7 @@ LARGE: Final = 65536
 """Bytes of a request from which on a job is looked at as a curve over bytes."""
 FEWEST: Final = 24
 """Requests of a job below which it tells nothing."""
-COARSEST: Final = 1
-BRANCH: Final = 4
-FINEST: Final = 64
+BINS: Final = (1, 4, 16, 64)
 """Bins of a curve: 1, 4, 16 and 64 of equal bytes; the wide ones tell in which direction a border is off."""
 HEAD: Final = 16
 """The first sixteenth of a large write once more, in so many bins: many a cache is less than a bin of the whole."""
@@ -122,6 +120,11 @@ class _Series:
     written: Floats
     moved: Floats
 
+    @cached_property
+    def rises(self) -> Any:
+        """Where more is moved than before: a flat stretch of bytes has no inverse, the first time of it counts."""
+        return np.concatenate([[True], self.moved[1:] > self.moved[:-1]])
+
 
 def _series(start_ns: int, time: Columns, size: Columns) -> _Series:
     at = np.concatenate([[float(start_ns)], time["end_ns"].astype(float), size["end_ns"].astype(float)])
@@ -165,17 +168,15 @@ def _look(job: Job, series: _Series, most_bins: int | None) -> Look | None:
     if count < FEWEST and moved / count < LARGE:
         return None
     finest = most_bins or _finest(series, start, end, count)
-    curves = {}
-    bins = COARSEST
-    while bins <= finest:
-        curve = _by_time(series, start, end, bins) if timed else _by_bytes(series, start, end, bins)
-        if curve is None:
-            break
-        curves[bins] = curve
-        bins *= BRANCH
+    counts = [bins for bins in BINS if bins <= finest]
+    if timed:
+        found = {bins: _by_time(series, start, end, bins) for bins in counts}
+    else:
+        found = _by_bytes(series, start, end, counts)
+    curves = {bins: curve for bins, curve in found.items() if curve is not None}
     if not curves:
         return None
-    head = None if timed else _by_bytes(series, start, end, HEAD, 1 / HEAD)
+    head = None if timed else _by_bytes(series, start, end, [HEAD], 1 / HEAD)[HEAD]
     if most_bins is None and head is not None:
         until = float(np.interp(start, series.at_ns, series.moved)) + moved / HEAD
         inside = int(((series.at_ns > start) & (series.moved <= until)).sum())
@@ -185,26 +186,24 @@ def _look(job: Job, series: _Series, most_bins: int | None) -> Look | None:
 
 def _finest(series: _Series, start: float, end: float, count: int) -> int:
     inside = int(((series.at_ns > start) & (series.at_ns <= end)).sum())
-    return int(min(FINEST, max(inside / 6, 1), max(count / 64, 1)))
+    return int(min(BINS[-1], max(inside / 6, 1), max(count / 64, 1)))
 
 
-def _by_bytes(series: _Series, start: float, end: float, bins: int, share: float = 1.0) -> Floats | None:
-    """Of the first `share` of the bytes."""
-    at = np.clip(series.at_ns, start, end)
-    first, last = (float(np.interp(x, series.at_ns, series.moved)) for x in (start, end))
-    if last <= first:
-        return None
-    last = first + share * (last - first)
-    edges = np.linspace(first, last, bins + 1)
-    # A flat stretch of bytes has no inverse: the last time of it counts.
-    keep = np.r_[True, np.diff(series.moved) > 0]
-    times = np.interp(edges, series.moved[keep], at[keep])
-    times[0] = start
+def _by_bytes(series: _Series, start: float, end: float, counts: Sequence[int],
+              share: float = 1.0) -> dict[int, Floats | None]:  # fmt: skip
+    """Speeds in so many bins of the first `share` of the bytes, the most last; each count divides the last."""
+    at = np.clip(series.at_ns[series.rises], start, end)
+    first, last = np.interp([start, end], series.at_ns, series.moved)
+    if not counts or last <= first:
+        return dict.fromkeys(counts)
+    moved = share * (last - first)
+    most = counts[-1]
+    ends = np.interp(first + moved / most * np.arange(most + 1), series.moved[series.rises], at)
+    ends[0] = start
     if share == 1.0:
-        times[-1] = end
-    took = np.maximum(np.diff(times), 1.0)
-    speeds: Floats = np.log((last - first) / bins / took * 1e9)
-    return speeds
+        ends[-1] = end
+    took = {bins: np.diff(ends[:: most // bins]) for bins in counts}
+    return {bins: np.log(moved / bins / np.maximum(each, 1.0) * 1e9) for bins, each in took.items()}
 
 
 def _by_time(series: _Series, start: float, end: float, bins: int) -> Floats | None:
@@ -238,13 +237,11 @@ def of_curve(curve: Curve, load: str) -> Trial:
     job = f"[fill]\nrw=write\noffset=0\nsize={total}\ndirect=1\n{load}\n"
     edges = curve.edges_bytes - start
     elapsed = np.r_[0.0, np.cumsum(curve.seconds)]
-    finest = min(FINEST, max(len(curve.seconds) // 2, 1))
+    finest = max(len(curve.seconds) // 2, 1)
     curves: dict[int, Floats] = {}
-    bins = COARSEST
-    while bins <= finest:
+    for bins in (bins for bins in BINS if bins <= finest):
         took = np.diff(np.interp(np.linspace(0, edges[-1], bins + 1), edges, elapsed))
         curves[bins] = np.log(edges[-1] / bins / np.maximum(took, 1e-9))
-        bins *= BRANCH
     inside = edges <= edges[-1] / HEAD
     head = None
     if inside.sum() > HEAD_SAMPLES:
@@ -262,11 +259,9 @@ def part_of(trial: Trial, share: float) -> Trial:
     finest = max(look.curves)
     count = max(int(finest * share), 1)
     slow = 1 / np.exp(look.curves[finest][:count])
-    curves = {}
-    bins = COARSEST
-    while bins <= count:
-        curves[bins] = -np.log(np.array([part.mean() for part in np.array_split(slow, bins)]))
-        bins *= BRANCH
+    curves = {
+        bins: -np.log(np.array([part.mean() for part in np.array_split(slow, bins)])) for bins in BINS if bins <= count
+    }
     text = SIZES.sub(lambda found: found[0] if found[1] == "offset" else
                      f"{found[1]}={int(int(found[2]) * count / finest) // MIB * MIB}", trial.steps[0])  # fmt: skip
     part = replace(

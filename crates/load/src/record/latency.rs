@@ -63,12 +63,18 @@ impl Latency {
 
     #[inline]
     pub fn record(&mut self, ns: u64, bytes: u64) {
+        self.count(ns, bytes);
+        self.histogram.get_or_insert_with(made).saturating_record(ns);
+    }
+
+    /// What needs no histogram.
+    #[inline]
+    pub fn count(&mut self, ns: u64, bytes: u64) {
         self.count += 1;
         self.bytes += bytes;
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += ns as u128;
-        self.histogram.get_or_insert_with(made).saturating_record(ns);
     }
 
     /// Those of `other` as well.

@@ -213,31 +213,35 @@ pub(crate) struct Recorder {
     start: Nanos,
     before: Vec<u64>,
     row: Vec<u64>,
+    /// Neither how latencies are spread nor what the target says is recorded.
+    moved_only: bool,
 }
 
 impl Recorder {
-    /// `total_bytes` is 0 where it is not known; `largest` is the longest request; bins are `coarseness`
-    /// times wider than usual.
+    /// `total_bytes` is 0 where it is not known; `largest` is the longest request; for `coarseness` see
+    /// [`Observer::coarseness`](crate::Observer::coarseness).
     pub fn new<T: Target>(
         target: &mut T,
         stats: Vec<JobStats>,
         total_bytes: u64,
         largest: u32,
-        coarseness: u64,
+        coarseness: Option<u64>,
     ) -> Recorder {
-        let width = (total_bytes * coarseness / BYTE_BINS).max(largest as u64).max(FINEST);
+        let times = coarseness.unwrap_or(1);
+        let width = (total_bytes * times / BYTE_BINS).max(largest as u64).max(FINEST);
         let start = target.now();
         let mut before = vec![0; target.columns().len()];
         target.sample(&mut before);
         Recorder {
             stats,
             logs: Vec::new(),
-            time: Series::new(start.0, FIRST_BIN.0 * coarseness, coarseness),
+            time: Series::new(start.0, FIRST_BIN.0 * times, coarseness),
             bytes: Series::new(0, width, coarseness),
             sums: Sums::default(),
             start,
             row: before.clone(),
             before,
+            moved_only: coarseness.is_some(),
         }
     }
 
@@ -249,10 +253,16 @@ impl Recorder {
         self.sums
     }
 
+    fn sample<T: Target>(&mut self, target: &mut T) {
+        if !self.moved_only {
+            target.sample(&mut self.row);
+        }
+    }
+
     /// Nothing more completes before `now`: bins of time that have ended are closed with what the target says now.
     pub fn pass<T: Target>(&mut self, target: &mut T, now: Nanos) {
         if self.time.is_due(now.0) {
-            target.sample(&mut self.row);
+            self.sample(target);
             self.time.close(now.0, self.sums, &self.row, Nanos);
         }
     }
@@ -271,7 +281,9 @@ impl Recorder {
         let latency = now.0 - issued.0;
         let kind = request.op as usize;
         self.pass(target, now);
-        if counts {
+        if counts && self.moved_only {
+            self.stats[stats].kinds[kind].count(latency, request.len as u64);
+        } else if counts {
             let stats = &mut self.stats[stats];
             stats.kinds[kind].record(latency, request.len as u64);
             if let (Some(submitted), true) = (submitted, kind < 3) {
@@ -293,7 +305,7 @@ impl Recorder {
         self.bytes.note(latency, bucket);
         let moved = self.moved_bytes();
         if self.bytes.is_due(moved) {
-            target.sample(&mut self.row);
+            self.sample(target);
             self.bytes.close(moved, self.sums, &self.row, |_| now);
         }
     }

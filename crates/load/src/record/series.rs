@@ -37,25 +37,37 @@ pub struct Series {
     rows: Vec<Snapshot>,
     /// Latencies of the present bin.
     latency_max: u64,
-    /// Empty once the last bin is closed.
+    /// Empty once the last bin is closed; `None` where bins say only what was moved.
     #[serde(skip)]
-    latencies: Tally,
+    latencies: Option<Tally>,
+    moved_only: bool,
 }
 
 /// The percentiles of latency that each bin tells, in permille, and their columns.
 const PERCENTILES: [(u64, &str); 3] = [(500, "lat_p50_ns"), (990, "lat_p99_ns"), (999, "lat_p999_ns")];
 
 impl Series {
-    pub fn new(start: u64, width: u64, coarseness: u64) -> Series {
-        // An odd number of bins is halved, so the most is even.
-        let most = (MOST / coarseness.max(1) as usize).max(2) / 2 * 2;
-        Series { width, edge: start + width, most, rows: Vec::new(), latency_max: 0, latencies: Tally::new() }
+    /// With a `coarseness`, so many times fewer bins at most, which say only what was moved.
+    pub fn new(start: u64, width: u64, coarseness: Option<u64>) -> Series {
+        let (times, moved_only) = (coarseness.unwrap_or(1).max(1), coarseness.is_some());
+        Series {
+            width,
+            edge: start + width,
+            // An odd number of bins is halved, so the most is even.
+            most: (MOST / times as usize).max(2) / 2 * 2,
+            rows: Vec::new(),
+            latency_max: 0,
+            latencies: (!moved_only).then(Tally::new),
+            moved_only,
+        }
     }
 
     #[inline]
     pub fn note(&mut self, latency: u64, bucket: usize) {
-        self.latency_max = self.latency_max.max(latency);
-        self.latencies.note(bucket);
+        if let Some(latencies) = &mut self.latencies {
+            self.latency_max = self.latency_max.max(latency);
+            latencies.note(bucket);
+        }
     }
 
     /// Whether the axis has reached the end of the present bin.
@@ -84,7 +96,8 @@ impl Series {
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
         let latency_max = std::mem::take(&mut self.latency_max);
-        let latencies = self.latencies.take();
+        let latencies = self.latencies.as_mut().map_or_else(Spectrum::default, Tally::take);
+        let columns = if self.moved_only { &[] } else { columns };
         self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
     }
 
@@ -93,23 +106,25 @@ impl Series {
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
         let mut max = 0;
-        let mut both = Tally::new();
+        let mut both = (!self.moved_only).then(Tally::new);
         self.rows.retain_mut(|row| {
             index += 1;
-            if index % 2 == 1 {
-                max = row.latency_max;
+            if let Some(both) = &mut both {
                 both.add(&row.latencies);
-                return false;
+                if index % 2 == 0 {
+                    row.latency_max = row.latency_max.max(max);
+                    row.latencies = both.take();
+                }
+                max = row.latency_max;
             }
-            row.latency_max = row.latency_max.max(max);
-            both.add(&row.latencies);
-            row.latencies = both.take();
-            true
+            index % 2 == 0
         });
         // The bin that lost its partner goes on until the wider edge.
         if let Some(last) = last {
             self.latency_max = self.latency_max.max(last.latency_max);
-            self.latencies.add(&last.latencies);
+            if let Some(latencies) = &mut self.latencies {
+                latencies.add(&last.latencies);
+            }
             self.edge += self.width;
         }
         self.width *= 2;
@@ -141,6 +156,9 @@ impl Series {
         for (at, kind) in ["read", "write", "trim"].iter().enumerate() {
             within(&format!("{kind}_bytes"), &|sums| sums.bytes[at]);
         }
+        if self.moved_only {
+            return out;
+        }
         for (at, kind) in ["reads", "writes", "trims"].iter().enumerate() {
             within(kind, &|sums| sums.count[at]);
         }
@@ -169,7 +187,7 @@ mod tests {
         fn bins_add_up_to_the_totals_however_often_they_were_halved(
             steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000)
         ) {
-            let mut series = Series::new(0, 1, 1);
+            let mut series = Series::new(0, 1, None);
             let mut sums = Sums::default();
             let mut now = 0;
             let mut largest = 0;

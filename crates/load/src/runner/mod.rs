@@ -58,10 +58,11 @@ pub enum Next {
 pub trait Observer {
     fn look(&mut self, progress: &Progress) -> Next;
 
-    /// How many times wider than usual the bins of the recording may be: a run that is made to be compared in a few
-    /// bins is several times quicker.
-    fn coarseness(&self) -> u64 {
-        1
+    /// Of a run that is made to be compared in a few bins: how many times wider than usual those of the recording are,
+    /// which then say only what was moved, without latencies and the target's columns; of jobs' latencies their mean is
+    /// known, not how they are spread. It is several times quicker.
+    fn coarseness(&self) -> Option<u64> {
+        None
     }
 
     /// What was recorded until now, as asked for by [`Next::Keep`].
@@ -127,7 +128,7 @@ struct Slot {
 }
 
 impl Runner {
-    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: u64) -> Runner {
+    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: Option<u64>) -> Runner {
         let mut stats: Vec<JobStats> = Vec::new();
         let mut workers = Vec::new();
         let mut slots = Vec::new();
