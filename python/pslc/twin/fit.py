@@ -116,7 +116,8 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
                 again = [firmware for firmware in found if firmware not in tried]
                 begun = going + _begun(pool, build, again, first, seen, known, answered)
                 going = _near_the_best(begun)
-        dropped = [(one.problem.model.firmware, one.error) for one in begun if one not in going]
+        near = {one.problem.model.firmware for one in going}
+        dropped = [(one.problem.model.firmware, one.error) for one in begun if one.problem.model.firmware not in near]
         if tell and len(large) > 1:
             tell(f"{len(going)} of them on {', '.join(trial.suite for trial in large)}")
         # Random writes on a full drive take as long to simulate as all else, and tell little that nothing else does.

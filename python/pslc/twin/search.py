@@ -21,7 +21,7 @@ STEPS: Final = {"spare": 0.06, "least": 0.05, "threshold": 0.06, "idle_rate": 0.
 """Of the derivatives: more than a superblock of what is counted in superblocks."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Problem:
     """Trials to be explained by a model with `free` values, the others as they are in `values`."""
 
@@ -130,7 +130,7 @@ def scaled(one: Parameter, value: float) -> float:
     return float(np.log(max(value, 1e-12))) if one.scale == "log" else float(value)
 
 
-@dataclass
+@dataclass(eq=False)
 class Solution:
     """The best drive of a firmware.
 
