@@ -14,6 +14,7 @@ import pslc
 from pslc.analysis import Curve, Phase, find_phases
 from pslc.cli import app
 from pslc.errors import PslcError
+from pslc.suites import random_steady
 from pslc.suites import twin as suite
 from pslc.targets.region import Budget, Scope, find_region
 from pslc.targets.target import RealOptions, find_target
@@ -428,6 +429,23 @@ def test_queues_are_tried_on_what_a_small_cache_holds(name: str, most: int, smal
     sizes = {int(line.removeprefix("size=")) for line in sweep.splitlines() if line.startswith("size=")}
     assert max(sizes) <= most
     assert max(sizes) > 0.9 * min(most, target.capacity_bytes / 128)
+
+
+def test_random_writes_go_on_until_they_tell_the_spare_space(tmp_path: Path) -> None:
+    hidden, values = drives.hidden(312)
+    path = tmp_path / "hidden.toml"
+    speeds = []
+    for times in (1.0, 0.5):
+        path.write_text(hidden.scaled(8 << 30).profile(values | {"spare": times * values["spare"]}))
+        region = replace(find_region(find_target(f"sim:{path}"), Scope(quick=True)), sparing=True)
+        drive = region.target.open()
+        ran = [drive.run(text, "x.fio", [], 0) for text in random_steady.steps(region)]
+        job = ran[-1]["jobs"][-1]
+        assert job["name"] == "filled"
+        moved, took_s = job["write"]["io_bytes"], job["elapsed_ns"] / 1e9
+        assert moved == pytest.approx(0.4 * region.size, rel=0.01) or took_s == pytest.approx(600, rel=0.01)
+        speeds.append(moved / took_s)
+    assert speeds[1] < 0.8 * speeds[0]
 
 
 def test_a_small_budget_fills_a_part_of_the_drive(small: str) -> None:

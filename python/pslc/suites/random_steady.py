@@ -33,6 +33,8 @@ ROUND_S, QUICK_ROUND_S = 60.0, 2.0
 QUICK_ROUNDS = 6
 REST_S = 300.0
 RAW_TIMES = 2.0
+SPARING_SHARE, SPARING_S = 0.4, 600.0
+"""Of the full drive that is written, and seconds at most, until it collects garbage: more than its spare space."""
 BRIEF = 0.01
 """Share of a case below which a speed is no plateau to speak of."""
 NEARLY = 0.1
@@ -45,10 +47,16 @@ def steps(region: Region) -> Steps:
     raw = _raw(region.target.facts, region.target.capacity_bytes)
     whole = region.share(1.0)
     for case, minutes in CASES.items():
-        if case == "span" and whole <= SPAN:
+        if case == "span" and (whole <= SPAN or region.sparing):
             continue
         span = SPAN if case == "span" else whole
         before = region.write("lay-out", region.size) if case == "filled" else region.trim()
+        if region.sparing and case == "filled":
+            most = f"{round(SPARING_S * 1e6)}us"
+            yield before
+            yield region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
+                             io_size=region.share(SPARING_SHARE), runtime=most, pause=REST_S)  # fmt: skip
+            return
         left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
         parts: list[Recording] = []
         while left > 0:

@@ -38,6 +38,7 @@ class Options(TypedDict, total=False):
     numjobs: int
     offset_increment: int
     randrepeat: int
+    runtime: str
     rwmixread: int | None
     thinktime: str
     thinktime_blocks: int
