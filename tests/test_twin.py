@@ -303,6 +303,20 @@ def test_what_the_data_do_not_tell_is_named_with_the_suite_that_would(fitted: fi
     assert "silence before the cache is emptied" in unknown
     assert "recovery would tell" in unknown
     assert "the link hides it" in unknown
+    hidden = next(one for one in profile.estimates(fitted) if one.name == "slc_rate")
+    assert hidden.high is None
+    assert hidden.words.endswith(" or more)")
+
+
+@pytest.mark.long
+def test_an_interval_is_no_narrower_than_what_recovery_says(small: str) -> None:
+    runs = [pslc.run(name, on=small, scope=Scope(quick=name != "fill")) for name in ("fill", "recovery")]
+    twin = fit.fit([data.of_recording(run) for run in runs], known.known(8_000_000_000, 1.3e9, nand="tlc"))
+    found = next(one for one in profile.estimates(twin) if one.name == "threshold")
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= runs[1].findings["idle_threshold_s_low"] or found.low == pytest.approx(1e-3)
+    assert found.high >= runs[1].findings["idle_threshold_s_high"]
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ class Estimate:
 
     Attributes:
         value: natural; shares of the capacity are given in bytes.
-        low, high: 90 % interval; None where it is assumed.
+        low, high: 90 % interval; None where it is assumed, `high` also where it may be any more.
         source: `fitted`, `assumed`, `stated` or `part`.
         suites: that told it.
     """
@@ -39,10 +39,12 @@ class Estimate:
 
     @property
     def words(self) -> str:
-        """`691 GB (689 GB to 693 GB)`."""
+        """`691 GB (689 GB to 693 GB)`, `569 MB/s (514 MB/s or more)`."""
         text = _word(self.value, self.unit)
-        if self.low is None or self.high is None:
+        if self.low is None:
             return text
+        if self.high is None:
+            return f"{text} ({_word(self.low, self.unit)} or more)"
         return f"{text} ({_word(self.low, self.unit)} to {_word(self.high, self.unit)})"
 
     def document(self) -> dict[str, object]:
@@ -77,20 +79,20 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
     suites = tuple(trial.suite for trial in source.problem.trials)
     expected = {name for name, _, _ in fitted.known.expected}
     kind = "part" if one.name in expected else "assumed"
-    low = high = None
+    low: float | None = None
+    high: float | None = None
     if one.name in source.problem.free and source.covariance is not None:
         index = list(source.problem.free).index(one.name)
         deviation = float(np.sqrt(source.covariance[index, index]))
-        if deviation < told.PARTLY * source.problem.expected(one.name)[1]:
+        if deviation < told.PARTLY * source.problem.expected(one.name)[1] and not is_hidden(fitted, one.name):
             kind = "fitted"
         at = source.x[index]
         # Of the firmwares that fit as well, too.
         also = [at] if source is not best else [_point(one, other) for other in fitted.named
                                                 if one.name in other.problem.free]  # fmt: skip
         ends = [min(at, *also) - Z90 * deviation, max(at, *also) + Z90 * deviation]
-        low, high = (
-            min(max(float(np.exp(end)) if one.scale == "log" else float(end), one.low), one.high) for end in ends
-        )
+        natural = np.clip(np.exp(ends) if one.scale == "log" else ends, one.low, one.high)
+        low, high = _at_least(fitted, one, float(natural[0]), float(natural[1]))
     unit, factor = one.unit, 1.0
     if unit == "capacity":
         unit, factor = "B", float(fitted.known.capacity_bytes)
@@ -104,6 +106,19 @@ def _estimate(fitted: Fitted, best: Solution, one: Parameter) -> Estimate:
     low, high = (None if end is None or (kind == "assumed" and one.name not in source.problem.free) else end * factor
                  for end in (low, high))  # fmt: skip
     return Estimate(one.name, one.what, value * factor, low, high, unit, kind, suites if kind == "fitted" else ())
+
+
+def _at_least(fitted: Fitted, one: Parameter, low: float, high: float) -> tuple[float, float | None]:
+    """An interval as wide as is known: behind a link no write tells how fast the cells are, and what comes back in a
+    pause comes back by superblocks, of which the twin's are not the drive's."""
+    if is_hidden(fitted, one.name):
+        return low, None
+    if one.name != "threshold":
+        return low, high
+    for trial in fitted.trials:
+        said = [trial.findings.get(f"idle_threshold_s_{end}") for end in ("low", "high")]
+        low, high = (min(low, max(said[0] or 0.0, one.low)), max(high, said[1])) if said[1] else (low, high)
+    return low, high
 
 
 def _point(one: Parameter, found: Solution) -> float:
