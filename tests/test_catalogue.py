@@ -11,7 +11,7 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import suites, units
+from pslc import processes, suites, units
 from pslc.analysis import Writes
 from pslc.job_options import Said, said
 from pslc.jobs import Job
@@ -203,6 +203,7 @@ def test_a_suite_that_fails_does_not_take_the_others_with_it(small, tmp_path, mo
         raise ValueError("it divided by the weather")
 
     monkeypatch.setattr(suites.load("fill"), "findings", fails)
+    monkeypatch.setattr(processes, "cores", lambda: 1)
     failed: list[str] = []
     order = campaign.Order("all", small, scope=Scope(quick=True))
     done = campaign.run(order, fail=lambda suite, error: failed.append(f"{suite}: {error}"))

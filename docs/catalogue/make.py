@@ -49,7 +49,8 @@ pslc run cdm --on sim:sn850-1tb,host=none --quick
 ```
 
 `pslc run all` runs the whole catalogue and writes one page; a suite that fails is named at the end and does not keep
-the others from running. Each suite begins with a new simulated drive, a new scratch file, or a device that was trimmed.
+the others from running. Each suite begins with a new simulated drive, a new scratch file, or a device that was trimmed;
+on a simulated one as many run at once as there are cores and memory for.
 On a device, and on a file with `--reuse`, `--resume` does not repeat the steps that were finished; a simulated drive
 and a scratch file are gone, and first come to be as they were. Suites of a catalogue that were finished are never
 repeated.

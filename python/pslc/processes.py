@@ -2,8 +2,33 @@
 
 import multiprocessing
 import os
+import signal
+import sys
 from multiprocessing import connection
 from threading import Thread
+from typing import Any
+
+_stop: Any = None
+"""In a worker: set when nobody waits for what it does any more."""
+
+
+def cores() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def work_until(stop: Any) -> None:
+    """In a worker, before anything: an interrupt is the parent's, which sets `stop`, an event of `multiprocessing`; and
+    without it there is nothing to do."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def is_wanted() -> bool:
+    """Whether somebody waits for what this process does."""
+    return _stop is None or not _stop.is_set()
 
 
 def end_with_parent() -> None:

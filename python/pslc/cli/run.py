@@ -304,7 +304,9 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
         raise refusal(f"the run ended early: {last.error}", _next_step(last.error, folder))
     if last.interrupted:
         kept = f"; what was recorded is in {folder}" if folder else ""
-        more = f"\nto go on: pslc run --resume {folder}" if folder and last.steps else ""
+        more = (
+            f"\nto go on: pslc run --resume {folder}" if folder and (last.steps or order.what == campaign.ALL) else ""
+        )
         typer.echo(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}{more}", err=True)
         raise typer.Exit(130)
     if failed:

@@ -91,7 +91,8 @@ def command(
 
 def _plan(points: "list[Point]", workers: int | None) -> None:
     from pslc import words
-    from pslc.studies.workers import cores, timed
+    from pslc.processes import cores
+    from pslc.studies.workers import timed
 
     count = min(workers or cores(), len(points))
     seconds, peak = timed(points)

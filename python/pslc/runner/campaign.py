@@ -19,6 +19,7 @@ from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.results import Repeats
+from pslc.runner import at_once
 from pslc.runner.plan import plan
 from pslc.runner.run import Confirm, DeclinedError, Progress
 from pslc.runner.run import run as run_one
@@ -83,9 +84,13 @@ def run(
         confirm = _confirm_all(order, confirm)
     finished: list[Recording] = []
     ask = True
+    if order.what == ALL and order.on.startswith("sim:"):
+        tasks, count = at_once.workers(_tasks(order))
+        if count > 1:
+            return _at_once(order, tasks, count, progress, keep, tell, fail)
     for number, (what, seed) in enumerate(order.runs):
         left = _left(order, what, number)
-        if left is not None and not left.interrupted and not left.error:
+        if left is not None and not _is_partial(left):
             finished.append(left)
             ask = False
             continue
@@ -125,6 +130,49 @@ def run(
     if order.repeat > 1:
         finished[0].findings["repeats"] = spread(finished)
     return finished
+
+
+def _tasks(order: Order) -> list[at_once.Task]:
+    """The suites of a catalogue that are still to be run."""
+    left = {of.suite: of for of in order.done}
+    return [at_once.Task(name, order.on, seed, order.options, order.scope, left.get(name))
+            for name, seed in order.runs if name not in left or _is_partial(left[name])]  # fmt: skip
+
+
+def _is_partial(recording: Recording) -> bool:
+    return recording.interrupted or bool(recording.error)
+
+
+def _at_once(
+    order: Order,
+    tasks: Sequence[at_once.Task],
+    count: int,
+    progress: Progress | None,
+    keep: Callable[[list[Recording]], None] | None,
+    tell: Callable[[str], None] | None,
+    fail: Callable[[str, Exception], None] | None,
+) -> list[Recording]:
+    """The same of a simulated drive, on several cores."""
+    finished = [recording for recording in order.done if not _is_partial(recording)]
+    begun = len(finished)
+
+    def begins(suite: str) -> None:
+        nonlocal begun
+        begun += 1
+        if tell is not None:
+            tell(f"{begun} of {len(order.runs)}: {suite}")
+
+    for task, made in at_once.results(tasks, count, progress, begins):
+        if isinstance(made, Exception):
+            if fail is None:
+                raise made
+            fail(task.suite, made)
+            continue
+        finished.append(made)
+        if keep is not None:
+            keep(finished)
+    places = [name for name, _ in order.runs]
+    return sorted(finished, key=lambda recording: (recording.interrupted, places.index(recording.suite)))
 
 
 def _left(order: Order, what: str, number: int) -> Recording | None:

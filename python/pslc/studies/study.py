@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pslc import processes
 from pslc.errors import JobError
 from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
@@ -109,7 +110,7 @@ def complete(
     """
     kept = Results(folder)
     missing = [point for point in planned if not kept.has(point)]
-    count = max(min(workers or of_workers.cores(), len(missing)), 1)
+    count = max(min(workers or processes.cores(), len(missing)), 1)
     done, ended = 0, False
     if progress:
         progress(0, len(missing))

@@ -4,21 +4,18 @@ which process runs it, nor in which order."""
 from __future__ import annotations
 
 import multiprocessing
-import os
 import resource
-import signal
-import sys
 from collections import Counter
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pslc import units
 from pslc.errors import PslcError
-from pslc.processes import end_with_parent
+from pslc.processes import is_wanted, work_until
 from pslc.runner.prepared import Prepared
 from pslc.studies.points import Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
@@ -29,15 +26,8 @@ if TYPE_CHECKING:
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
 
-_stop: Any = None
-"""In a worker: set when nobody waits for its point any more."""
 _prepared: Final = Prepared()
 """Drives that points of this process began with, where others begin with them too."""
-
-
-def cores() -> int:
-    """Those this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def measure(point: Point, shared: bool = False) -> Row | None:
@@ -98,7 +88,7 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
         stop = context.Event()
         careful, count = bool(alone), 1 if alone else workers
         waiting: dict[Future[Row | None], Point] = {}
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop,))
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
         try:
             while alone or waiting or (queue and not careful):
                 source = alone if careful else queue
@@ -131,23 +121,15 @@ def timed(points: Sequence[Point]) -> tuple[float, int]:
     """Seconds a point, from a few that are run in a process of their own; and the most bytes that it took."""
     few = list(dict.fromkeys(points[at] for at in (0, len(points) // 2, len(points) - 1)))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(context.Event(),)) as pool:
+    with ProcessPoolExecutor(1, mp_context=context, initializer=work_until, initargs=(context.Event(),)) as pool:
         pool.submit(_peak).result()
         rows = [pool.submit(measure, point).result() for point in few]
         peak = pool.submit(_peak).result()
     return sum(number(row, "wall_s") for row in rows if row) / len(few), peak
 
 
-def _begin(stop: Any) -> None:
-    """In a worker, before anything: an interrupt is the parent's, and without it there is nothing to do."""
-    global _stop
-    _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
 def _go_on(_: StepProgress) -> bool:
-    return _stop is None or not _stop.is_set()
+    return is_wanted()
 
 
 def _peak() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc.processes import end_with_parent
+from pslc.processes import cores, end_with_parent
 from pslc.twin import begin, chance, intervals, laws, search, singles, told, variants
 from pslc.twin.data import SCALES, Floats, Trial
 from pslc.twin.known import Known
@@ -169,7 +168,7 @@ class _Pool:
     """Processes, or none of them where one worker is asked for."""
 
     def __init__(self, workers: int | None) -> None:
-        self.workers = workers or min(os.cpu_count() or 1, 8)
+        self.workers = workers or min(cores(), 8)
         self.pool = (
             ProcessPoolExecutor(self.workers, get_context("forkserver"), end_with_parent) if self.workers > 1 else None
         )

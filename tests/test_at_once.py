@@ -1,0 +1,82 @@
+"""Suites at once, each in a process: the same as one after the other, and nothing is lost or goes on for ever."""
+
+from pathlib import Path
+
+import pytest
+from benches.small import PROFILE
+
+import pslc
+from pslc import memory, processes, suites
+from pslc.results import StepProgress
+from pslc.runner import at_once, campaign
+from pslc.runner.at_once import Task
+from pslc.targets.region import Scope
+
+LONG = "sim:sn850-1tb"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    path = tmp_path / "small.toml"
+    path.write_text(PROFILE)
+    return f"sim:{path}"
+
+
+def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, monkeypatch: pytest.MonkeyPatch):
+    names = ["burst", "fill", "mixed", "qd-sweep", "recovery"]
+    monkeypatch.setattr(suites, "names", lambda: names)
+    order = campaign.Order("all", small, seed=5, scope=Scope(quick=True))
+    found = []
+    for cores in (1, 2):
+        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        told: list[str] = []
+        kept: list[list[str]] = []
+        done = campaign.run(order, tell=told.append, keep=lambda so_far, to=kept: to.append([r.suite for r in so_far]))
+        assert [recording.suite for recording in done] == names
+        assert len([line for line in told if " of 5: " in line]) == 5
+        found.append([(recording.findings, recording.jobs, recording.seed) for recording in done])
+    assert found[0] == found[1]
+    assert set(kept[-1]) == set(names)
+    assert [len(so_far) for so_far in kept] == [1, 2, 3, 4, 5]
+
+
+def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
+    tasks = [Task("fill", on, 0, [], Scope(), None) for on in ("sim:nowhere", small)]
+    begun: list[str] = []
+    made = {task.on: made for task, made in at_once.results(tasks, 2, None, begun.append)}
+    assert isinstance(made[small], pslc.Recording)
+    assert isinstance(made["sim:nowhere"], pslc.PslcError)
+    assert "nowhere" in made["sim:nowhere"].message
+    assert made["sim:nowhere"].hint
+    assert begun == ["fill", "fill"]
+
+
+def test_an_interrupt_ends_what_is_under_way_and_begins_nothing_more():
+    tasks = [Task(name, LONG, 0, [], Scope(), None) for name in ("random-steady", "snia", "fill")]
+    begun: list[str] = []
+    said: list[str] = []
+
+    def progress(state: StepProgress) -> bool:
+        said.append(state["step"])
+        return False
+
+    made = [made for _, made in at_once.results(tasks, 2, progress, begun.append)]
+    assert begun == ["random-steady", "snia"]
+    assert len(made) == 2
+    assert all(isinstance(one, pslc.Recording) and one.interrupted for one in made)
+    assert said[0].split()[0] in begun
+
+
+def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch: pytest.MonkeyPatch):
+    tasks = [Task(name, LONG, 0, [], Scope(), None) for name in ("fill", "random-steady", "burst")]
+    monkeypatch.setattr(processes, "cores", lambda: 8)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
+    in_order, count = at_once.workers(tasks)
+    assert count == 3
+    assert {task.suite for task in in_order} == {"fill", "random-steady", "burst"}
+    assert in_order[0].suite == "random-steady"
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1 << 30)
+    assert at_once.workers(tasks)[1] == 1
+    days = [task._replace(options=[("runtime", "30d"), ("time_based", "1")]) for task in tasks]
+    monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
+    assert at_once.workers(days)[1] == 1
