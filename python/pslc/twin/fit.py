@@ -142,7 +142,7 @@ def fit(trials: Sequence[Trial], known: Known, tell: Callable[[str], None] | Non
         if single:
             if tell:
                 tell(f"requests one by one: {', '.join(trial.suite for trial in single)}")
-            chosen = singles.solve(chosen, single, build)
+            chosen = singles.solve(chosen, single, build, pool.map)
             going = [chosen, *(singles.joined(one, chosen) for one in going[1:])]
         chosen = _interval(chosen, others, pool)
     return Fitted(chosen, going[1:], dropped, seen, known, trials, build)

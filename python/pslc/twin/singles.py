@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -104,16 +104,16 @@ def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:
     return [*free, "native_read"] if "slc_read" in free and "native_read" not in free else free
 
 
-def solve(found: Solution, trials: list[Trial], whole: Build) -> Solution:
-    """What single requests tell, on the whole drive; the rest stays."""
+def solve(found: Solution, trials: list[Trial], whole: Build, each: Callable[..., Iterable[Any]] = map) -> Solution:
+    """What single requests tell, on the whole drive; the rest stays. `each` is `map`, or that of a pool."""
     old = found.problem
     model = replace(old.model, build=whole, scale=1.0)
     free = _of_single(model.firmware, trials)
     if not free:
         return found
     problem = Problem(model, trials, free, found.values, old.prior)
-    best = search.refine(search.best_starts(problem, [found.values])[0], 4)
-    covariance = intervals.with_intervals(best, intervals.told(best)).covariance
+    best = search.refine(search.best_starts(problem, [found.values])[0], 4, each)
+    covariance = intervals.with_intervals(best, intervals.told(best, each), each=each).covariance
     return joined(found, search.Solution(problem, best.x, best.loss, covariance))
 
 
