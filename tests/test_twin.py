@@ -112,6 +112,22 @@ def test_reads_in_a_queue_tell_how_many_dies_there_are(seed: int, dies: int, ass
 
 
 @pytest.mark.long
+def test_what_may_never_come_back_is_looked_for_where_no_pause_was_long_enough(tmp_path: Path) -> None:
+    hidden, values = drives.hidden(303)
+    path = tmp_path / "hidden.toml"
+    path.write_text(hidden.profile(values))
+    runs = [drives.noisy(pslc.run(name, on=f"sim:{path}", scope=Scope(quick=name != "fill")), 303)
+            for name in ("fill", "recovery")]  # fmt: skip
+    assert runs[1].findings["residue_bytes"] is None
+    facts = known.known(hidden.capacity_bytes, 1e9, link=hidden.build.link, nand="tlc")
+    facts = replace(facts, build=hidden.build, expected=drives.sheet(hidden, values, 303))
+    twin = fit.fit([data.of_recording(run) for run in runs], facts)
+    assert twin.best.error < 0.05
+    assert twin.best.values["residue"] == pytest.approx(values["residue"], abs=0.05)
+    assert twin.best.values["share"] == pytest.approx(values["share"], abs=0.1)
+
+
+@pytest.mark.long
 def test_a_fill_tells_policy_cache_and_rates(fitted: fit.Fitted) -> None:
     best = fitted.best
     policies = {one.problem.model.firmware.when_full for one in fitted.named}

@@ -327,9 +327,11 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         half = found["cache_bytes"] / size
         least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
         ways.append([{"least": least} for least in dict.fromkeys((least, 0.97, 0.3))])
+    stays: list[dict[str, float]] = [{"residue": residue} for residue in STAYS]
     if found.get("residue_bytes") and size:
         most = min(found["residue_bytes"] / size, 0.8)
-        ways.append([{"residue": most}, {"residue": 0.6 * most}])
+        stays = [{"residue": most}, {"residue": 0.6 * most}]
+    ways.append(stays)
     if found.get("idle_threshold_s"):
         ends = [found.get(f"idle_threshold_s{end}") for end in ("_low", "", "_high")]
         ways.append([{"threshold": float(end)} for end in ends if end])
@@ -340,6 +342,10 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         rates = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]
         ways += [spares, rates]
     if before.problem.model.firmware.when_full == "direct-while-folding":
-        # Nor does it tell what the host has of fast dies that fold slowly, or of slow ones.
-        ways.append([laws.shared(values, share) for share in (values["share"], *laws.SHARES)])
+        # Nor does it tell what the host has of fast dies that fold slowly, or of slow ones; what stays hides which.
+        ways.append([laws.shared(values, share) | stay for share in (values["share"], *laws.SHARES) for stay in stays])
     return ways
+
+
+STAYS: Final = (0.0, 0.1, 0.2)
+"""Shares of the cache that may never come back, where no pause was long enough to see it."""
