@@ -356,7 +356,8 @@ def test_a_job_file_replays_an_iolog_of_fios(command, tmp_path):
     for document in (plain, quick, asap):
         assert document["jobs"][0]["write"]["total_ios"] == 128
         assert document["written_bytes"] == 1 << 20
-    assert plain["drive_time_s"] > 128 * 0.002
+    # Between 128 writes fio thinks 127 times.
+    assert plain["drive_time_s"] > 127 * 0.002
     assert quick["drive_time_s"] == pytest.approx(plain["drive_time_s"] / 4, rel=0.1)
     assert asap["drive_time_s"] < 0.1
     (tmp_path / "two.fio").write_text("[r]\nread_iolog=fio.log\n[w]\nrw=write\n")
