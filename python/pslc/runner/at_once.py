@@ -10,13 +10,13 @@ from contextlib import suppress
 from queue import Empty
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pslc import memory, processes, suites
+from pslc import memory, processes
 from pslc.errors import JobError, PslcError
-from pslc.runner.plan import DAY
+from pslc.runner.plan import DAY, expected
 from pslc.runner.run import Progress
 from pslc.runner.run import run as run_one
 from pslc.targets.cost import Cost, cost
-from pslc.targets.region import Scope, find_region, preparation
+from pslc.targets.region import Region, Scope, find_region
 from pslc.targets.target import find_target
 
 if TYPE_CHECKING:
@@ -41,23 +41,25 @@ class Task(NamedTuple):
 
 
 def workers(tasks: Sequence[Task]) -> tuple[list[Task], int]:
-    """The tasks, those that take longest first, and how many of them this machine can run at once; 1 where one of them
-    takes days, which has to be agreed to first, or cannot be planned."""
+    """The tasks of one drive, those that take longest first, and how many of them this machine can run at once; 1 where
+    one of them takes days, which has to be agreed to first, or cannot be planned."""
+    if len(tasks) < 2:
+        return list(tasks), 1
     try:
-        costs = {task.suite: _cost(task) for task in tasks}
+        region = find_region(find_target(tasks[0].on), tasks[0].scope)
+        costs = {task.suite: _cost(task, region) for task in tasks}
     except PslcError:
         return list(tasks), 1
     if any(found.least_s >= DAY for found in costs.values()):
         return list(tasks), 1
-    most = PROGRAM_BYTES + max((found.memory_bytes for found in costs.values()), default=0)
+    most = PROGRAM_BYTES + max(found.memory_bytes for found in costs.values())
     free = memory.free_bytes()
     count = min(processes.cores(), len(tasks), free // most if free is not None else 1)
     return sorted(tasks, key=lambda task: -costs[task.suite].least_s), max(count, 1)
 
 
-def _cost(task: Task) -> Cost:
-    region = find_region(find_target(task.on), task.scope)
-    steps = [text for text in (preparation(region, task.scope), *suites.expected(task.suite, region)) if text]
+def _cost(task: Task, region: Region) -> Cost:
+    steps = expected(task.suite, region, task.scope)
     return cost(steps, f"{task.suite}.fio", list(task.options), region.target)
 
 

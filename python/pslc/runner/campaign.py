@@ -19,12 +19,11 @@ from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.results import Repeats
-from pslc.runner import at_once
-from pslc.runner.plan import plan
+from pslc.runner.plan import expected, plan
 from pslc.runner.run import Confirm, DeclinedError, Progress
 from pslc.runner.run import run as run_one
 from pslc.targets.instruments import Meter
-from pslc.targets.region import Scope, find_region, preparation
+from pslc.targets.region import Scope, find_region
 from pslc.targets.target import RealOptions, find_target
 from pslc.traces import Replay
 
@@ -85,9 +84,9 @@ def run(
     finished: list[Recording] = []
     ask = True
     if order.what == ALL and order.on.startswith("sim:"):
-        tasks, count = at_once.workers(_tasks(order))
-        if count > 1:
-            return _at_once(order, tasks, count, progress, keep, tell, fail)
+        several = _at_once(order, progress, keep, tell, fail)
+        if several is not None:
+            return several
     for number, (what, seed) in enumerate(order.runs):
         left = _left(order, what, number)
         if left is not None and not _is_partial(left):
@@ -132,27 +131,27 @@ def run(
     return finished
 
 
-def _tasks(order: Order) -> list[at_once.Task]:
-    """The suites of a catalogue that are still to be run."""
-    left = {of.suite: of for of in order.done}
-    return [at_once.Task(name, order.on, seed, order.options, order.scope, left.get(name))
-            for name, seed in order.runs if name not in left or _is_partial(left[name])]  # fmt: skip
-
-
 def _is_partial(recording: Recording) -> bool:
     return recording.interrupted or bool(recording.error)
 
 
 def _at_once(
     order: Order,
-    tasks: Sequence[at_once.Task],
-    count: int,
     progress: Progress | None,
     keep: Callable[[list[Recording]], None] | None,
     tell: Callable[[str], None] | None,
     fail: Callable[[str, Exception], None] | None,
-) -> list[Recording]:
-    """The same of a simulated drive, on several cores."""
+) -> list[Recording] | None:
+    """The same of a simulated drive, on several cores; None where its suites have to run one after the other."""
+    # A run of one suite need not wait for it to be imported.
+    from pslc.runner import at_once
+
+    runs = [(name, seed, _left(order, name, number)) for number, (name, seed) in enumerate(order.runs)]
+    missing = [at_once.Task(name, order.on, seed, order.options, order.scope, left)
+               for name, seed, left in runs if left is None or _is_partial(left)]  # fmt: skip
+    tasks, count = at_once.workers(missing)
+    if count == 1:
+        return None
     finished = [recording for recording in order.done if not _is_partial(recording)]
     begun = len(finished)
 
@@ -210,12 +209,8 @@ def _confirm_all(order: Order, confirm: Confirm) -> Confirm:
     if not target.is_real:
         return confirm
     region = find_region(target, order.scope)
-    steps = [
-        text
-        for name in suites.catalogue()
-        for text in (preparation(region, order.scope), *suites.expected(name, region))
-    ]
-    if not confirm(plan(target, [text for text in steps if text], "all.fio", list(order.options))):
+    steps = [text for name in suites.catalogue() for text in expected(name, region, order.scope)]
+    if not confirm(plan(target, steps, "all.fio", list(order.options))):
         raise DeclinedError
     return lambda first: first.overwrites == target.foreign
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pslc import memory, words
+from pslc import memory, suites, words
 from pslc.errors import JobError
 from pslc.facts import Device, FileSystem, InspectedFile
 from pslc.findings import doubts
@@ -15,6 +15,7 @@ from pslc.formats.nvme_smart_log import health
 from pslc.runner.job_file import jobs_in
 from pslc.targets import probe
 from pslc.targets.cost import FAST, SLOW, Cost, cost
+from pslc.targets.region import Region, Scope, preparation
 from pslc.targets.target import Target
 
 DAY = 86_400.0
@@ -59,6 +60,11 @@ def _days(found: Cost, target: Target) -> str:
         return f"takes {about} {days} days: more than a century"
     until = datetime.now() + timedelta(seconds=found.least_s)
     return f"takes {about} {days} days, until {until:%Y-%m-%d}"
+
+
+def expected(suite: str, region: Region, scope: Scope) -> list[str]:
+    """The job files of a suite behind its preparation, as far as they are known before it runs."""
+    return [text for text in (preparation(region, scope), *suites.expected(suite, region)) if text]
 
 
 def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]]) -> Plan:

@@ -116,8 +116,9 @@ def _at_least(fitted: Fitted, one: Parameter, low: float, high: float) -> tuple[
     if one.name != "threshold":
         return low, high
     for trial in fitted.trials:
-        said = [trial.findings.get(f"idle_threshold_s_{end}") for end in ("low", "high")]
-        low, high = (min(low, max(said[0] or 0.0, one.low)), max(high, said[1])) if said[1] else (low, high)
+        if most := trial.findings.get("idle_threshold_s_high"):
+            least = trial.findings.get("idle_threshold_s_low") or 0.0
+            low, high = min(low, max(least, one.low)), max(high, most)
     return low, high
 
 

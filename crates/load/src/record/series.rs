@@ -37,9 +37,10 @@ pub struct Series {
     rows: Vec<Snapshot>,
     /// Latencies of the present bin.
     latency_max: u64,
-    /// Empty once the last bin is closed; `None` where bins say only what was moved.
+    /// Empty once the last bin is closed.
     #[serde(skip)]
-    latencies: Option<Tally>,
+    latencies: Tally,
+    /// Bins have neither latencies nor columns.
     moved_only: bool,
 }
 
@@ -49,7 +50,7 @@ const PERCENTILES: [(u64, &str); 3] = [(500, "lat_p50_ns"), (990, "lat_p99_ns"),
 impl Series {
     /// With a `coarseness`, so many times fewer bins at most, which say only what was moved.
     pub fn new(start: u64, width: u64, coarseness: Option<u64>) -> Series {
-        let (times, moved_only) = (coarseness.unwrap_or(1).max(1), coarseness.is_some());
+        let times = coarseness.unwrap_or(1).max(1);
         Series {
             width,
             edge: start + width,
@@ -57,16 +58,16 @@ impl Series {
             most: (MOST / times as usize).max(2) / 2 * 2,
             rows: Vec::new(),
             latency_max: 0,
-            latencies: (!moved_only).then(Tally::new),
-            moved_only,
+            latencies: Tally::new(),
+            moved_only: coarseness.is_some(),
         }
     }
 
     #[inline]
     pub fn note(&mut self, latency: u64, bucket: usize) {
-        if let Some(latencies) = &mut self.latencies {
+        if !self.moved_only {
             self.latency_max = self.latency_max.max(latency);
-            latencies.note(bucket);
+            self.latencies.note(bucket);
         }
     }
 
@@ -96,7 +97,7 @@ impl Series {
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
         let latency_max = std::mem::take(&mut self.latency_max);
-        let latencies = self.latencies.as_mut().map_or_else(Spectrum::default, Tally::take);
+        let latencies = self.latencies.take();
         let columns = if self.moved_only { &[] } else { columns };
         self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
     }
@@ -106,25 +107,23 @@ impl Series {
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
         let mut max = 0;
-        let mut both = (!self.moved_only).then(Tally::new);
+        let mut both = Tally::new();
         self.rows.retain_mut(|row| {
             index += 1;
-            if let Some(both) = &mut both {
-                both.add(&row.latencies);
-                if index % 2 == 0 {
-                    row.latency_max = row.latency_max.max(max);
-                    row.latencies = both.take();
-                }
+            if index % 2 == 1 {
                 max = row.latency_max;
+                both.add(&row.latencies);
+                return false;
             }
-            index % 2 == 0
+            row.latency_max = row.latency_max.max(max);
+            both.add(&row.latencies);
+            row.latencies = both.take();
+            true
         });
         // The bin that lost its partner goes on until the wider edge.
         if let Some(last) = last {
             self.latency_max = self.latency_max.max(last.latency_max);
-            if let Some(latencies) = &mut self.latencies {
-                latencies.add(&last.latencies);
-            }
+            self.latencies.add(&last.latencies);
             self.edge += self.width;
         }
         self.width *= 2;

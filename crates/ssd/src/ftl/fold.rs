@@ -13,11 +13,7 @@ use crate::units::{Nanos, PAGE_BYTES};
 impl Ftl {
     /// Whether folding has something to do.
     pub(super) fn foldable(&self) -> bool {
-        let filling = [&self.host, &self.other].into_iter().flatten().filter(|pointer| {
-            let block = self.superblocks.get(pointer.superblock);
-            block.state == State::Open && block.mode == CellMode::Slc
-        });
-        let closed = self.slc_superblocks() > filling.count() as u32;
+        let closed = self.slc_superblocks() > self.filling_cache().count() as u32;
         debug_assert_eq!(closed, self.fold_victim().is_some());
         self.relocation.folds(&self.geometry) || closed
     }

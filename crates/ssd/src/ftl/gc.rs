@@ -51,10 +51,7 @@ impl Ftl {
         if !self.geometry.is_cache(CellMode::Slc) {
             return 0;
         }
-        let filling = [&self.host, &self.other].into_iter().flatten().filter(|pointer| {
-            self.geometry.is_cache(pointer.mode) && !self.superblocks.get(pointer.superblock).set_aside
-        });
-        self.superblocks.borrowed - filling.count() as u32
+        self.superblocks.borrowed - self.filling_cache().filter(|block| !block.set_aside).count() as u32
     }
 
     /// What is folded first to keep `cache.fold_below` free; `None` where enough is free, too little for such niceties, or

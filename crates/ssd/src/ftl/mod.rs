@@ -200,6 +200,15 @@ impl Ftl {
         self.superblocks.free()
     }
 
+    /// Superblocks of the cache that the host is filling.
+    fn filling_cache(&self) -> impl Iterator<Item = &Superblock> {
+        [&self.host, &self.other]
+            .into_iter()
+            .flatten()
+            .filter(|pointer| self.geometry.is_cache(pointer.mode))
+            .map(|pointer| self.superblocks.get(pointer.superblock))
+    }
+
     /// Superblocks that hold, or wait for, data in pSLC mode as cache.
     pub fn slc_superblocks(&self) -> u32 {
         if self.geometry.main == CellMode::Slc {
