@@ -307,6 +307,9 @@ def test_the_profile_loads_and_says_where_each_value_comes_from(fitted: fit.Fitt
     assert provenance["cache.dynamic"].startswith("fitted to fill")
     assert "90 % interval" in provenance["cache.dynamic"]
     assert provenance["cache.idle.threshold"] == "assumed; recovery would tell"
+    # No link carries what a twin without a ceiling would be told to.
+    assert "native_write" not in found.text.partition("[provenance]")[0]
+    assert next(one for one in found.estimates if one.name == "ceiling").words == "no limit"
     mean = pslc.run("fill", on=f"sim:{path}").findings["fill_mean_bytes_per_s"]
     measured = fitted.trials[0].written_bytes / fitted.trials[0].seconds
     assert mean == pytest.approx(measured, rel=0.05)
@@ -348,6 +351,23 @@ def test_a_suite_that_the_twin_does_not_explain_is_named(fitted: fit.Fitted) -> 
     both = replace(said, fitted=odd, looks=[*said.looks, *said.looks])
     assert both.apart["burst"] == pytest.approx(np.log(2), abs=0.02)
     assert "It does not explain burst (100 %)" in both.sentences[1]
+
+
+def test_what_firmwares_have_in_common_is_said_once() -> None:
+    direct = [model.Firmware("dynamic-slc", reuse=reuse) for reuse in ("after-idle", "when-empty")]
+    static = [replace(one, mode="static-slc") for one in direct]
+    fold = model.Firmware("static-slc", "fold")
+    assert model.in_words(direct[:1]) == direct[0].words
+    assert model.in_words([*direct, fold]) == (
+        "direct-then-fold, reuse after-idle/when-empty, dynamic-slc; or fold, static-slc"
+    )
+    assert model.in_words([direct[0], static[0], fold, direct[1], static[1]]) == (
+        "direct-then-fold, reuse after-idle/when-empty, dynamic-slc/static-slc; or fold, static-slc"
+    )
+    assert model.in_words([direct[0], static[1]]) == (
+        "direct-then-fold, reuse after-idle, dynamic-slc; or direct-then-fold, reuse when-empty, static-slc"
+    )
+    assert model.in_words([model.Firmware("pure-xlc"), direct[0]]) == f"no cache; or {direct[0].words}"
 
 
 def test_over_a_full_link_a_cache_may_be_hidden() -> None:

@@ -29,6 +29,7 @@ from pslc.targets.published import FILE as FIGURES
 from pslc.targets.published import of_a_fill
 from pslc.twin import data, fit, known, profile, published
 from pslc.twin.data import Floats
+from pslc.twin.model import in_words
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
@@ -145,7 +146,7 @@ def one(row: dict[str, str]) -> Refit:
         path = Path(folder) / "twin.toml"
         path.write_text(profile.text(fitted, row["drive"]))
         recording = pslc.run("fill", on=f"sim:{path}{keys}", options=options)
-    named = " or ".join(one.problem.model.firmware.words for one in fitted.named)
+    named = in_words([one.problem.model.firmware for one in fitted.named])
     return Refit(row["drive"], row["of"], words, named, fitted.best.error, figures(row, words, recording, capacity))
 
 

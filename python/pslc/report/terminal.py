@@ -103,8 +103,7 @@ def grid(table: Table, count: int | None = None) -> Grid:
         grid.add_column(
             name,
             justify="left" if name in table.words else "right",
-            no_wrap=not last,
-            overflow="fold" if last else "ellipsis",
+            no_wrap=name not in table.words,
             style="dim" if last else "",
         )
     for row in table.rows[:count]:

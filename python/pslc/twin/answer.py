@@ -12,12 +12,11 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile, singles
 from pslc.twin.data import SCALES, Floats, Look, Trial
 from pslc.twin.fit import Fitted
+from pslc.twin.model import in_words
 from pslc.twin.predict import Prediction, Telling
 from pslc.twin.profile import Estimate
 from pslc.twin.search import Solution
 
-MOST_NAMED = 3
-"""Firmwares that a sentence names; the table has all."""
 FAR = 0.25
 """A suite of which the twin is off by more is named."""
 POINTS = 16
@@ -50,14 +49,13 @@ class Answer:
             told = ", ".join(f"{suite} ({100 * np.expm1(off):.0f} %)" for suite, off in far.items())
             said.append(f"It does not explain {told}: speeds of whole jobs are off by so much (root mean square).")
         said += [f"Worst: {self.worst}."] if self.worst else []
-        named = [one.problem.model.firmware.words for one in fitted.named]
+        named = [one.problem.model.firmware for one in fitted.named]
         if fitted.is_poor:
             said.append("So poor a fit tells no firmware, and its values are no more than a start.")
         elif len(named) == 1:
-            said.append(f"Its firmware: {named[0]}{', or one that the link hides' if fitted.may_hide else ''}.")
+            said.append(f"Its firmware: {in_words(named)}{', or one that the link hides' if fitted.may_hide else ''}.")
         else:
-            more = f" or one of {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-            said.append(f"Its firmware: {' or '.join(named[:MOST_NAMED])}{more}.")
+            said.append(f"Its firmware: {in_words(named)}.")
             if self.telling:
                 cheapest = self.telling[0]
                 said.append(f"Run {cheapest.suite} to tell them apart: it {cheapest.spent}.")
@@ -136,9 +134,8 @@ class Answer:
     @property
     def tables(self) -> list[Table]:
         """Values, firmwares, predictions."""
-        rows = [[one.what, one.words, one.source, ", ".join(one.suites)] for one in self.estimates]
-        found = [Table("Values (90 % interval)", ("value", "twin", "source", "from"), rows,
-                       words=("value", "source", "from"))]  # fmt: skip
+        rows = [[one.what, one.words, ", ".join(one.suites) or one.source] for one in self.estimates]
+        found = [Table("Values (90 % interval)", ("value", "twin", "from"), rows, words=("value", "from"))]
         named = self.fitted.named
         considered = [[one.problem.model.firmware.words, _percent(one.error), "yes" if one in named else "no"]
                       for one in [self.fitted.best, *self.fitted.others]]  # fmt: skip

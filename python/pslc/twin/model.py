@@ -11,9 +11,9 @@ same superblocks with fewer pages, and all sizes and times of the jobs smaller w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from pslc._native import SimDrive
 from pslc.errors import PslcError
@@ -103,6 +103,24 @@ class Firmware:
         return f"{self.when_full}{reuse}, {self.mode}{dead}"
 
 
+def in_words(firmwares: Sequence[Firmware]) -> str:
+    """Several in one phrase: `direct-then-fold, reuse after-idle/when-empty, dynamic-slc; or fold, dynamic-slc`."""
+    return "; or ".join(one.words for one in _joined(_joined(firmwares, "reuse"), "mode"))
+
+
+def _joined(firmwares: Sequence[Firmware], field: Literal["reuse", "mode"]) -> list[Firmware]:
+    """Those that differ in a field alone as one, whose field has the words of all of them."""
+    groups: dict[Firmware, list[str]] = {}
+    for one in firmwares:
+        like = one if one.mode == "pure-xlc" else _with(one, field, "")
+        groups.setdefault(like, []).append(getattr(one, field))
+    return [_with(like, field, "/".join(of)) for like, of in groups.items()]
+
+
+def _with(one: Firmware, field: Literal["reuse", "mode"], words: str) -> Firmware:
+    return replace(one, reuse=words) if field == "reuse" else replace(one, mode=words)
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A number that data can tell.
@@ -131,6 +149,8 @@ class Parameter:
 
 NO_CEILING: Final = 4e10
 """Bytes a second into native cells that no drive reaches."""
+UNSEEN_CEILING: Final = 2e10
+"""From which on nothing tells it: no link and no cells are as fast."""
 
 PARAMETERS: Final = {
     one.name: one
@@ -164,7 +184,7 @@ PARAMETERS: Final = {
         Parameter("residue", 0.0, 0.9, "linear", 0.0, 0.1, ("cache.idle.residue",), "of the cache",
                   "data that stay in the cache", 0.03),
         Parameter("erase", 1e-6, 5e-2, "log", 4e-3, 0.7, ("nand.slc.erase", "nand.native.erase"), "s",
-                  "erase of a block in pSLC; native ones take half as long again", 0.5),
+                  "erase of a block in pSLC", 0.5),
         Parameter("buffer", 1e6, 1e9, "log", 1.6e7, 1.0, ("controller.write_buffer",), "B",
                   "write buffer"),
         Parameter("command", 2e-7, 1e-4, "log", 2e-6, 0.7, ("controller.command",), "s",

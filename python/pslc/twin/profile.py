@@ -10,7 +10,7 @@ import numpy as np
 from pslc import words
 from pslc.twin import told
 from pslc.twin.fit import Fitted
-from pslc.twin.model import PARAMETERS, Model, Parameter, of_firmware
+from pslc.twin.model import NO_CEILING, PARAMETERS, UNSEEN_CEILING, Model, Parameter, in_words, of_firmware
 from pslc.twin.search import Solution
 from pslc.twin.singles import SINGLE
 
@@ -41,6 +41,8 @@ class Estimate:
     def words(self) -> str:
         """`691 GB (689 GB to 693 GB)`, `569 MB/s (514 MB/s or more)`."""
         text = _word(self.value, self.unit)
+        if self.name == "ceiling" and self.value >= UNSEEN_CEILING:
+            return "no limit"
         if self.low is None:
             return text
         if self.high is None:
@@ -131,6 +133,8 @@ def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
     found = found or fitted.best
     model = whole(fitted, found)
     keys = model.keys(found.values)
+    if found.values.get("ceiling", NO_CEILING) >= UNSEEN_CEILING:
+        keys.pop("controller.native_write", None)
     keys["name"] = '"' + name.replace("\\", " ").replace('"', "'") + '"'
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():
@@ -138,7 +142,7 @@ def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
         tables.setdefault(table, []).append(f"{word} = {value}")
     lines = [
         f"# {name}: a twin, fitted by pslc fit to {', '.join(sorted({t.suite for t in fitted.trials}))}.",
-        f"# Firmware: {' or '.join(one.problem.model.firmware.words for one in fitted.named)}.",
+        f"# Firmware: {in_words([one.problem.model.firmware for one in fitted.named])}.",
         f"# Error: {100 * fitted.best.error:.1f} % (root mean square over what was measured).",
         *tables.pop(""),
     ]
