@@ -184,6 +184,33 @@ def test_a_drive_that_folds_while_it_writes_is_found_beside_the_law() -> None:
     assert found.best.values["share"] == pytest.approx(0.6, abs=0.025)
 
 
+@pytest.mark.parametrize("reuse", ["after-idle", "as-freed"])
+def test_other_shares_of_die_time_write_as_fast_beside_folding(reuse: str) -> None:
+    firmware = model.Firmware("dynamic-slc", "direct-while-folding", reuse)
+    values = {"share": 0.5, "native_rate": 4e8, "overhead": 2.0}
+
+    def through(of: dict[str, float]) -> float:
+        folded = (1 - of["share"]) / of["overhead"] if reuse == "as-freed" else 0.0
+        return of["native_rate"] * (of["share"] + folded)
+
+    for share in (0.3, 0.75):
+        for other in laws.shared(values, firmware, share):
+            assert through(other) == pytest.approx(through(values))
+
+
+def test_a_cache_that_stays_away_may_be_slow_to_come_back() -> None:
+    one = model.Firmware("dynamic-slc")
+    build = model.build_for(200 * 10**9, "pcie3x4", 3, 1e9, 2e8)
+    values = {name: parameter.prior for name, parameter in model.PARAMETERS.items()} | {"native_rate": 2e8}
+    before = search.Solution(search.Problem(model.Model(build, one), [], [], values), np.zeros(0), 0.0)
+    findings = {"cache_bytes": 2e10, "residue_bytes": 1.5e10, "migration_bytes_per_s": None}
+    trial = data.Trial("recovery", [], 0, [], [], findings=findings)
+    ways = fit._suggested(trial, before, known.known(200 * 10**9, 1e9, nand="tlc"))
+    rates = next(some for some in ways if "idle_rate" in some[0])
+    assert min(way["idle_rate"] for way in rates) < 2e7
+    assert all(way["residue"] == 0.0 for way in rates)
+
+
 def test_erases_are_looked_for_where_a_suite_writes_over_what_was_written() -> None:
     firmware = model.Firmware("dynamic-slc", "fold")
     for suite_name, looked in (("fill", False), ("sustained", False), ("recovery", True), ("overwrite", True)):

@@ -311,7 +311,8 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
     spares = [{"spare": times * values["spare"]} for times in (1.0, 0.5, 2.0)]
     if trial.suite == "second-pass":
         share = found.get("cache_share")
-        return [[{"least": min(share, 0.97)}]] if share else []
+        # What the full drive has of its cache, or what came back of it in the pause before.
+        return [[{"least": least} for least in (min(share, 0.97), 0.97, 0.5)]] if share else []
     if trial.suite == "random-steady":
         return [spares]
     if trial.suite != "recovery":
@@ -323,6 +324,9 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
     elif found.get("migration_bytes_per_s_low"):
         # Few pauses tell only that it is not less.
         ways.append([{"idle_rate": times * found["migration_bytes_per_s_low"]} for times in (1.0, 1.5, 2.5)])
+    # What never seems to come back may be slow to do so.
+    slow = [{"idle_rate": times * values["native_rate"], "residue": 0.0} for times in SLOW]
+    ways = [[*ways[0], *slow]] if ways else [slow]
     if found.get("cache_bytes") and size:
         half = found["cache_bytes"] / size
         least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
@@ -343,9 +347,13 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         ways += [spares, rates]
     if before.problem.model.firmware.when_full == "direct-while-folding":
         # Nor does it tell what the host has of fast dies that fold slowly, or of slow ones; what stays hides which.
-        ways.append([laws.shared(values, share) | stay for share in (values["share"], *laws.SHARES) for stay in stays])
+        firmware = before.problem.model.firmware
+        others = [way for share in (values["share"], *laws.SHARES) for way in laws.shared(values, firmware, share)]
+        ways.append([way | stay for way in others for stay in stays])
     return ways
 
 
+SLOW: Final = (0.5, 0.2, 0.08)
+"""Of the native rate: how fast a cache may be emptied in silence."""
 STAYS: Final = (0.0, 0.1, 0.2)
 """Shares of the cache that may never come back, where no pause was long enough to see it."""

@@ -34,6 +34,8 @@ def other_dies(assumed: Build, speeds: tuple[float, float]) -> list[Build]:
 MOST_DIES: Final = 512
 DIES_APART: Final = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
 """Times as many as assumed."""
+WORSE: Final = 2.0
+"""Times the loss that values had in the build that was assumed."""
 TELLS_DIES: Final = 1.5
 """Times the best loss that the one of another number of dies is before reads are said to tell how many there are."""
 
@@ -90,11 +92,13 @@ def by_reads(answers: list[Solution]) -> Solution:
 
 
 def in_build(task: tuple[Solution, Build, Solution]) -> Solution:
-    """The same values in a drive of a build whose commands and reads take what another tells."""
+    """The same values in a drive of a build whose commands and reads take what another tells; searched for again where
+    they do not explain as well there what they were found for."""
     found, build, other = task
     model = found.problem.model.like(build)
     problem = replace(found.problem, model=model, values=found.problem.values | other.fitted)
-    return search.best_starts(problem, [found.fitted])[0]
+    start = search.best_starts(problem, [found.fitted])[0]
+    return search.refine(start, 4) if start.loss > WORSE * max(found.loss, LUCK) else start
 
 
 def _of_single(firmware: Firmware, trials: list[Trial]) -> list[str]:
