@@ -101,7 +101,7 @@ def one(seed: int) -> Result:
     estimates, predictions = profile.estimates(fitted), predict.predictions(whole)
     seconds, cpu = time.monotonic() - begun, time.process_time() - cpu
     truth = model.firmware
-    named = [other.problem.model.firmware for other in fitted.named]
+    named = fitted.firmwares
     drive = model, values
     others = [(model, values | _untold(fitted))]
     if GIVEN[third(seed)] != ("twin",):

@@ -146,7 +146,7 @@ def one(row: dict[str, str]) -> Refit:
         path = Path(folder) / "twin.toml"
         path.write_text(profile.text(fitted, row["drive"]))
         recording = pslc.run("fill", on=f"sim:{path}{keys}", options=options)
-    named = in_words([one.problem.model.firmware for one in fitted.named])
+    named = in_words(fitted.firmwares)
     return Refit(row["drive"], row["of"], words, named, fitted.best.error, figures(row, words, recording, capacity))
 
 

@@ -104,6 +104,7 @@ def grid(table: Table, count: int | None = None) -> Grid:
             name,
             justify="left" if name in table.words else "right",
             no_wrap=name not in table.words,
+            overflow="fold" if name in table.words else "ellipsis",
             style="dim" if last else "",
         )
     for row in table.rows[:count]:

@@ -49,17 +49,16 @@ class Answer:
             told = ", ".join(f"{suite} ({100 * np.expm1(off):.0f} %)" for suite, off in far.items())
             said.append(f"It does not explain {told}: speeds of whole jobs are off by so much (root mean square).")
         said += [f"Worst: {self.worst}."] if self.worst else []
-        named = [one.problem.model.firmware for one in fitted.named]
+        firmwares = fitted.firmwares
         if fitted.is_poor:
             said.append("So poor a fit tells no firmware, and its values are no more than a start.")
-        elif len(named) == 1:
-            said.append(f"Its firmware: {in_words(named)}{', or one that the link hides' if fitted.may_hide else ''}.")
         else:
-            said.append(f"Its firmware: {in_words(named)}.")
+            hidden = ", or one that the link hides" if fitted.may_hide and len(firmwares) == 1 else ""
+            said.append(f"Its firmware: {in_words(firmwares)}{hidden}.")
             if self.telling:
                 cheapest = self.telling[0]
                 said.append(f"Run {cheapest.suite} to tell them apart: it {cheapest.spent}.")
-            else:
+            elif len(firmwares) > 1:
                 said.append("None of the short forms of the suites that were tried tells them apart.")
         unknown = self.unknown
         if unknown:

@@ -64,6 +64,11 @@ class Fitted:
         return [self.best, *(one for one in self.others if one.loss <= limit)]
 
     @property
+    def firmwares(self) -> list[Firmware]:
+        """Of those that are named."""
+        return [one.problem.model.firmware for one in self.named]
+
+    @property
     def may_hide(self) -> bool:
         """Whether a cache of any kind may lie behind the link; where not all is level, those that fit are named."""
         return self.best.problem.model.firmware.mode == "pure-xlc" and self.seen.level
@@ -318,15 +323,16 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
     if trial.suite != "recovery":
         return []
     size = before.cache_share * known.capacity_bytes
-    ways: list[list[dict[str, float]]] = []
+    firmware = before.problem.model.firmware
+    rates: list[dict[str, float]] = []
     if found.get("migration_bytes_per_s"):
-        ways.append([{"idle_rate": found["migration_bytes_per_s"]}])
+        rates.append({"idle_rate": found["migration_bytes_per_s"]})
     elif found.get("migration_bytes_per_s_low"):
         # Few pauses tell only that it is not less.
-        ways.append([{"idle_rate": times * found["migration_bytes_per_s_low"]} for times in (1.0, 1.5, 2.5)])
+        rates += [{"idle_rate": times * found["migration_bytes_per_s_low"]} for times in (1.0, 1.5, 2.5)]
     # What never seems to come back may be slow to do so.
-    slow = [{"idle_rate": times * values["native_rate"], "residue": 0.0} for times in SLOW]
-    ways = [[*ways[0], *slow]] if ways else [slow]
+    rates += [{"idle_rate": times * values["native_rate"], "residue": 0.0} for times in SLOW]
+    ways = [rates]
     if found.get("cache_bytes") and size:
         half = found["cache_bytes"] / size
         least = min(max(2 * half - 1, 0.0), 1.0) if half < 0.95 else 0.97
@@ -341,13 +347,12 @@ def _suggested(trial: Trial, before: Solution, known: Known) -> list[list[dict[s
         ways.append([{"threshold": float(end)} for end in ends if end])
     # What is overwritten was erased before, which the first write is not.
     ways.append([{"erase": times * values["erase"]} for times in (1.0, 2.5, 0.4)])
-    if before.problem.model.firmware.when_full == "fold":
+    if firmware.when_full == "fold":
         # Its first write tells next to nothing of the spare space, and what folding takes, but not in which way.
-        rates = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]
-        ways += [spares, rates]
-    if before.problem.model.firmware.when_full == "direct-while-folding":
+        faster = [{name: times * values[name] for name in ("native_rate", "overhead")} for times in (1.0, 0.5, 2.0)]
+        ways += [spares, faster]
+    if firmware.when_full == "direct-while-folding":
         # Nor does it tell what the host has of fast dies that fold slowly, or of slow ones; what stays hides which.
-        firmware = before.problem.model.firmware
         others = [way for share in (values["share"], *laws.SHARES) for way in laws.shared(values, firmware, share)]
         ways.append([way | stay for way in others for stay in stays])
     return ways

@@ -207,24 +207,25 @@ def _rates(seen: Steps, firmware: Firmware, n: int) -> Iterator[dict[str, float]
             for free in (spare, USUAL_SPARE):
                 yield {"native_rate": rate, "share": share, "overhead": k, "spare": free}
     for k, share in product(OVERHEADS, SHARES):
-        through = _through(share, k) if firmware.reuse == "as-freed" else share
-        yield {"native_rate": first[0] / through, "share": share, "overhead": k, "spare": 0.07}
+        yield {"native_rate": first[0] / _through(firmware, share, k), "share": share, "overhead": k, "spare": 0.07}
 
 
 def shared(values: Mapping[str, float], firmware: Firmware, share: float) -> list[dict[str, float]]:
     """Other shares of die time for the host, with which it writes as fast beside folding, for as long; where what is
     freed is written to at once, with a few overheads, as the end of such a phase is that of the space."""
     was, overhead = values["share"], values["overhead"]
-    if firmware.reuse == "as-freed":
-        through = values["native_rate"] * _through(was, overhead)
-        return [{"share": share, "native_rate": through / _through(share, k), "overhead": k} for k in OVERHEADS]
-    overhead *= was / (1 - was) * (1 - share) / share
-    return [{"share": share, "native_rate": values["native_rate"] * was / share, "overhead": overhead}]
+    through = values["native_rate"] * _through(firmware, was, overhead)
+    as_long = overhead * (was / (1 - was) * (1 - share) / share)
+    return [
+        {"share": share, "native_rate": through / _through(firmware, share, k), "overhead": k}
+        for k in (OVERHEADS if firmware.reuse == "as-freed" else (as_long,))
+    ]
 
 
-def _through(share: float, overhead: float) -> float:
-    """Of what dies program: what is freed takes the host's data again, and each byte of that is folded once."""
-    return share + (1 - share) / overhead
+def _through(firmware: Firmware, share: float, overhead: float) -> float:
+    """What the host writes beside folding, of what dies program. What is freed may take its data again, at once where
+    it is reused so: each such byte is folded once."""
+    return share + (1 - share) / overhead if firmware.reuse == "as-freed" else share
 
 
 def _spare(seen: Steps, n: int) -> float:

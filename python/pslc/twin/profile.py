@@ -142,7 +142,7 @@ def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
         tables.setdefault(table, []).append(f"{word} = {value}")
     lines = [
         f"# {name}: a twin, fitted by pslc fit to {', '.join(sorted({t.suite for t in fitted.trials}))}.",
-        f"# Firmware: {in_words([one.problem.model.firmware for one in fitted.named])}.",
+        f"# Firmware: {in_words(fitted.firmwares)}.",
         f"# Error: {100 * fitted.best.error:.1f} % (root mean square over what was measured).",
         *tables.pop(""),
     ]
@@ -171,9 +171,7 @@ def provenance(fitted: Fitted) -> dict[str, str]:
     found = {"name": "given to pslc fit", "capacity": "stated", "link": "stated, or assumed for its speed"}
     found |= dict(fitted.build.sources)
     found["nand.bits_per_cell"] = "stated" if fitted.known.bits_per_cell else "assumed, for its slowest speed"
-    named = fitted.named
-    firmware = named[0].problem.model.firmware
-    others = [one.problem.model.firmware for one in named[1:]]
+    firmware, *others = fitted.firmwares
     suites = ", ".join(sorted({trial.suite for trial in fitted.trials}))
     for key in ("mode", "when_full", "reuse"):
         if firmware.mode == "pure-xlc" and key != "mode":
