@@ -316,7 +316,7 @@ impl Drive {
         self.controller.power_loss_protection
     }
 
-    /// Pages that were acknowledged and are not in the NAND.
+    /// Pages that were acknowledged and are not in the NAND, and those that pad the last unit of a flush under way.
     pub fn buffered_pages(&self) -> u32 {
         self.assert_level();
         self.buffer.held(&self.nand, self.now)
