@@ -2,6 +2,7 @@
 fio's logs and by how long jobs take."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -73,17 +74,21 @@ THINKING = {
 @pytest.mark.parametrize("options", THINKING)
 def test_a_job_thinks_behind_the_same_requests_as_under_fio(options, folder):
     text = f"[a]\nrw=write\nbs=4k\nsize=4m\nthinktime={PAUSE_MS}ms\nwrite_lat_log=l\n{options}\n"
-    bursts, runtimes = [], []
-    for where, jobs in by_both(text, folder):
-        ms = [int(line.split(",")[0]) for line in (where / "l_lat.1.log").read_text().splitlines()]
-        ends = [at for at, (a, b) in enumerate(pairwise(ms), 1) if b - a > PAUSE_MS * 2 / 3]
-        bursts.append([b - a for a, b in pairwise([0, *ends, len(ms)])])
-        runtimes.append(jobs[0]["job_runtime"])
     # What ends after a time ends a request sooner or later.
     off = 2 if "iotime=300ms" in options else 0
-    for found in bursts:
-        assert found == pytest.approx(THINKING[options], abs=off)
-    assert runtimes[1] == pytest.approx(runtimes[0], rel=0.1, abs=40)
+    shortest = [math.inf, math.inf]
+    # A busy machine wakes either of them late, by chance.
+    for _ in range(3):
+        for at, (where, jobs) in enumerate(by_both(text, folder)):
+            ms = [int(line.split(",")[0]) for line in (where / "l_lat.1.log").read_text().splitlines()]
+            ends = [at for at, (a, b) in enumerate(pairwise(ms), 1) if b - a > PAUSE_MS * 2 / 3]
+            bursts = [b - a for a, b in pairwise([0, *ends, len(ms)])]
+            assert bursts == pytest.approx(THINKING[options], abs=off)
+            shortest[at] = min(shortest[at], jobs[0]["job_runtime"])
+        alike = shortest[1] == pytest.approx(shortest[0], rel=0.1, abs=40)
+        if alike:
+            break
+    assert alike, shortest
 
 
 SCHEDULES = {
