@@ -103,7 +103,7 @@ def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) 
 
     A straight line through the pauses on the slope gives the rate. Its residuals, which are the steps of whole
     superblocks, give Student's interval of it, and where it meets the base the threshold. The threshold also lies
-    between the longest pause that gave nothing and the shortest that gave something.
+    between the longest pause that gave nothing and the shortest that gave more than what comes back scatters by.
     """
     shortest = min(pause.idle_s for pause in pauses)
     bases = [pause.fast_bytes for pause in pauses if pause.idle_s == shortest]
@@ -189,8 +189,9 @@ def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, gra
     # Where on its step the staircase is at either end is not known.
     unknown = step / 4
     off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(given)))
-    lost, gained = found.lost_s, found.gained_s
-    assert gained is not None
+    lost = found.lost_s
+    # The shortest that gave more than what comes back scatters by: less may have been there before it.
+    gained = float(np.min(seconds[given > student * scatter], initial=np.inf))
     start = middle - float(given.mean()) / rate
     # The staircase is below the line by up to a step, and what was on its way into the cache above it.
     variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + step**2 / 12

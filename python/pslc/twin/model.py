@@ -303,7 +303,7 @@ class Model:
             "ftl.reserve_superblocks": str(RESERVE),
             "cache.mode": f'"{firmware.mode}"',
         }
-        if values.get("ceiling", NO_CEILING) < 0.97 * NO_CEILING:
+        if values.get("ceiling", NO_CEILING) < UNSEEN_CEILING:
             found["controller.native_write"] = f'"{round(values["ceiling"] / 1e3)}kB/s"'
         found.update(build.fixed)
         if firmware.mode != "pure-xlc":

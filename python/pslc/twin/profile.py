@@ -10,7 +10,7 @@ import numpy as np
 from pslc import words
 from pslc.twin import told
 from pslc.twin.fit import Fitted
-from pslc.twin.model import NO_CEILING, PARAMETERS, UNSEEN_CEILING, Model, Parameter, in_words, of_firmware
+from pslc.twin.model import PARAMETERS, UNSEEN_CEILING, Model, Parameter, in_words, of_firmware
 from pslc.twin.search import Solution
 from pslc.twin.singles import SINGLE
 
@@ -133,8 +133,6 @@ def text(fitted: Fitted, name: str, found: Solution | None = None) -> str:
     found = found or fitted.best
     model = whole(fitted, found)
     keys = model.keys(found.values)
-    if found.values.get("ceiling", NO_CEILING) >= UNSEEN_CEILING:
-        keys.pop("controller.native_write", None)
     keys["name"] = '"' + name.replace("\\", " ").replace('"', "'") + '"'
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():
