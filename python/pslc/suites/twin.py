@@ -108,6 +108,12 @@ def parts_by_suite(recording: Recording) -> dict[str, Recording]:
     return {name: _alone(recording, name, parts) for name, parts in groups.items()}
 
 
+def between(recording: Recording) -> dict[str, str]:
+    """What makes the drive forget and rest before each suite: job files."""
+    begun = [part for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith(BEGIN)]
+    return {part.jobs[0]["name"].removeprefix(BEGIN): part.job_file for part in begun}
+
+
 def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recording:
     scope: ScopeDocument = {**recording.scope, "quick": name != "fill"}
     found = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)

@@ -52,9 +52,9 @@ def see(curve: Curve, first: Trial, known: Known) -> tuple[Steps, int]:
     seen = laws.steps(phases, cache, through, known.capacity_bytes)
     slowest = min((speed for speed, _, _ in seen.slow), default=seen.fast)
     bits = known.bits_per_cell or (4 if slowest < QLC_BYTES_PER_S * known.capacity_bytes else 3)
-    if seen.bound and seen.cache and seen.cache > MOST_CACHE * known.capacity_bytes / bits:
-        # What ends there is the space: the link hides where the cache ended.
-        seen = laws.steps(phases, None, through, known.capacity_bytes)
+    if seen.cache and seen.cache > MOST_CACHE * known.capacity_bytes / bits:
+        # What ends there is the space: the link, or what else lets no more through, hides where the cache ended.
+        seen = laws.steps(phases, None, min(through, seen.fast), known.capacity_bytes)
     look = first.looks[0][0]
     finest = max(look.curves, default=1) if look else 1
     seen = replace(seen, turns=bool(look and finest >= TURNS_BINS and has_turns(look.curves[finest])))

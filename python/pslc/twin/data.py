@@ -71,6 +71,7 @@ class Asked:
     Attributes:
         bins: of each job of each step at most.
         fine: whether the start of a job of the step is looked at more closely.
+        between: on a drive that has just done something else, what it does instead of the first step.
     """
 
     steps: tuple[str, ...]
@@ -78,6 +79,7 @@ class Asked:
     options: tuple[tuple[str, str], ...]
     bins: tuple[tuple[int, ...], ...]
     fine: tuple[bool, ...]
+    between: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Trial:
         curve: time against bytes of its first large sequential write.
         look: at each job of each step, in order; None where it tells nothing.
         rate_s: seconds of a sample, where the curve was sampled by time.
+        after: the suite that had just used the drive, and what it did between them, instead of the first step.
     """
 
     suite: str
@@ -102,6 +105,7 @@ class Trial:
     curve: Curve | None = None
     written_bytes: float = 0.0
     seconds: float = 0.0
+    after: tuple[str, str] | None = None
 
     @cached_property
     def asked(self) -> Asked:
@@ -110,6 +114,19 @@ class Trial:
             tuple(self.steps), self.seed, tuple(self.options), tuple(map(tuple, self.depth)),
             tuple(any(look is not None and look.head is not None for look in step) for step in self.looks),
         )  # fmt: skip
+
+
+def on_one_drive(trials: Sequence[Trial]) -> list[tuple[Asked, ...]]:
+    """What drives have to do in these trials: those that were measured one after the other are of one."""
+    found: list[tuple[Asked, ...]] = []
+    last = ""
+    for trial in trials:
+        if trial.after and trial.after[0] == last:
+            found[-1] += (replace(trial.asked, between=trial.after[1]),)
+        else:
+            found.append((trial.asked,))
+        last = trial.suite
+    return found
 
 
 @dataclass
@@ -292,23 +309,37 @@ def first_curve(recording: Recording) -> Curve | None:
 
 SIZES: Final = re.compile(r"^(offset|size|io_size|copy_to)=(\d+)$", re.MULTILINE)
 TIMES: Final = re.compile(r"^(pause|startdelay|runtime)=(\d+)us$", re.MULTILINE)
+SECTION: Final = re.compile(r"^(?=\[)", re.MULTILINE)
 
 
 def scaled_step(text: str, scale: float) -> str:
     """A step for a drive that is smaller by `scale`: sizes and times are smaller too, requests are not, but those of a
-    trim of all of its size: what they left out would keep a little of every superblock."""
+    trim of all of its size: what they left out would keep a little of every superblock. What begins where something
+    else ends still does."""
     if scale == 1.0:
         return text
-
-    def size(match: re.Match[str]) -> str:
-        count = int(match[2])
-        least = 0 if match[1] in ("offset", "copy_to") else min(count, MIB)
-        return f"{match[1]}={max(int(count / scale) // MIB * MIB, least)}"
 
     def time(match: re.Match[str]) -> str:
         return f"{match[1]}={max(round(int(match[2]) / scale), 1)}us"
 
-    return TRIMS.sub(_fitting, TIMES.sub(time, SIZES.sub(size, text)))
+    sections = (_scaled_sizes(section, scale) for section in SECTION.split(text))
+    return TRIMS.sub(_fitting, TIMES.sub(time, "".join(sections)))
+
+
+def _scaled_sizes(section: str, scale: float) -> str:
+    def near(count: float) -> int:
+        return round(count / scale / MIB) * MIB
+
+    begin = next((int(match[2]) for match in SIZES.finditer(section) if match[1] == "offset"), 0)
+
+    def size(match: re.Match[str]) -> str:
+        count = int(match[2])
+        if match[1] in ("offset", "copy_to"):
+            return f"{match[1]}={near(count)}"
+        scaled = near(begin + count) - near(begin) if match[1] == "size" else near(count)
+        return f"{match[1]}={max(scaled, min(count, MIB))}"
+
+    return SIZES.sub(size, section)
 
 
 TRIMS: Final = re.compile(r"^rw=trim$[^\[]*", re.MULTILINE)
@@ -329,29 +360,35 @@ def play(drive: SimDrive, asked: Asked, scale: float) -> Iterator[list[Look | No
         PslcError: a step cannot be run on it.
     """
     for number, (text, bins, fine) in enumerate(zip(asked.steps, asked.bins, asked.fine, strict=True)):
+        between = number == 0 and asked.between
         result = drive.run(
-            scaled_step(text, scale), "twin.fio", list(asked.options), asked.seed + number, None, None,
+            scaled_step(between or text, scale), "twin.fio", list(asked.options), asked.seed + number, None, None,
             1 if fine else COARSENESS,
         )  # fmt: skip
         time, size = ({name: np.frombuffer(values, dtype="<u8") for name, values in result["series"][axis].items()}
                       for axis in ("time", "bytes"))  # fmt: skip
-        yield looks(result["start_ns"], result["jobs"], time, size, bins)
+        yield [None] * len(bins) if between else looks(result["start_ns"], result["jobs"], time, size, bins)
 
 
 def trials_of(recording: Recording) -> list[Trial]:
-    """What was measured, by suite. Those of `twin` behind its fill find a drive whose blocks have to be erased
-    before they are written."""
+    """What was measured, by suite. Those of `twin` behind its fill find the drive as the one before left it; by itself,
+    one whose blocks have to be erased before they are written."""
     if recording.suite != "twin":
         return [of_recording(recording)]
-    from pslc.suites.twin import parts_by_suite
+    from pslc.suites.twin import between, parts_by_suite
 
     found: list[Trial] = []
-    for part in parts_by_suite(recording).values():
+    forget = between(recording)
+    last = ""
+    for name, part in parts_by_suite(recording).items():
         trial = of_recording(part)
-        if any(other.suite == "fill" for other in found):
+        if last:
             steps = [_use(part.capacity_bytes // MIB * MIB), *trial.steps]
-            trial = replace(trial, steps=steps, looks=[[None] * 3, *trial.looks], depth=[[0, 0, 0], *trial.depth])
+            trial = replace(trial, steps=steps, looks=[[None] * 3, *trial.looks], depth=[[0, 0, 0], *trial.depth],
+                            after=(last, forget[name]))  # fmt: skip
         found.append(trial)
+        # What single requests leave behind is little.
+        last = name if name in SCALES and (last or name == "fill") else last
     return found
 
 

@@ -147,7 +147,7 @@ def _hidden(seen: Steps, firmware: Firmware) -> Iterator[dict[str, float]]:
     slower = [(since, speed) for speed, since, _ in seen.slow if speed < FULL * seen.link]
     end, last = slower[0] if slower else (seen.capacity, 0.0)
     size = min(max((1 + USUAL_SPARE - end / seen.capacity) / (n - 1), 0.01), 0.9 / n)
-    for faster in (BEYOND, 3.0):
+    for faster in (1.0, BEYOND, 3.0):
         direct = faster * seen.link
         rates = {"dynamic": size, "static": size, "slc_rate": 3 * direct, "native_rate": direct}
         if last:

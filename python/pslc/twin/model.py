@@ -35,8 +35,10 @@ LEAST_BATCH: Final = 0.01
 LEAST_SLC_PAGES: Final = 8
 """Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
 LEAST_DIES: Final = 4
-LEAST_BYTES: Final = 5 << 30
+LEAST_BYTES: Final = 10 << 30
 """Of a scaled drive: smaller ones feel the size of a request."""
+SMALL_PAGE: Final = 8 << 10
+"""Bytes at most of a page of a scaled drive."""
 
 Values = Mapping[str, float]
 
@@ -231,21 +233,27 @@ class Model:
     @property
     def capacity_bytes(self) -> int:
         """Of this one."""
-        whole = MIB if self.scale > 1.0 else 4096
-        return int(self.build.capacity_bytes / self.scale) // whole * whole
+        if self.scale == 1.0:
+            return self.build.capacity_bytes // 4096 * 4096
+        return round(self.build.capacity_bytes / self.scale / MIB) * MIB
 
     def scaled(self, least_bytes: int = LEAST_BYTES) -> Model:
         """The smallest drive that behaves the same."""
         build = self.build
         bits = build.bits_per_cell
         most = build.capacity_bytes / least_bytes
+        if most <= 1:
+            return self
         # Fewer channels at the same rates: what each, and its dies, do takes so much less.
-        fewer = math.gcd(build.channels, max(build.dies // LEAST_DIES, 1)) if most > 1 else 1
-        pages = max(build.pages_per_block * fewer / most, LEAST_SLC_PAGES * bits)
-        pages = min(-(-int(pages) // bits) * bits, build.pages_per_block)
+        fewer = math.gcd(build.channels, max(build.dies // LEAST_DIES, 1))
+        # What is programmed at once, and what waits for it, is smaller as well.
+        page = min(build.page_bytes, SMALL_PAGE)
+        finer = build.page_bytes // page
+        least = max(build.pages_per_block * fewer * finer / most, LEAST_SLC_PAGES * bits)
+        pages = min(-(-int(least) // bits) * bits, build.pages_per_block * finer)
         small = replace(
-            build, pages_per_block=pages, dies=build.dies // fewer, channels=build.channels // fewer,
-            bus_mts=build.bus_mts * fewer, faster=build.faster * fewer,
+            build, pages_per_block=pages, page_bytes=page, dies=build.dies // fewer, channels=build.channels // fewer,
+            bus_mts=build.bus_mts * fewer, faster=build.faster * fewer * finer,
         )  # fmt: skip
         return replace(self, build=small, scale=build.superblock_bytes / small.superblock_bytes * self.scale)
 

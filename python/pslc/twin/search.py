@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from pslc.errors import PslcError
-from pslc.twin.data import Asked, Floats, Look, Trial, play
+from pslc.twin.data import Asked, Floats, Look, Trial, on_one_drive, play
 from pslc.twin.model import PARAMETERS, Build, Model, Parameter, cache_shares, opened
 from pslc.twin.residuals import compare, loss_of
 
@@ -56,11 +56,11 @@ class Problem:
     def looks(self, values: dict[str, float]) -> list[list[list[Look | None]]] | None:
         """What the simulated drive does in each trial; None when there is no such drive."""
         profile, found = self.model.profile(values), []
-        for trial in self.trials:
-            looks = _played(profile, trial.asked, self.model.scale)
+        for asked in on_one_drive(self.trials):
+            looks = _played(profile, asked, self.model.scale)
             if looks is None:
                 return None
-            found.append(looks)
+            found += looks
         return found
 
     def residuals(self, x: Floats) -> Floats:
@@ -97,12 +97,13 @@ class Problem:
 
 
 @lru_cache(maxsize=512)
-def _played(profile: str, asked: Asked, scale: float) -> list[list[Look | None]] | None:
-    """What a drive does; None when there is no such drive. A search comes back to where others were: a start is tried
-    and then searched from, another rule of reuse or another weight of the data begins where the last one ended."""
+def _played(profile: str, asked: tuple[Asked, ...], scale: float) -> list[list[list[Look | None]]] | None:
+    """What a drive does in one trial after the other; None when there is no such drive. A search comes back to where
+    others were: a start is tried and then searched from, another rule of reuse or another weight of the data begins
+    where the last one ended."""
     drive = opened(profile)
     try:
-        return list(play(drive, asked, scale)) if drive else None
+        return [list(play(drive, one, scale)) for one in asked] if drive else None
     except PslcError:
         return None
 
