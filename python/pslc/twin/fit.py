@@ -15,7 +15,7 @@ from pslc.twin import begin, chance, intervals, laws, search, singles, told, var
 from pslc.twin.data import SCALES, Floats, Trial
 from pslc.twin.known import Known
 from pslc.twin.laws import Steps
-from pslc.twin.model import Build, Firmware, build_for, of_firmware
+from pslc.twin.model import PARAMETERS, Build, Firmware, build_for, of_firmware
 from pslc.twin.residuals import LUCK, differences
 from pslc.twin.search import Problem, Solution
 
@@ -205,7 +205,35 @@ def _start_on(task: tuple[Solution, list[Trial], Known, set[str]]) -> Solution:
     for ways in suggested:
         if ways[0].keys() & set(free):
             start = search.best_starts(start.problem, [start.values, *(start.values | way for way in ways)])[0]
-    return start
+    return search.best_starts(start.problem, [start.values, *_drawn(start, suggested)])[0] if suggested else start
+
+
+def _drawn(start: Solution, suggested: Sequence[Sequence[dict[str, float]]]) -> list[dict[str, float]]:
+    """Values that a first write does not tell, all of them drawn at once: what a full drive has of its cache and what
+    stays in it, each wrong, look as if the other were right."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(DRAWS):
+        values = dict(start.values)
+        for ways in suggested:
+            if rng.random() < CHANGED:
+                values |= ways[int(rng.integers(len(ways)))]
+        for name, most in UNSEEN.items():
+            if name in start.problem.free and rng.random() < CHANGED:
+                values[name] = rng.uniform(0.0, most)
+        if "watermark" in start.problem.free and rng.random() < CHANGED:
+            # Space that is left when folding begins may be what there is not.
+            spare = max(values["spare"] - values["watermark"], PARAMETERS["spare"].low)
+            values |= {"spare": spare, "watermark": 0.0}
+        found.append(values)
+    return found
+
+
+DRAWS: Final = 24
+CHANGED: Final = 0.5
+"""Of the values are others in a draw."""
+UNSEEN: Final = {"least": 1.0, "residue": 0.3}
+"""Values of which findings tell the least, and up to what they are drawn."""
 
 
 def _settled(pool: _Pool, going: Sequence[Solution]) -> list[set[str]]:
