@@ -47,13 +47,12 @@ Twins that `pslc fit --published` makes of nothing but published figures, with c
 TLC or QLC, and what a fill of the twin by the reviewer's load then measures: `make refits` writes this table from
 `docs/accuracy/reviews.csv` and `python/pslc/targets/published.toml`. *Given* figures were fitted to; a mean that was
 *not given* is a prediction, as good as the reviewer's phases are round. A given figure that is off by more than 5 % is
-a miss: HP's FX700 has a cache of two tiers, of which the model has one, and a twin of ADATA's Atom 50 that folds beside
-writing does so 7 % faster on the whole drive than on the scaled one it was fitted on.
+a miss: HP's FX700 has a cache of two tiers, of which the model has one.
 """.strip()
 
 HIDDEN = """
 Twins of simulated drives whose parameters the fit was not told: `make bench-fit` writes these tables (docs/twin.md says
-how), these with `python -m benches.fit 36 --first 300`.
+how), these with `python -m benches.fit 24 --first 312`.
 """.strip()
 
 
