@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,62 @@ def test_a_scaled_trim_leaves_nothing_out() -> None:
     assert int(given["bs"]) > 1 << 24
     assert "bs=4k\n" in data.scaled_step(one, 3.387)
     assert "bs=1m\n" in data.scaled_step(write, 3.387)
+
+
+def test_steps_of_a_scaled_drive_meet_where_those_of_the_whole_do() -> None:
+    rng = np.random.default_rng(1)
+    borders = [0, *sorted(int(at) for at in rng.integers(10**9, 5 * 10**11, 40)), 5 * 10**11]
+    text = "".join(f"[{n}]\noffset={a}\nsize={b - a}\n" for n, (a, b) in enumerate(pairwise(borders)))
+    for scale in (3.387, 23.0, 84.2):
+        numbers = [int(line.split("=")[1]) for line in data.scaled_step(text, scale).splitlines() if "=" in line]
+        offsets, sizes = numbers[::2], numbers[1::2]
+        ends = [offset + size for offset, size in zip(offsets, sizes, strict=True)]
+        assert ends[:-1] == offsets[1:]
+        assert ends[-1] == pytest.approx(borders[-1] / scale, abs=2**19)
+        assert np.abs(np.array(offsets) - np.array(borders[:-1]) / scale).max() <= 2**19
+
+
+def test_what_run_twin_measured_is_played_on_one_drive(small: str) -> None:
+    trials = data.trials_of(pslc.run("twin", on=small, scope=Scope(quick=True)))
+    assert [trial.suite for trial in trials] == ["fill", "recovery"]
+    (both,) = data.on_one_drive(trials)
+    (alone,) = data.on_one_drive(trials[1:])
+    assert [asked.between.startswith("[begin-recovery]") for asked in both] == [False, True]
+    assert alone[0].steps[0].startswith("[use]")
+    assert not alone[0].between
+
+    def off(asked: tuple[data.Asked, ...], of: list[data.Trial]) -> float:
+        drive = model.opened(PROFILE)
+        assert drive is not None
+        looks = [list(data.play(drive, one, 1.0)) for one in asked]
+        return float(residuals.loss_of(residuals.compare(of, looks), of, 0) ** 0.5)
+
+    assert off(both, trials) < 0.012
+    assert off(alone, trials[1:]) < 0.1
+
+
+def test_a_fill_that_is_level_but_for_its_end_has_no_cache_as_large_as_the_drive() -> None:
+    edges = np.linspace(0, 467e9, 468)
+    curve = Curve(edges, np.diff(edges) / np.where(edges[1:] <= 461e9, 525e6, 212e6))
+    facts = known.known(467_000_000_000, 5.3e8, link="sata600", nand="tlc")
+    seen, bits = begin.see(curve, data.of_curve(curve, "bs=1m\niodepth=32\nioengine=io_uring"), facts)
+    assert seen.cache is None
+    # Some fill of each policy is like this one.
+    assert {one.when_full for one in begin.firmwares(seen, bits) if one.mode == "dynamic-slc"} == {
+        "fold", "direct-then-fold", "direct-while-folding",
+    }  # fmt: skip
+
+
+def test_what_hides_behind_each_other_is_drawn_together(fitted: fit.Fitted) -> None:
+    suggested = [[{"least": 0.07}, {"least": 0.97}], [{"residue": 0.04}]]
+    best = fitted.best
+    problem = replace(best.problem, free=[*best.problem.free, "least"])
+    start = replace(best, problem=problem, x=problem.pack(best.values))
+    drawn = fit._drawn(start, suggested)
+    assert len(drawn) == fit.DRAWS
+    assert {0.07, 0.97} <= {one["least"] for one in drawn}
+    assert any(0.3 < one["least"] < 0.9 and one["residue"] == 0.04 for one in drawn)
+    assert drawn == fit._drawn(start, suggested)
 
 
 @pytest.mark.long
