@@ -168,11 +168,15 @@ def test_paced_requests_come_as_regularly_as_fios(process, folder):
 
 def test_jobs_of_a_flow_keep_fios_pace_to_each_other(folder):
     text = lines("[global] bs=4k size=4m time_based runtime=1 rate_iops=,2000 rw=write flow_id=3 [a] flow=3 [b] flow=1")
-    moved = [[job["write"]["total_ios"] for job in jobs] for _, jobs in by_both(text, folder)]
-    theirs, ours = (one / other for one, other in moved)
-    assert ours == pytest.approx(3, rel=0.05)
-    # fio's two threads begin one after the other.
-    assert theirs == pytest.approx(3, rel=0.35)
+    # fio's two threads begin one after the other, on a busy machine by so much that neither waits for the other.
+    for _ in range(3):
+        moved = [[job["write"]["total_ios"] for job in jobs] for _, jobs in by_both(text, folder)]
+        theirs, ours = (one / other for one, other in moved)
+        assert ours == pytest.approx(3, rel=0.05)
+        alike = theirs == pytest.approx(3, rel=0.35)
+        if alike:
+            break
+    assert alike, theirs
 
 
 def test_rates_are_sampled_as_often_as_by_fio(folder):
