@@ -52,7 +52,7 @@ a miss: HP's FX700 has a cache of two tiers, of which the model has one.
 
 HIDDEN = """
 Twins of simulated drives whose parameters the fit was not told: `make bench-fit` writes these tables (docs/twin.md says
-how), these with `python -m benches.fit 24 --first 312`.
+how), these with `python -m benches.fit 36 --first 300`.
 """.strip()
 
 
