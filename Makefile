@@ -59,7 +59,7 @@ help:
 	@echo "make clean    remove the environment and every build"
 
 demo: build
-	$(BIN)/pslc run fill --on sim:aldrin-pro-2tb
+	@$(BIN)/pslc run fill --on sim:aldrin-pro-2tb
 
 build: $(BUILT)
 
@@ -67,8 +67,10 @@ build: $(BUILT)
 PYTEST = $(BIN)/pytest -n auto --dist loadscope --instafail --timeout=600 --max-worker-restart=0
 
 test: build
-	cargo test --workspace --quiet
-	$(PYTEST)
+	@echo "compiling and running the Rust tests (two minutes the first time)"
+	@cargo test --workspace --quiet
+	@echo "running the Python tests"
+	@$(PYTEST)
 
 test-long: build
 	PSLC_SEARCH=all $(PYTEST) -m "(long or search) and not slow"
@@ -166,15 +168,16 @@ picture: build
 
 # The native part, nbdkit's plugin, and an editable install: Python files need no rebuild.
 $(BUILT): $(SOURCES) $(DEPS) pyproject.toml build_backend.py
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
-	$(BIN)/python build_backend.py
+	@echo "compiling the native part (a minute the first time, seconds after a change)"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python build_backend.py develop
 	@touch $@
 
 $(DEPS): pyproject.toml | tools
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	@echo "installing Python packages into $(VENV) (a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print("\n".join(p["dependencies"] + p["optional-dependencies"]["dev"]))' > $(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
