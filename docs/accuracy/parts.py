@@ -11,6 +11,7 @@ import functools
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,15 +28,6 @@ HOST: dict[str, dict[str, str | int | float]] = {
 }
 PLAIN = 0.02
 """Share of a phase left out at either border, where figures published in prose are round."""
-
-INTRODUCTION = """
-Drives that nobody calibrated: die, controller, capacity and size of the cache are given, the rest follows from the
-parts (`pslc drives parts`), and the fill is that of the reviewer. `make accuracy` writes this table from
-`docs/accuracy/drives.csv`. Speeds are the median over the gigabytes for which a figure was published: until the end of
-the cache, of the direct phase, of the drive. Program times and ceilings come from papers, from makers, and from
-reviews of other drives; *used* figures gave a part its value and do not count. What a firmware does with its cache, not
-how fast, was read from reviews of some of these very drives. Left out are drives whose die or controller nobody names.
-""".strip()
 
 
 @dataclass(frozen=True)
@@ -113,40 +105,51 @@ def all_figures() -> tuple[Figure, ...]:
     return tuple(figure for row in rows() for figure in figures(row))
 
 
-def section() -> list[str]:
-    """The lines of ACCURACY.md."""
-    found = [figure for figure in all_figures() if not figure.used]
-    lines = ["## Parts", "", *INTRODUCTION.splitlines(), ""]
-    speeds = [figure for figure in found if figure.what.startswith("speed")]
-    ends = [figure for figure in found if figure.what.startswith("end")]
-    means = [figure for figure in found if figure.what == "mean"]
+HEADER = ("drive", "nand", "controller", "figure", "published", "simulated", "error", "used", "source", "parts_from")
+NAMES = ("first", "second", "third")
+
+
+def spread(errors: Sequence[float]) -> tuple[float, float]:
+    """Median and 90th percentile of errors of at least one figure."""
+    ordered = sorted(errors)
+    return statistics.median(ordered), ordered[min(int(0.9 * len(ordered)), len(ordered) - 1)]
+
+
+def in_units(figure: Figure) -> tuple[str, str]:
+    """The published value and the simulated one, in GB or MB/s."""
+    scale, unit = (1e9, "GB") if figure.what.startswith("end") else (1e6, "MB/s")
+    return f"{figure.published / scale:.0f} {unit}", f"{figure.simulated / scale:.0f} {unit}"
+
+
+def records() -> list[list[str]]:
+    """The rows of parts.csv."""
+    of_drive = {row["drive"]: row for row in rows()}
+    table = []
+    for figure in all_figures():
+        row = of_drive[figure.drive]
+        table.append([figure.drive, row["nand"], row["controller"], figure.what, *in_units(figure),
+                      f"{figure.error:+.0%}", "used" * figure.used, row["source"], row["parts_from"]])  # fmt: skip
+    return table
+
+
+def summary() -> list[str]:
+    """Median and 90th percentile of the errors, by kind of figure."""
+    counted = [figure for figure in all_figures() if not figure.used]
+    speeds = [figure for figure in counted if figure.what.startswith("speed")]
+    lines = []
     for what, some, target in (
         ("speeds of phases", speeds, ", target 15 %"),
         *((f"{name} phase", [f for f in speeds if f.what == f"speed {n}"], "") for n, name in enumerate(NAMES, 1)),
-        ("means of whole fills", means, ""),
-        ("ends of the direct phase, of the capacity", ends, ", target 5 %"),
+        ("means of whole fills", [figure for figure in counted if figure.what == "mean"], ""),
+        ("ends of the direct phase, of the capacity", [f for f in counted if f.what.startswith("end")], ", target 5 %"),
     ):
-        errors = sorted(abs(figure.error) for figure in some)
-        if errors:
-            ninety = errors[min(int(0.9 * len(errors)), len(errors) - 1)]
-            median = statistics.median(errors)
+        if some:
+            median, ninety = spread([abs(figure.error) for figure in some])
             lines.append(
-                f"- {what}: {len(errors)} figures, median error {median:.0%}{target}, 90th percentile {ninety:.0%}"
+                f"- {what}: {len(some)} figures, median error {median:.0%}{target}, 90th percentile {ninety:.0%}"
             )
-    lines += ["", "| drive | figure | published | simulated | error | |", "|---|---|---:|---:|---:|---|"]
-    for figure in all_figures():
-        scale, unit = (1e9, "GB") if figure.what.startswith("end") else (1e6, "MB/s")
-        both = " | ".join(f"{value / scale:.0f} {unit}" for value in (figure.published, figure.simulated))
-        lines.append(f"| {figure.drive} | {figure.what} | {both} | {figure.error:+.0%} | {'used' * figure.used} |")
-    lines += ["", "| drive | die | controller | source | parts from |", "|---|---|---|---|---|"]
-    lines += [
-        "| " + " | ".join(row[k] for k in ("drive", "nand", "controller", "source", "parts_from")) + " |"
-        for row in rows()
-    ]
     return lines
 
 
-NAMES = ("first", "second", "third")
-
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(section()) + "\n")
+    sys.stdout.write("\n".join(summary()) + "\n")
