@@ -137,7 +137,7 @@ ERRORS = {
     "a drive to watch": (["watch", SMALL], "does no work to watch"),
     "nothing to fit to": (["fit", "nosuch"], "nosuch: there is no such folder or file"),
     "a plan of a simulated run": (["run", "fill", "--on", SMALL, "--dry-run"], f"pslc suites --on {SMALL}"),
-    "no trace": (["trace", "show"], "which trace?"),
+    "no trace": (["trace", "show"], "pslc trace show needs FILE"),
     "a study of nothing": (["study"], "--on sim:sn850-1tb"),
     "unknown suite": (["run", "fil", "--on", SMALL], "did you mean fill?"),
     "unknown key": (["run", "fill", "--on", f"{SMALL},cache.mod=pure-xlc"], "did you mean cache.mode?"),
@@ -238,6 +238,14 @@ def test_help_and_lists(command):
     assert "fill" in [row["name"] for row in json.loads(command("suites", "--json").stdout)]
 
 
+@pytest.mark.parametrize("words", [("drives", "create"), ("drives", "age"), ("suites", "show"), ("trace", "convert")])
+def test_each_command_of_a_group_has_its_own_help(command, words):
+    shown = command(*words, "--help")
+    assert shown.returncode == 0
+    assert f"Usage: pslc {' '.join(words)}" in shown.stdout
+    assert "--nand" not in shown.stdout, "an option of another command"
+
+
 def test_help_imports_nothing_heavy():
     code = "import sys, pslc.cli; print([m for m in ('numpy', 'arro3.core', 'scipy', 'plotext') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -260,6 +268,9 @@ def test_what_a_profile_shows_is_a_profile(command, tmp_path):
         (["drives", "sn850-1tb"], "pslc drives show sn850-1tb"),
         (["drives", "shw", "sn850-1tb"], "pslc drives show sn850-1tb"),
         (["suites", "fill"], "pslc suites show fill; pslc run fill --on"),
+        (["drives", "cretae", "disk.pslc"], "did you mean pslc drives create?"),
+        (["drives", "create", "disk.pslc"], "pslc drives create disk.pslc --like"),
+        (["trace", "shw", "work.trace"], "did you mean pslc trace show?"),
         (["suites", "show", "fil"], "did you mean fill?"),
         (["run", "fill", "--on", "sn850-1tb"], "did you mean sim:sn850-1tb?"),
         (["run", "fill", "--on", "sn850-1tb,link=pcie3x4"], "did you mean sim:sn850-1tb,link=pcie3x4?"),

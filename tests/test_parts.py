@@ -295,7 +295,7 @@ def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
     assert document["facts"] == json.loads(command("drives", "show", "./mine.toml", "--json").stdout)["facts"]
     again = command("drives", "new", "mine.toml", *flags)
     assert again.returncode == 2
-    assert "is not written over" in again.stderr
+    assert "is not overwritten" in again.stderr
 
 
 def test_new_drives_ask_for_what_was_not_said(tmp_path):
@@ -319,7 +319,7 @@ def test_new_drives_ask_for_what_was_not_said(tmp_path):
     [
         (("mine.toml", "--capacity", "1TB"), ["needs --nand, --controller", "hint: pslc drives new"]),
         (("mine.toml", "--cache", "dynamic=9TB"), ["cache.dynamic is 9000GB but the drive can hold"]),
-        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is not key=value']),
+        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is not KEY=VALUE']),
         (("mine.toml", "--cache", "size=9GB"), ["mine.toml:6: unknown key cache.size"]),
         (("mine",), ["does not end in .toml"]),
     ],

@@ -307,8 +307,8 @@ def test_the_command_shows_converts_and_replays(command, tmp_path):
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "when"], '--columns has "when"'),
         (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "time=never"], "there is no column never"),
-        (["trace", "convert", "{trace}"], "what shall it become?"),
-        (["trace", "look", "{trace}"], '"look" is not understood'),
+        (["trace", "convert", "{trace}"], "pslc trace convert needs --output"),
+        (["trace", "look", "{trace}"], "pslc trace has no command look"),
         (["trace", "show", "no.trace"], "there is no such file"),
     ],
 )

@@ -1,6 +1,9 @@
-"""The command line: one file a command, found by listing this folder; each has a `command`, and those that begin with _
-have none. stdout is data, stderr is talk; exit 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the
-recording is not where it was to be, 130 interrupted."""
+"""The command line: one file a command, found by listing this folder.
+
+Each file has a `command`, or an `app` with commands of its own; files that begin with _ have neither. stdout is data,
+stderr is talk. Exit codes: 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the recording is not where
+it was to be, 130 interrupted.
+"""
 
 import io
 import os
@@ -8,27 +11,17 @@ import pkgutil
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
 import typer
-from typer.core import TyperGroup
 
-from pslc.cli import _slips
-
-
-class _Commands(TyperGroup):
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was named."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise _slips.unknown_command(args[0], self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
-
+from pslc.cli import _groups, _slips
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_groups.SortedGroup,
     help="A laboratory for SSD write caching: where is the cliff of a drive, why, and what would move it.",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_groups.HELP_OPTIONS,
 )
 
 
@@ -50,7 +43,10 @@ for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.
     if _module.name.startswith("_"):
         continue
     _command = import_module(f"{__name__}.{_module.name}")
-    app.command(_module.name, context_settings=getattr(_command, "SETTINGS", None))(_command.command)
+    if hasattr(_command, "app"):
+        app.add_typer(_command.app, name=_module.name)
+    else:
+        app.command(_module.name, context_settings=getattr(_command, "SETTINGS", None))(_command.command)
 
 
 def main() -> None:

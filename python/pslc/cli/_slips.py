@@ -19,28 +19,66 @@ EXAMPLES: Final = {
     "probe": "pslc probe /dev/nvme0n1, or a file on the drive",
     "report": "pslc report runs/a -o page.html",
     "serve": "pslc serve sim:sn850-1tb",
-    "trace": "pslc trace show work.trace",
+    "drives age": "pslc drives age disk.pslc --idle 8h",
+    "drives create": "pslc drives create disk.pslc --like aldrin-pro-2tb",
+    "drives format": "pslc drives format disk.pslc --mode pure-slc",
+    "drives show": "pslc drives show aldrin-pro-2tb; pslc drives lists them all",
+    "suites show": "pslc suites show fill; pslc suites lists them all",
+    "trace show": "pslc trace show work.trace",
+    "trace convert": "pslc trace convert work.trace -o work.parquet, or -o work.iolog for fio",
     "watch": "pslc watch /dev/nvme0n1",
 }
 """Of commands that need something, how they are called."""
 DRIVE: Final = "sim:aldrin-pro-2tb"
 
 
-def unknown_command(word: str, known: Sequence[str]) -> PslcError:
-    """What may have been meant by a command that there is not."""
+def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> PslcError:
+    """The error for a word that is no command of a group, with the command that was probably meant.
+
+    Args:
+        group: the group's name, empty for `pslc` itself.
+        words: what follows it; the first is the unknown one.
+        known: commands of the group.
+    """
+    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " says what they do"
+    hint = HINTS.get(group, _nothing)(words) or listed
+    meant = near(words[0], known)
+    if meant and hint is listed:
+        hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
+    return refusal(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
+
+
+def _nothing(words: Sequence[str]) -> str:
+    return ""
+
+
+def _suite_or_drive(words: Sequence[str]) -> str:
     from pslc import suites
     from pslc.targets.profiles import library
 
-    drive = word.removeprefix("sim:")
-    if word in (*suites.names(), "all"):
-        hint = f"it is a suite: pslc run {word} --on {DRIVE}"
-    elif drive in library():
-        hint = f"it is a drive: pslc run fill --on sim:{drive}, or pslc drives show {drive}"
-    elif meant := near(word, known):
-        hint = f"did you mean pslc {meant}?"
-    else:
-        hint = f"the commands are {', '.join(known)}; pslc --help says what they do"
-    return refusal(f"pslc has no command {word}", hint)
+    drive = words[0].removeprefix("sim:")
+    if words[0] in (*suites.names(), "all"):
+        return f"it is a suite: pslc run {words[0]} --on {DRIVE}"
+    return f"it is a drive: pslc run fill --on sim:{drive}, or pslc drives show {drive}" if drive in library() else ""
+
+
+def _drive_to_show(words: Sequence[str]) -> str:
+    from pslc.targets.profiles import library
+
+    names = [word.removeprefix("sim:") for word in words[:2]]
+    drives = [name for name in names if name in library() or "/" in name or name.endswith(".toml")]
+    return f"pslc drives show {drives[0]}" if drives else ""
+
+
+def _suite_to_show(words: Sequence[str]) -> str:
+    from pslc import suites
+
+    named = [word for word in words[:2] if word in (*suites.names(), *suites.OF_FILES)]
+    return f"pslc suites show {named[0]}; pslc run {named[0]} --on {DRIVE}" if named else ""
+
+
+HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_to_show}
+"""By group, what a word that is no command of it probably is; empty where it is nothing that is known."""
 
 
 def in_words(error: Any) -> PslcError:
@@ -48,7 +86,7 @@ def in_words(error: Any) -> PslcError:
     command = error.ctx.command_path if error.ctx else "pslc"
     more = f"{command} --help lists what there is"
     if isinstance(error, _ERRORS.MissingParameter) and error.param is not None:
-        example = EXAMPLES.get(command.rpartition(" ")[2], more)
+        example = EXAMPLES.get(command.removeprefix("pslc "), more)
         return refusal(f"{command} needs {_called(error.param)}", example)
     if isinstance(error, _ERRORS.NoSuchOption):
         meant = near(error.option_name, [name for of in error.ctx.command.params for name in of.opts])
@@ -61,8 +99,8 @@ def in_words(error: Any) -> PslcError:
 
 def _called(parameter: Any) -> str:
     if parameter.param_type_name == "option":
-        return str(parameter.opts[0])
-    name = str(parameter.metavar or parameter.name)
+        return str(max(parameter.opts, key=len))
+    name = str(parameter.metavar or parameter.name).partition("[,")[0]
     return name if "|" in name else name.upper()
 
 

@@ -1,139 +1,47 @@
-"""`pslc drives`: the simulated drives there are, what they are made of, new ones, and drives that stay in a file."""
+"""`pslc drives`: the simulated drives, the parts they are made of, new profiles, and drives that stay in a file."""
 
 import json
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _complete
+from pslc.cli import _complete, _drive_files, _groups
 
 if TYPE_CHECKING:
-    from pslc._native import SimDrive
     from pslc.parts import Controller, Derived, Nand
     from pslc.targets.target import Target
 
-NEW = "New drives"
-KEPT = "Drives in a file"
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
-class Action(StrEnum):
-    """What to do; without one, list the drives."""
-
-    SHOW = "show"
-    PARTS = "parts"
-    NEW = "new"
-    CREATE = "create"
-    FORMAT = "format"
-    AGE = "age"
-
-
-def command(
-    action: Annotated[
-        str | None,
-        typer.Argument(
-            help="show: print a profile and how it came about. parts: list dies and controllers, or print one. "
-            "new: make a profile of parts. create: make a drive that stays, in a file. format: set its cache up anew; "
-            "its data are lost. age: let time pass for it.",
-            metavar="[show|parts|new|create|format|age]",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Name of the drive or the part, or the file.", autocompletion=_complete.drive),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
-    nand: Annotated[str | None, typer.Option(help="new: the die.", metavar="PART", rich_help_panel=NEW)] = None,
-    controller: Annotated[
-        str | None, typer.Option(help="new: the controller.", metavar="PART", rich_help_panel=NEW)
-    ] = None,
-    capacity: Annotated[
-        str | None, typer.Option(help="new: its capacity, as sold.", metavar="1TB", rich_help_panel=NEW)
-    ] = None,
-    cache: Annotated[
-        str | None,
-        typer.Option(
-            help="new: keys of the table cache; the habits of the controller's firmware without them.",
-            metavar="dynamic=150GB,...",
-            rich_help_panel=NEW,
-        ),
-    ] = None,
-    like: Annotated[
-        str | None,
-        typer.Option(help="create: the drive to begin with.", metavar="NAME[,key=value...]", rich_help_panel=KEPT),
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            help="format: the mode, pure-xlc, dynamic-slc, static-slc, hybrid-slc or pure-slc.",
-            metavar="MODE",
-            rich_help_panel=KEPT,
-        ),
-    ] = None,
-    static: Annotated[
-        str | None, typer.Option(help="format: the static cache.", metavar="64GB", rich_help_panel=KEPT)
-    ] = None,
-    dynamic: Annotated[
-        str | None, typer.Option(help="format: the dynamic cache.", metavar="200GB", rich_help_panel=KEPT)
-    ] = None,
-    idle: Annotated[
-        str | None, typer.Option(help="age: how long it is left alone.", metavar="8h", rich_help_panel=KEPT)
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="format: do not ask before data are lost.", rich_help_panel=KEPT)
-    ] = False,
-) -> None:
-    """List the simulated drives or show one; list parts, or make a drive of them and predict its curve; keep a drive in
-    a file, in which each run goes on from where the last one ended."""
-    from pslc.errors import refusal
-
-    if action is None:
-        _list(as_json)
-    elif action == Action.SHOW and name is not None:
-        _show(name, as_json)
-    elif action == Action.PARTS:
-        _parts(name, as_json)
-    elif action == Action.NEW:
-        _new(name, nand, controller, capacity, cache, as_json)
-    elif action == Action.CREATE:
-        _create(name, like, as_json)
-    elif action == Action.FORMAT:
-        _format(name, mode, {"static": static, "dynamic": dynamic}, yes, as_json)
-    elif action == Action.AGE:
-        _age(name, idle, as_json)
-    else:
-        raise refusal(*_misread(action, name))
-
-
-def _misread(action: str, name: str | None) -> tuple[str, str]:
-    """What to say, and the command that was probably meant."""
+def list_drives(context: typer.Context, as_json: Json = False) -> None:
+    """List simulated drives, show one, make one from parts, or keep one in a file."""
+    if context.invoked_subcommand is not None:
+        return
     from pslc.targets.profiles import library
 
-    if action == Action.SHOW:
-        return "which drive?", f"pslc drives show {next(iter(library()))}; pslc drives lists them all"
-    action = action.removeprefix("sim:")
-    meant = action if action in library() or "/" in action or action.endswith(".toml") else name
-    hint = f"pslc drives show {meant}" if meant else "pslc drives lists them; others are show, parts and new"
-    return f"{action} is not an action of pslc drives", hint
-
-
-# ---- list and show
-
-
-def _list(as_json: bool) -> None:
-    from pslc.targets.profiles import library
-
-    rows = [_row(drive) for drive in library()]
+    rows = [_row(name) for name in library()]
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
-        _table(rows)
+        _print_drives(rows)
 
 
-def _show(name: str, as_json: bool) -> None:
+app = _groups.group(list_drives)
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME[,KEY=VALUE...]", help="Built-in drive or profile", autocompletion=_complete.drive),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Print a drive's profile, what follows from it, and where each value comes from."""
     from pslc.targets.profiles import library
     from pslc.targets.target import find_target
 
@@ -142,12 +50,69 @@ def _show(name: str, as_json: bool) -> None:
         document = {"name": name, "drive": target.name, "profile": target.profile, "facts": target.facts}
         print(json.dumps(document | {"provenance": dict(target.provenance)}, indent=1))
         return
-    print(_remarks(target))
+    print(_as_comment(target))
     print(library().get(name, target.profile), end="")
 
 
-def _remarks(target: "Target") -> str:
-    """What follows from a profile, as remarks, so that all of it is a profile."""
+@app.command("parts")
+def list_parts(
+    name: Annotated[str | None, typer.Argument(metavar="[PART]", help="NAND die or controller to print")] = None,
+    as_json: Json = False,
+) -> None:
+    """List NAND dies and controllers, or print one with the source of each value."""
+    from dataclasses import asdict
+
+    from pslc import parts
+
+    if name is not None:
+        part = parts.part(name)
+        print(json.dumps(asdict(part), indent=1) if as_json else parts.text(part), end="\n" if as_json else "")
+        return
+    dies = [parts.nand(name) for name in parts.nands()]
+    controllers = [parts.controller(name) for name in parts.controllers()]
+    if as_json:
+        document = {"nand": [asdict(die) for die in dies], "controllers": [asdict(chip) for chip in controllers]}
+        print(json.dumps(document, indent=1))
+    else:
+        _print_parts(dies, controllers)
+
+
+@app.command("new")
+def new(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE.toml]", help="Profile to write (default: mine.toml)")
+    ] = None,
+    nand: Annotated[str | None, typer.Option(metavar="PART", help="NAND die; pslc drives parts lists them")] = None,
+    controller: Annotated[str | None, typer.Option(metavar="PART", help="Controller")] = None,
+    capacity: Annotated[str | None, typer.Option(metavar="SIZE", help="Capacity as sold, such as 1TB")] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(metavar="KEY=VALUE,...", help="Cache settings (default: typical for this controller)"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a profile from parts and predict its write curve; in a terminal, ask for what is missing."""
+    answers, settings, asked = _ask(nand, controller, capacity, cache, interactive=sys.stdin.isatty() and not as_json)
+    from pslc import parts
+
+    derived = parts.profile(
+        nand=answers["nand"], controller=answers["controller"], capacity=answers["capacity"], cache=settings
+    )
+    if file is None:
+        file = Path(typer.prompt("file", default="mine.toml", err=True) if asked else "mine.toml")
+    _predict(_write(file, answers, settings), derived, as_json)
+
+
+app.command("create")(_drive_files.create)
+app.command("format")(_drive_files.format_drive)
+app.command("age")(_drive_files.age)
+
+
+# ---- list and show
+
+
+def _as_comment(target: "Target") -> str:
+    """What follows from a profile as TOML comments, so that the whole output is a profile."""
     from pslc.report import drive
 
     return "".join(f"# {line}".rstrip() + "\n" for line in drive.text(target).splitlines())
@@ -160,7 +125,7 @@ def _row(name: str) -> dict[str, object]:
     return {"name": name, "drive": target.name, "capacity_bytes": target.capacity_bytes} | target.facts
 
 
-def _table(rows: list[dict[str, object]]) -> None:
+def _print_drives(rows: list[dict[str, object]]) -> None:
     from pslc import words
 
     cells = []
@@ -169,35 +134,10 @@ def _table(rows: list[dict[str, object]]) -> None:
         speeds = (words.speed(numbers[f"{of}_bytes_per_s"]) for of in ("link", "slc_write", "native_write"))
         size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
         cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
-    _grid(("name", "drive", "capacity", "dies", "bits", "link", "pSLC", "native"), cells)
+    _print_table(("name", "drive", "capacity", "dies", "bits", "link", "pSLC", "native"), cells)
 
 
-# ---- parts
-
-
-def _parts(name: str | None, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from pslc import parts
-
-    if name is None:
-        dies = [parts.nand(name) for name in parts.nands()]
-        chips = [parts.controller(name) for name in parts.controllers()]
-        if as_json:
-            print(
-                json.dumps({"nand": [asdict(die) for die in dies], "controllers": [asdict(c) for c in chips]}, indent=1)
-            )
-        else:
-            _tables_of_parts(dies, chips)
-        return
-    part = parts.part(name)
-    if as_json:
-        print(json.dumps(asdict(part), indent=1))
-    else:
-        print(parts.text(part), end="")
-
-
-def _tables_of_parts(dies: "list[Nand]", chips: "list[Controller]") -> None:
+def _print_parts(dies: "list[Nand]", controllers: "list[Controller]") -> None:
     from pslc import words
 
     rows = [
@@ -205,17 +145,17 @@ def _tables_of_parts(dies: "list[Nand]", chips: "list[Controller]") -> None:
          words.span(die.native.program / 1e9), words.speed(die.native_bytes_per_s), words.speed(die.slc_bytes_per_s))
         for die in dies
     ]  # fmt: skip
-    _grid(("die", "bits", "capacity", "planes", "bus", "tPROG", "native", "pSLC"), rows)
+    _print_table(("die", "bits", "capacity", "planes", "bus", "tPROG", "native", "pSLC"), rows)
     print()
-    chips_rows = [
+    controller_rows = [
         (chip.name, chip.link, str(chip.channels), f"{chip.bus_mts} MT/s", str(chip.cores), chip.map,
          "no cache" if chip.habits["mode"] == "pure-xlc" else str(chip.habits["when_full"]))
-        for chip in chips
+        for chip in controllers
     ]  # fmt: skip
-    _grid(("controller", "link", "channels", "bus", "cores", "map", "when the cache is full"), chips_rows)
+    _print_table(("controller", "link", "channels", "bus", "cores", "map", "when the cache is full"), controller_rows)
 
 
-def _grid(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def _print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     from rich.table import Table
 
     from pslc.report import terminal
@@ -233,49 +173,54 @@ def _grid(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 # ---- new
 
 
-def _new(
-    file: str | None, nand: str | None, controller: str | None, capacity: str | None, cache: str | None, as_json: bool
-) -> None:
-    """Ask for what was not given, where there is somebody to ask."""
+def _ask(
+    nand: str | None, controller: str | None, capacity: str | None, cache: str | None, *, interactive: bool
+) -> tuple[dict[str, str], dict[str, str], bool]:
+    """Parts and cache settings, asked for where they are missing, and whether anything was asked.
+
+    Raises:
+        PslcError: something is missing and nobody can be asked, or `cache` is not KEY=VALUE,....
+    """
     from pslc import parts
     from pslc.errors import refusal
 
-    asks = sys.stdin.isatty() and not as_json
-    said = {"nand": nand, "controller": controller, "capacity": capacity}
-    missing = [f"--{key}" for key, value in said.items() if value is None]
-    if missing and not asks:
-        hint = (
-            "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB; pslc drives parts"
-        )
-        raise refusal(f"a new drive needs {', '.join(missing)}", hint)
+    options = {"nand": nand, "controller": controller, "capacity": capacity}
+    missing = [f"--{key}" for key, value in options.items() if value is None]
+    if missing and not interactive:
+        example = "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB"
+        raise refusal(f"a new drive needs {', '.join(missing)}", f"{example}; pslc drives parts lists the parts")
     if missing:
-        _parts(None, as_json=False)
+        list_parts()
     questions = {"nand": "die", "controller": "controller", "capacity": "capacity, such as 1TB"}
-    answers = {key: value or typer.prompt(questions[key], err=True) for key, value in said.items()}
+    answers = {key: value or typer.prompt(questions[key], err=True) for key, value in options.items()}
     habits = parts.controller(answers["controller"]).habits
     if cache is None and missing:
-        cache = typer.prompt(f"cache, such as dynamic=150GB ({habits['share']} of it if empty)", default="", err=True)
-    keys = {}
-    for pair in (cache or "").split(",") if cache else []:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise refusal(f'--cache: "{pair}" is not key=value', "--cache dynamic=150GB,when_full=fold")
-        keys[key.strip()] = value.strip()
-    derived = parts.profile(
-        nand=answers["nand"], controller=answers["controller"], capacity=answers["capacity"], cache=keys
-    )
-    if file is None:
-        file = typer.prompt("file", default="mine.toml", err=True) if asks and missing else "mine.toml"
-    _predict(_write(file, answers, keys), derived, as_json)
+        cache = typer.prompt(f"cache, such as dynamic=150GB (default: {habits['share']})", default="", err=True)
+    return answers, _cache_settings(cache or ""), bool(missing)
 
 
-def _write(file: str, answers: dict[str, str], cache: dict[str, str]) -> Path:
-    """The profile in as many lines as were said; nothing is written over."""
+def _cache_settings(text: str) -> dict[str, str]:
     from pslc.errors import refusal
 
-    path = Path(file)
+    settings = {}
+    for pair in text.split(",") if text else []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise refusal(f'--cache: "{pair}" is not KEY=VALUE', "--cache dynamic=150GB,when_full=fold")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
+    """Write the profile, a line for each answer, to a new file.
+
+    Raises:
+        PslcError: the name does not end in .toml, the file exists, or it cannot be written.
+    """
+    from pslc.errors import refusal
+
     if path.suffix != ".toml":
-        raise refusal(f"{file} does not end in .toml", f"pslc drives new {file}.toml ...")
+        raise refusal(f"{path} does not end in .toml", f"pslc drives new {path}.toml ...")
     lines = [f'{key} = "{value}"' for key, value in answers.items()]
     if cache:
         lines += ["", "[cache]"]
@@ -286,14 +231,14 @@ def _write(file: str, answers: dict[str, str], cache: dict[str, str]) -> Path:
         with path.open("x", encoding="utf-8") as out:
             out.write("\n".join(lines) + "\n")
     except FileExistsError:
-        raise refusal(f"{file} exists, and is not written over", "give the new drive another file") from None
+        raise refusal(f"{path} exists, and is not overwritten", "give the new drive another file") from None
     except OSError as error:
-        raise refusal(f"{file}: {error.strerror}", "give a file that can be written") from None
+        raise refusal(f"{path}: {error.strerror}", "give a file that can be written") from None
     return path
 
 
 def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
-    """Fill it and show the curve."""
+    """Simulate a fill of the new drive and show its curve."""
     import pslc
     from pslc import view
     from pslc.report import terminal
@@ -312,95 +257,3 @@ def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
     typer.echo(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True
     )
-
-
-# ---- drives in a file
-
-
-def _create(file: str | None, like: str | None, as_json: bool) -> None:
-    from pslc.errors import refusal
-    from pslc.targets import kept
-
-    if file is None or like is None:
-        raise refusal("a new drive needs a file and a profile", "pslc drives create disk.pslc --like aldrin-pro-2tb")
-    _tell(kept.create(Path(file), like), as_json)
-
-
-def _format(file: str | None, mode: str | None, sizes: dict[str, str | None], yes: bool, as_json: bool) -> None:
-    """Show what changes, and ask: there is no way back."""
-    from pslc import words
-    from pslc.errors import refusal
-    from pslc.targets import kept
-
-    if file is None or mode is None:
-        hint = f"pslc drives format disk.pslc --mode pure-slc; the modes are {', '.join(kept.MODES)}"
-        raise refusal("which drive, in which mode?", hint)
-    drive = kept.open_kept(Path(file))
-    mapped = drive.counters()["mapped_bytes"]
-    before = _set_up(drive)
-    kept.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
-    for name, after in _set_up(drive).items():
-        was = before[name]
-        same = was == after
-        typer.echo(f"{name:12} {after}" if same else f"{name:12} {was} -> {after}", err=True)
-    if not yes:
-        if sys.stdin is None or not sys.stdin.isatty():
-            raise refusal(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
-        if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
-            raise typer.Exit(2)
-    drive.save()
-    _tell(drive, as_json)
-
-
-def _set_up(drive: "SimDrive") -> dict[str, str]:
-    """What a format may change, in words, and how long the cells last in either mode."""
-    from pslc import words
-    from pslc.targets import health, kept
-
-    facts, inside = drive.facts(), health.inside(drive)
-    superblock = facts["slc_superblock_bytes"]
-    slc, native = inside["slc_cycles_left"], inside["native_cycles_left"]
-    cycles = "unknown" if native is None else f"{slc} at one bit a cell, {native} at {facts['bits_per_cell']}"
-    static = facts["static_superblocks"] * superblock
-    return {
-        "mode": kept.mode_of(drive),
-        "capacity": words.size(drive.capacity_bytes),
-        "static cache": words.size(static),
-        "cache": words.size(facts["cache_bytes"]),
-        "cycles left": cycles,
-    }
-
-
-def _age(file: str | None, idle: str | None, as_json: bool) -> None:
-    from pslc import units
-    from pslc.errors import refusal
-    from pslc.targets import kept
-
-    if file is None or idle is None:
-        raise refusal("which drive is left alone, and how long?", "pslc drives age disk.pslc --idle 8h")
-    seconds = units.seconds(idle, "--idle")
-    if seconds > MOST_AGE_S:
-        raise refusal(f"--idle is {idle}", f"at most {MOST_AGE_S / 3600:.0f}h at once")
-    drive = kept.open_kept(Path(file))
-    drive.idle(round(seconds * 1e9))
-    drive.save()
-    _tell(drive, as_json)
-
-
-MOST_AGE_S = 87_600 * 3600.0
-"""Ten years."""
-
-
-def _tell(drive: "SimDrive", as_json: bool) -> None:
-    """What the drive is now."""
-    from pslc import words
-    from pslc.report import health
-    from pslc.targets import kept
-
-    if as_json:
-        print(json.dumps(health.document(drive), indent=1))
-        return
-    counters = drive.counters()
-    what = f"{drive.name}, {words.size(drive.capacity_bytes)}, {kept.mode_of(drive)}"
-    used = f"{words.size(counters['mapped_bytes'])} of data, {words.size(counters['slc_valid_bytes'])} in the cache"
-    print(f"{what}: {used}, {words.span(drive.now_ns / 1e9)} old")

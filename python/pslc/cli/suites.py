@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
-from pslc.cli import _complete
+from pslc.cli import _complete, _groups
 
 if TYPE_CHECKING:
     from pslc.targets.target import Target
@@ -28,59 +28,73 @@ class Row(TypedDict):
     most_s: NotRequired[float]
 
 
-def command(
-    action: Annotated[str | None, typer.Argument(help="show: print a suite.", metavar="[show]")] = None,
-    name: Annotated[str | None, typer.Argument(help="Name of the suite.", autocompletion=_complete.suite)] = None,
-    on: Annotated[str | None, typer.Option(help="Also show what each costs on this drive.", metavar="TARGET")] = None,
-    size: Annotated[str | None, typer.Option(help="Size of the scratch file.", metavar="20GB")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="As pslc run --quick runs them.")] = False,
-    fio: Annotated[bool, typer.Option("--fio", help="With show: its jobs as an fio job file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
-) -> None:
-    """List the suites, or show one: pslc suites show NAME.
+On = Annotated[str | None, typer.Option(metavar="TARGET", help="Drive to work out the cost or the jobs for")]
+Size = Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the scratch file")]
+Quick = Annotated[bool, typer.Option("--quick", help="Plan the short form, as pslc run --quick runs it")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
-    Steps that depend on what is measured are shown as expected.
+
+def list_suites(
+    context: typer.Context, on: On = None, size: Size = None, quick: Quick = False, as_json: Json = False
+) -> None:
+    """List the suites; with --on also what each writes, reads and takes on that drive.
+
+    Steps that depend on a measurement are counted as expected.
     """
-    from pslc import suites, units
+    if context.invoked_subcommand is not None:
+        return
+    from pslc import suites
+
+    target = _target(on, size) if on else None
+    rows = [_row(suite, target, quick) for suite in suites.names()]
+    rows += [{"name": suite, "question": suites.question(suite)} for suite in suites.OF_FILES]
+    if as_json:
+        print(json.dumps(rows, indent=1))
+    else:
+        _table(rows)
+
+
+app = _groups.group(list_suites)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Name of the suite", autocompletion=_complete.suite)],
+    on: On = None,
+    size: Size = None,
+    quick: Quick = False,
+    fio: Annotated[bool, typer.Option("--fio", help="Print its jobs as an fio job file")] = False,
+) -> None:
+    """Print what a suite asks and finds, or its jobs as an fio job file."""
+    from pslc import suites
     from pslc.errors import near, refusal
     from pslc.targets.region import Scope, find_region
-    from pslc.targets.target import RealOptions, find_target
 
-    if action is None:
-        target = find_target(on, RealOptions(units.size(size, "--size") if size else None)) if on else None
-        rows = [_row(suite, target, quick) for suite in suites.names()]
-        rows += [{"name": suite, "question": suites.question(suite)} for suite in suites.OF_FILES]
-        if as_json:
-            print(json.dumps(rows, indent=1))
-        else:
-            _table(rows)
-        return
-    if action != "show":
-        known = action if action in (*suites.names(), *suites.OF_FILES) else name
-        hint = f"pslc suites show {known}; pslc run {known} --on {DEFAULT}" if known else "pslc suites lists them all"
-        raise refusal(f"{action} is not an action of pslc suites", hint)
     every = [*suites.names(), *suites.OF_FILES]
     if name not in every:
-        meant = near(name or "", every)
+        meant = near(name, every)
         hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(every)}"
-        raise refusal(f"unknown suite {name}" if name else "which suite?", hint)
+        raise refusal(f"unknown suite {name}", hint)
+    suite = suites.load(name)
+    findings = (suite.findings.__doc__ or "").strip()
     if name in suites.OF_FILES:
         if fio:
             raise refusal(f"the suite {name} has no jobs: a file says what is done", "pslc trace convert")
-        suite = suites.load(name)
-        print(f"{name}: {suite.__doc__.strip()}\n\n{(suite.findings.__doc__ or '').strip()}")
-        return
-    region = find_region(
-        find_target(on or DEFAULT, RealOptions(units.size(size, "--size") if size else None)), Scope(quick)
-    )
-    if fio:
+        print(f"{name}: {suite.__doc__.strip()}\n\n{findings}")
+    elif fio:
         from pslc.report.fio_jobs import job_file
 
+        region = find_region(_target(on or DEFAULT, size), Scope(quick))
         print(job_file(suites.expected(name, region), region), end="")
-        return
-    suite = suites.load(name)
-    print(f"{name}: {suite.__doc__.strip()}\n\nWith --quick: {suite.QUICK}.\n")
-    print((suite.findings.__doc__ or "").strip())
+    else:
+        print(f"{name}: {suite.__doc__.strip()}\n\nWith --quick: {suite.QUICK}.\n\n{findings}")
+
+
+def _target(on: str, size: str | None) -> "Target":
+    from pslc import units
+    from pslc.targets.target import RealOptions, find_target
+
+    return find_target(on, RealOptions(units.size(size, "--size") if size else None))
 
 
 def _row(name: str, target: "Target | None", quick: bool) -> Row:

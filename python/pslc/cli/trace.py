@@ -2,87 +2,106 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from pslc.traces import Part
+from pslc.cli import _groups
 
 
-def command(
-    action: Annotated[str, typer.Argument(help="formats, show or convert.", metavar="formats|show|convert")],
-    file: Annotated[Path | None, typer.Argument(help="The trace.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="convert: .parquet, or .iolog for fio; show: a page, .html.", metavar="FILE"
-        ),
-    ] = None,
-    replay_on: Annotated[
-        str, typer.Option(help="The file or device that an iolog names.", metavar="NAME")
-    ] = "/dev/replayed",
-    device: Annotated[str | None, typer.Option(help="Only this device of the trace.")] = None,
-    begin: Annotated[str | None, typer.Option("--from", help="Only what comes from here on.", metavar="10min")] = None,
-    end: Annotated[str | None, typer.Option("--to", help="Only what comes before this.", metavar="2h")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Format of the trace; found out without it.")] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Which column of a table is what.", metavar="time=ts:us,op=kind,...")
-    ] = None,
-    skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
-) -> None:
-    """Show what is in a trace, or convert it: pslc trace show FILE, pslc trace convert FILE -o OTHER.parquet.
+def explain(context: typer.Context) -> None:
+    """Show what is in a trace of I/O requests, or convert it; pslc run FILE --on sim:NAME replays it."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
 
-    pslc run FILE --on sim:NAME replays it.
-    """
-    from pslc import traces
+
+app = _groups.group(explain)
+
+File = Annotated[Path, typer.Argument(help="Trace file")]
+Device = Annotated[str | None, typer.Option(metavar="NAME", help="Take only this device of the trace")]
+Begin = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Start here, such as 10min")]
+End = Annotated[str | None, typer.Option("--to", metavar="TIME", help="End before this, such as 2h")]
+Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help="Trace format (default: detected)")]
+Columns = Annotated[
+    str | None, typer.Option(metavar="KEY=COLUMN[:UNIT],...", help="Columns of a table, such as time=ts:us,op=kind")
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", "--skip-broken", help="Leave out lines that cannot be read")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
+
+
+@app.command("formats")
+def list_formats(as_json: Json = False) -> None:
+    """List the trace formats that pslc reads."""
     from pslc._native import trace_formats
-    from pslc.errors import refusal
 
-    if action == "formats":
-        rows = trace_formats()
-        if as_json:
-            print(json.dumps([{"format": name, "about": about} for name, about in rows], indent=1))
-        else:
-            width = max(len(name) for name, _ in rows)
-            print("\n".join(f"{name:{width}}  {about}" for name, about in rows))
-        return
-    if action in ("show", "convert") and file is None:
-        raise refusal("which trace?", f"pslc trace {action} work.trace")
-    if action not in ("show", "convert") or file is None:
-        raise refusal(
-            f'"{action}" is not understood', "pslc trace formats, pslc trace show FILE, pslc trace convert FILE -o FILE"
-        )
-    if action == "show" and output is not None and output.suffix != ".html":
-        raise refusal(f"{output} is no page", "-o page.html")
-    part = traces.part(format, columns, skip_broken, device, begin, end)
-    if action == "convert":
-        _convert(file, part, output, replay_on)
-        return
-    found = traces.opened(file, part).survey()
+    rows = trace_formats()
     if as_json:
-        print(json.dumps(found, indent=1))
-    else:
-        from pslc.report import page, terminal
-        from pslc.traces import contents
-
-        view = contents.of_file(file, found)
-        terminal.show(view)
-        if output is not None:
-            page.write(view, output)
+        print(json.dumps([{"format": name, "about": about} for name, about in rows], indent=1))
+        return
+    width = max(len(name) for name, _ in rows)
+    print("\n".join(f"{name:{width}}  {about}" for name, about in rows))
 
 
-def _convert(file: Path, part: "Part", output: Path | None, name: str) -> None:
+@app.command()
+def show(
+    file: File,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Also write a page")
+    ] = None,
+    device: Device = None,
+    begin: Begin = None,
+    end: End = None,
+    format: Format = None,
+    columns: Columns = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is in a trace: volume, mix, sizes, pauses and bursts."""
+    from pslc import traces
+    from pslc.errors import refusal
+    from pslc.report import page, terminal
+    from pslc.traces import contents
+
+    if output is not None and output.suffix != ".html":
+        raise refusal(f"{output} is no page", "-o page.html")
+    survey = traces.opened(file, traces.part(format, columns, skip_bad, device, begin, end)).survey()
+    if as_json:
+        print(json.dumps(survey, indent=1))
+        return
+    view = contents.of_file(file, survey)
+    terminal.show(view)
+    if output is not None:
+        page.write(view, output)
+
+
+@app.command()
+def convert(
+    file: File,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="File to write: .parquet, or .iolog for fio")
+    ],
+    replay_on: Annotated[
+        str, typer.Option(metavar="NAME", help="File or device that the iolog names")
+    ] = "/dev/replayed",
+    device: Device = None,
+    begin: Begin = None,
+    end: End = None,
+    format: Format = None,
+    columns: Columns = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Write a trace as Parquet, or as an iolog that fio replays."""
     from pslc import traces, words
     from pslc.errors import refusal
 
-    if output is None or output.suffix not in (".parquet", ".iolog"):
-        raise refusal("what shall it become?", "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog")
+    part = traces.part(format, columns, skip_bad, device, begin, end)
     if output.suffix == ".parquet":
         count = traces.write_parquet(file, part, output)
-    else:
+    elif output.suffix == ".iolog":
         trace = traces.opened(file, part)
         traces.one_device(file, part, trace.survey())
-        count = trace.write_iolog(str(output), name)
+        count = trace.write_iolog(str(output), replay_on)
+    else:
+        hint = "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog"
+        raise refusal(f"{output} is neither .parquet nor .iolog", hint)
     print(f"{words.count(count)} requests written to {output}")

@@ -1,0 +1,112 @@
+"""`pslc drives create`, `format` and `age`: a simulated drive that stays in a file between runs."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc._native import SimDrive
+
+MAX_AGE_S = 87_600 * 3600.0
+"""The longest time that passes in one command: ten years."""
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The drive's file, such as disk.pslc")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
+
+
+def create(
+    file: File,
+    like: Annotated[str, typer.Option(metavar="NAME[,KEY=VALUE...]", help="Built-in drive or profile to start from")],
+    as_json: Json = False,
+) -> None:
+    """Create a persistent drive file; each run continues from the last state."""
+    from pslc.targets import kept
+
+    _print_state(kept.create(file, like), as_json)
+
+
+def format_drive(
+    file: File,
+    mode: Annotated[
+        str, typer.Option(metavar="MODE", help="Cache mode: pure-xlc, dynamic-slc, static-slc, hybrid-slc or pure-slc")
+    ],
+    static: Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the static cache")] = None,
+    dynamic: Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the dynamic cache")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase the drive's data without asking")] = False,
+    as_json: Json = False,
+) -> None:
+    """Set up the cache of a drive file anew; its data are lost."""
+    from pslc import words
+    from pslc.errors import refusal
+    from pslc.targets import kept
+
+    drive = kept.open_kept(file)
+    mapped = drive.counters()["mapped_bytes"]
+    before = _settings(drive)
+    sizes = {"static": static, "dynamic": dynamic}
+    kept.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
+    for name, after in _settings(drive).items():
+        change = after if before[name] == after else f"{before[name]} -> {after}"
+        typer.echo(f"{name:12} {change}", err=True)
+    if not yes:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise refusal(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
+        if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
+            raise typer.Exit(2)
+    drive.save()
+    _print_state(drive, as_json)
+
+
+def age(
+    file: File,
+    idle: Annotated[str, typer.Option(metavar="TIME", help="How long the drive is left alone, such as 8h")],
+    as_json: Json = False,
+) -> None:
+    """Let time pass for a drive file, so that it folds its cache as an idle drive does."""
+    from pslc import units
+    from pslc.errors import refusal
+    from pslc.targets import kept
+
+    seconds = units.seconds(idle, "--idle")
+    if seconds > MAX_AGE_S:
+        raise refusal(f"--idle is {idle}", f"at most {MAX_AGE_S / 3600:.0f}h at once")
+    drive = kept.open_kept(file)
+    drive.idle(round(seconds * 1e9))
+    drive.save()
+    _print_state(drive, as_json)
+
+
+def _settings(drive: "SimDrive") -> dict[str, str]:
+    """What a format may change, in words, and how many cycles the cells have left in each mode."""
+    from pslc import words
+    from pslc.targets import health, kept
+
+    facts, inside = drive.facts(), health.inside(drive)
+    superblock = facts["slc_superblock_bytes"]
+    slc, native = inside["slc_cycles_left"], inside["native_cycles_left"]
+    cycles = "unknown" if native is None else f"{slc} at one bit a cell, {native} at {facts['bits_per_cell']}"
+    return {
+        "mode": kept.mode_of(drive),
+        "capacity": words.size(drive.capacity_bytes),
+        "static cache": words.size(facts["static_superblocks"] * superblock),
+        "cache": words.size(facts["cache_bytes"]),
+        "cycles left": cycles,
+    }
+
+
+def _print_state(drive: "SimDrive", as_json: bool) -> None:
+    """Print what the drive is and holds now."""
+    from pslc import words
+    from pslc.report import health
+    from pslc.targets import kept
+
+    if as_json:
+        print(json.dumps(health.document(drive), indent=1))
+        return
+    counters = drive.counters()
+    what = f"{drive.name}, {words.size(drive.capacity_bytes)}, {kept.mode_of(drive)}"
+    used = f"{words.size(counters['mapped_bytes'])} of data, {words.size(counters['slc_valid_bytes'])} in the cache"
+    print(f"{what}: {used}, {words.span(drive.now_ns / 1e9)} old")

@@ -1,0 +1,38 @@
+"""Groups of commands: `pslc` itself, and `drives`, `suites` and `trace` below it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from pslc.cli import _slips
+
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+
+
+class CommandGroup(TyperGroup):
+    """A group in which an unknown word gets an error that names the command that was probably meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names.
+
+        Raises:
+            PslcError: there is none.
+        """
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise _slips.unknown_command(ctx.command_path.partition(" ")[2], args, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+class SortedGroup(CommandGroup):
+    """A group that lists its commands by name; others list them in the order in which they are made."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands, sorted."""
+        return sorted(super().list_commands(ctx))
+
+
+def group(callback: Callable[..., None]) -> typer.Typer:
+    """A group of commands; `callback` runs before each of them, and alone where none is named."""
+    return typer.Typer(cls=CommandGroup, callback=callback, invoke_without_command=True)
