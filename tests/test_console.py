@@ -11,6 +11,7 @@ import sys
 import tomllib
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from benches.small import PROFILE
@@ -238,3 +239,15 @@ def test_rich_and_plotext_are_used_through_the_filter_alone():
             if isinstance(node, ast.ImportFrom) and name != "base/console.py":
                 names = {of.asname or of.name for of in node.names}
                 assert not names & unfiltered.get(node.module or "", set()), (name, names)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_whoever_reads_no_more_of_the_output_gets_no_error(unbuffered, folder):
+    read, write = os.pipe()
+    os.close(read)
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    executable = Path(sys.executable).parent / "pslc"
+    done = subprocess.run([executable, "drives", "show", "sn550-1tb"], stdout=write, stderr=subprocess.PIPE, text=True,
+                          env=environment, cwd=folder, check=False)  # fmt: skip
+    os.close(write)
+    assert done.stderr == ""

@@ -46,11 +46,13 @@ class Screen(io.TextIOWrapper):
     """A stream of text for people: whatever is written to it is escaped.
 
     Args:
+        stream: the one in whose place it comes.
         lossy: a text that cannot be written is dropped, and is no error.
     """
 
-    def __init__(self, buffer: Any, encoding: str, errors: str, *, lossy: bool = False) -> None:
-        super().__init__(buffer, encoding, errors, line_buffering=lossy or buffer.isatty())
+    def __init__(self, stream: io.TextIOWrapper, encoding: str, errors: str, *, lossy: bool = False) -> None:
+        lines, through = lossy or stream.line_buffering, stream.write_through
+        super().__init__(stream.detach(), encoding, errors, line_buffering=lines, write_through=through)
         self._lossy = lossy
 
     def write(self, text: str) -> int:

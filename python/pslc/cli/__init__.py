@@ -76,6 +76,8 @@ def main() -> None:
         # What is still to be written may not find its way; Python would say so in words of its own.
         try:
             sys.stdout.flush()
+        except BrokenPipeError:
+            _leave(0)
         except OSError as error:
             from pslc import failure
 
@@ -98,9 +100,9 @@ def _streams() -> None:
                 os.close(opened)
             setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
     data, talk = (cast(io.TextIOWrapper, stream) for stream in (sys.stdout, sys.stderr))
-    sys.stdout = Screen(data.detach(), data.encoding, "replace")
+    sys.stdout = Screen(data, data.encoding, "replace")
     # No run ends because stderr is full or closed.
-    sys.stderr = Screen(talk.detach(), "utf-8", "backslashreplace", lossy=True)
+    sys.stderr = Screen(talk, "utf-8", "backslashreplace", lossy=True)
 
 
 def _words(arguments: list[str]) -> None:
