@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 import pslc
 from pslc.errors import PslcError
-from pslc.lab import apart, app, dropped, files, overlay, recordings, replays, server
+from pslc.lab import apart, app, dropped, files, fits, overlay, recordings, replays, server
 from pslc.lab.apart import Readers
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.dropped import Drops
@@ -94,9 +94,10 @@ def shout():
     [(abort, "SIGABRT"), (sleep, "not read after 1 s"), (fill_memory, "more than 1.5 GB of memory"), (refuse, "what")],
 )
 def test_a_reader_that_dies_or_takes_too_much_is_an_error_in_words(what, said, readers, monkeypatch):
-    monkeypatch.setattr(apart, "MAX_SECONDS", 1 if what is sleep else 30)
-    with pytest.raises(PslcError, match=said):
-        readers.call("", what)
+    with monkeypatch.context() as patched:
+        patched.setattr(apart, "MAX_SECONDS", 1 if what is sleep else 30)
+        with pytest.raises(PslcError, match=said):
+            readers.call("", what)
     assert readers.call("", shout) != os.getpid(), "the next one is read"
 
 
@@ -378,3 +379,28 @@ def test_a_port_that_is_taken_leaves_no_temporary_files(page, tmp_path):
     assert done.returncode == 2
     assert "hint: --port" in done.stderr
     assert list(temporary.iterdir()) == []
+
+
+def test_what_a_killed_page_left_is_removed_by_the_next_and_what_a_living_one_holds_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    living = files.new_folder("pslc-lab-")
+    left, young, other = (tmp_path / name for name in ("pslc-lab-left", "pslc-lab-young", "other"))
+    for folder in (left, young, other):
+        folder.mkdir()
+        (folder / "a").write_text("a")
+    (tmp_path / "pslc-lab-link").symlink_to(other)
+    long_ago = time.time() - 2 * files.MIN_AGE_S
+    for folder in (living, left, other):
+        os.utime(folder, (long_ago, long_ago))
+    made = files.new_folder("pslc-lab-")
+    assert sorted(tmp_path.iterdir()) == sorted([living, made, young, other, tmp_path / "pslc-lab-link"])
+    assert (other / "a").exists()
+
+
+def test_no_more_fits_are_begun_than_a_machine_can_do(monkeypatch):
+    held = fits.Fits()
+    monkeypatch.setattr(fits.subprocess, "Popen", lambda *_, **__: pytest.fail("one more is begun"))
+    for number in range(fits.MAX_FITS):
+        held._of[f"tab {number}"] = fits.Fit("", Path("x"), None)
+    with pytest.raises(PslcError, match="4 fits are under way"):
+        held.start("another", "", "drive", [], "")

@@ -22,7 +22,7 @@ from pslc.lab import bench, replays
 from pslc.lab.apart import Readers
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.dropped import Drops
-from pslc.lab.files import admit, stamp
+from pslc.lab.files import admit, new_folder, stamp
 from pslc.lab.fits import Fits
 from pslc.recording import Recording
 from pslc.results import StepProgress, done_of
@@ -82,7 +82,7 @@ class Runs:
     """All recordings that the page was ever asked for, the last `MOST_KEPT` of them."""
 
     fits: Fits = field(default_factory=Fits)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pslc-lab-")))
+    folder: Path = field(default_factory=lambda: new_folder("pslc-lab-"))
     readers: Readers = field(default_factory=Readers)
     _kept: OrderedDict[Key, Recording] = field(default_factory=OrderedDict)
     _long: set[tuple[str, str]] = field(default_factory=set)
