@@ -154,7 +154,7 @@ ERRORS = {
     "unknown option": (["run", "fill", "--on", SMALL, "--bss=4k"], "unknown option bss"),
     "a scratch file on a simulated drive": (["run", "fill", "--on", SMALL, "--size=1GB"], "--io_size=300g"),
     "stray word": (["run", "fill", "more", "--on", SMALL], "fill is a suite"),
-    "no drive to show": (["drives", "show", "nothing"], "did you mean"),
+    "no drive to show": (["drives", "show", "nothing"], "hint: pslc drives lists them all"),
 }
 
 

@@ -12,6 +12,9 @@ from pslc.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar,
 from pslc.surveys import Asked, Batch, Survey
 
 def version() -> str: ...
+def nearest(word: str, known: list[str]) -> str | None:
+    """The known word that was probably meant; None where `word` is like none of them."""
+
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 

@@ -1,10 +1,9 @@
 """Errors that a user can cause: what, the value, the limit, and what to do next.
 
-The native part raises them as well, so this module must not import it.
+The native part raises them as well, so this module must not import it before it is there itself.
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = [
     "GuardError",
@@ -16,9 +15,6 @@ __all__ = [
     "near",
     "refusal",
 ]
-
-ALIKE = 0.8
-"""Likeness (difflib's ratio) from which one word is taken for another one misspelt."""
 
 
 class PslcError(Exception):
@@ -65,4 +61,6 @@ def refusal(what: str, hint: str) -> PslcError:
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """The word that was probably meant; None where none is alike."""
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=ALIKE)), None)
+    from pslc._native import nearest  # It raises what is above, so it is not there yet while this module is read.
+
+    return nearest(word, list(known))

@@ -40,11 +40,11 @@ def in_words(error: BaseException) -> PslcError:
 
 
 def _say(text: str) -> None:
-    from rich.console import Console
+    from pslc.base.console import Console
 
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    console.print("[bold red]error:[/] ", end="")
-    console.print(text, markup=False)
+    console = Console(stderr=True, soft_wrap=True)
+    console.print("error: ", style="bold red", end="")
+    console.print(text)
 
 
 def _of_the_system(error: OSError) -> PslcError:

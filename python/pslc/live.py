@@ -6,6 +6,8 @@ from collections import deque
 from types import TracebackType
 from typing import Final, TextIO
 
+from pslc.base import console
+
 BARS: Final = " ▁▂▃▄▅▆▇█"
 
 
@@ -13,7 +15,7 @@ class Live:
     """Use it as a context. Draws nothing where `stream` is no terminal."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream, self._drawn = stream, 0
+        self._stream, self._drawn = console.as_is(stream), 0
         self.shown = stream.isatty()
 
     def __enter__(self) -> "Live":
@@ -27,7 +29,7 @@ class Live:
         if not self.shown:
             return
         size = shutil.get_terminal_size()
-        lines = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
+        lines = [console.line(line)[: size.columns - 1] for line in lines[: size.lines - 1]]
         up = f"\x1b[{self._drawn}A" if self._drawn else ""
         self._stream.write(f"{up}\r\x1b[J" + "".join(f"{line}\n" for line in lines))
         self._stream.flush()

@@ -2,10 +2,10 @@
 
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from pslc import words
+from pslc.base.console import Console, Progress, line
 from pslc.results import StepProgress, done_of
 
 
@@ -19,16 +19,16 @@ class Bar:
     def __init__(self, title: str) -> None:
         console = Console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("{task.fields[done]}  {task.fields[speed]}  ETA"),
+            TextColumn("{task.fields[done]}  {task.fields[speed]}  ETA", markup=False),
             TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task(title, total=None, done="", speed="")
+        self._task = self._bar.add_task(line(title), total=None, done="", speed="")
         self._name = title
         self._begun = self._interrupted = False
 
@@ -57,9 +57,9 @@ class Bar:
         if first and not self._begun:
             raise KeyboardInterrupt
 
-    def tell(self, line: str) -> None:
+    def tell(self, text: str) -> None:
         """A line above the bar."""
-        self._bar.console.print(line, style="dim", highlight=False)
+        self._bar.console.print(text, style="dim")
 
     def _title(self, state: StepProgress) -> str:
         return f"{self._name} {state['step']}"
@@ -70,7 +70,7 @@ class Bar:
         done, total = done_of(state)
         self._bar.update(
             self._task,
-            description=self._title(state),
+            description=line(self._title(state)),
             total=total or None,
             completed=done,
             done=words.size(state["done_bytes"]),

@@ -31,6 +31,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 #[pyfunction]
+fn nearest(word: &str, known: Vec<String>) -> Option<String> {
+    pslc_ssd::profile::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
+}
+
+#[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
@@ -331,6 +336,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profile_values, module)?)?;
     module.add_function(wrap_pyfunction!(profile_words, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
     module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;

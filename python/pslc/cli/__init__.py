@@ -9,19 +9,20 @@ import io
 import os
 import pkgutil
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import cast
 
 import typer
 
+from pslc.base.console import Screen
 from pslc.cli import _groups, _slips
 
 app = typer.Typer(
     cls=_groups.SortedGroup,
     help="A laboratory for SSD write caching: where is the cliff of a drive, why, and what would move it.",
     pretty_exceptions_enable=False,
-    context_settings=_groups.HELP_OPTIONS,
+    # Nothing is taken out of what is said, stderr shows it as escapes.
+    context_settings={**_groups.HELP_OPTIONS, "color": True},
 )
 
 
@@ -71,6 +72,8 @@ def main() -> None:
         # What is still to be written may not find its way; Python would say so in words of its own.
         try:
             sys.stdout.flush()
+        except BrokenPipeError:
+            _leave(0)
         except OSError as error:
             from pslc import failure
 
@@ -83,7 +86,7 @@ def main() -> None:
 
 
 def _streams() -> None:
-    """A closed stream is one to nowhere, and what a stream cannot encode is replaced."""
+    """A closed stream is one to nowhere, and what a stream cannot encode, or a terminal would obey, is replaced."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             # The lowest that is free, so that no file of ours gets its number.
@@ -92,22 +95,10 @@ def _streams() -> None:
                 os.dup2(opened, number)
                 os.close(opened)
             setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    talk = cast(io.TextIOWrapper, sys.stderr).detach()
-    sys.stderr = _Talk(talk, "utf-8", errors="backslashreplace", line_buffering=True)
-
-
-class _Talk(io.TextIOWrapper):
-    """stderr, which no run ends for: what cannot be said is not said."""
-
-    def write(self, text: str) -> int:
-        with suppress(OSError):
-            return super().write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with suppress(OSError):
-            super().flush()
+    data, talk = (cast(io.TextIOWrapper, stream) for stream in (sys.stdout, sys.stderr))
+    sys.stdout = Screen(data, data.encoding, "replace")
+    # No run ends because stderr is full or closed.
+    sys.stderr = Screen(talk, "utf-8", "backslashreplace", lossy=True)
 
 
 def _words(arguments: list[str]) -> None:

@@ -1,6 +1,5 @@
 """`pslc lab`: a page on this machine."""
 
-import signal
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -26,9 +25,7 @@ def command(
     if not server.is_local(host):
         typer.echo(
             f"warning: whoever can reach {host} over the network and has the address can run simulations here, read "
-            "the profiles in this folder, and read and delete the recordings in runs/; it is not encrypted",
+            "the profiles and drives in this folder, and read and delete the recordings in runs/; it is not encrypted",
             err=True,
         )
-    # A kill ends it as Ctrl-C does: what it put into files is removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     server.serve(host, port, lambda address: print(address, flush=True), show=True)

@@ -103,9 +103,9 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 
 
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
+    from pslc.base.console import Console, Progress
     from pslc.cli.run import INTERRUPTS
     from pslc.studies.study import complete
 

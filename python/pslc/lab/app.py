@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import shlex
@@ -15,7 +16,7 @@ from dash.exceptions import PreventUpdate
 from pslc import failure, suites
 from pslc.errors import PslcError
 from pslc.figures.picture import Line
-from pslc.lab import answer, brought, inside, knobs, layout, overlay, replays, runs, sections
+from pslc.lab import answer, brought, dropped, inside, knobs, layout, overlay, replays, runs, sections
 from pslc.lab.answer import Coarse
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.runs import LongError, Runs, SupersededError
@@ -42,6 +43,36 @@ HEAD: Final = """<!doctype html>
 </html>"""
 
 
+MAX_REQUEST_BYTES: Final = 4 * dropped.MAX_BYTES // 3 + 2_000_000
+"""Of a request: what may be dropped, as base64, and the bench."""
+POLICY: Final = (
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What the page may load and run: its own scripts. Dash and plotly set styles."""
+
+
+class _Page(Dash):
+    """Dash, with a panic of the native part as an error in words; it would end the thread without an answer."""
+
+    def callback(self, *args: Any, **options: Any) -> Any:
+        register = super().callback(*args, **options)
+
+        def added(function: Any) -> Any:
+            @functools.wraps(function)
+            def answered(*given: Any) -> Any:
+                try:
+                    return function(*given)
+                except Exception:
+                    raise
+                except BaseException as error:
+                    raise failure.in_words(error) from None
+
+            return register(answered)
+
+        return added
+
+
 class Asked(TypedDict):
     """What is to be drawn, and what of it is drawn at once; not `fine`: a knob is refused."""
 
@@ -62,7 +93,7 @@ def make(held: Runs, prefix: str) -> Dash:
     """The page under a path of the server's, `/TOKEN/`."""
     logging.getLogger("dash").setLevel(logging.ERROR)
     folder = pages.FOLDER
-    app = Dash(
+    app = _Page(
         __name__,
         requests_pathname_prefix=prefix,
         routes_pathname_prefix=prefix,
@@ -85,6 +116,8 @@ def make(held: Runs, prefix: str) -> Dash:
     _jobs(app, held)
     brought.add(app, held, prefix)
     _in_the_browser(app)
+    app.server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
+    app.server.config["POLICY"] = POLICY.format(scripts=" ".join(app.csp_hashes()))
     return app
 
 
@@ -295,7 +328,7 @@ def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, 
     """What is laid over the curve, or why it cannot be."""
     said = overlay.said(bench.over)
     try:
-        line = overlay.line(bench.over, held.folder, recording.capacity_bytes)
+        line = overlay.line(bench.over, held.drops, recording.capacity_bytes)
         return line, [layout.remark(said)] if said else []
     except PslcError as error:
         return None, layout.trouble(error)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import parse_qsl, urlencode
 
-from pslc import suites
+from pslc import files, suites
 from pslc.errors import JobError, PslcError, TargetError
 from pslc.lab import replays
-from pslc.lab.files import stamp
+from pslc.lab.files import is_dropped, is_here, stamp
 from pslc.lab.knobs import EVERY, Knob, positions
+from pslc.targets.profiles import library, read
 from pslc.targets.target import Target, find_target, is_drive, name_in
 
 MOST: Final = 4
@@ -113,18 +115,46 @@ def find(spec: str) -> Target:
     Raises:
         PslcError: there is none, or it is a real one: the page writes to no drive.
     """
-    return _looked_at(spec, stamp(Path(name_in(spec))))
+    path = Path(name_in(spec))
+    is_file = not spec.startswith("sim:") or "/" in name_in(spec) or path.suffix == ".toml"
+    if is_file and not (is_here(path) or is_dropped(path)):
+        raise TargetError(
+            f"the page opens no {path}",
+            "it opens drives that pslc brings along, profiles (./mine.toml) and drives (disk.pslc) of its own folder, "
+            "and what is dropped",
+        )
+    return _looked_at(spec, stamp(path))
 
 
 @lru_cache(maxsize=256)
 def _looked_at(spec: str, changed_ns: int) -> Target:
     if not spec.startswith("sim:") and not is_drive(Path(spec)):
         raise TargetError(f"{spec} is no simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
+    _check_base(Path(name_in(spec)))
     target = find_target(spec)
     if target.stays:
         target.open().close()  # type: ignore[union-attr]
     # The drive itself is large, and nobody runs this one.
     return replace(target, open=_not_to_be_run)
+
+
+def _check_base(path: Path) -> None:
+    """A profile that was dropped names no other file of this machine.
+
+    Raises:
+        TargetError: it does.
+    """
+    if path.suffix != ".toml" or not is_dropped(path):
+        return
+    try:
+        base = files.toml(read(str(path))).get("base")
+    except tomllib.TOMLDecodeError:
+        return  # Said by who reads it next, with the line.
+    if isinstance(base, str) and base not in library():
+        raise TargetError(
+            f'{path.name} has the base "{base}", which pslc does not bring along',
+            "give the whole profile: pslc drives show ./mine.toml prints it",
+        )
 
 
 def _not_to_be_run() -> NoReturn:

@@ -10,13 +10,18 @@ from dash.exceptions import PreventUpdate
 
 from pslc import failure, units
 from pslc.errors import PslcError
-from pslc.lab import answer, dropped, layout, overlay, recordings, sections
+from pslc.lab import answer, layout, overlay, recordings, sections
 from pslc.lab.bench import Bench, Drive
 from pslc.lab.fits import Fits
 from pslc.lab.runs import Runs
 from pslc.places import RUNS
 
 CODE: Final = 404
+POLICY: Final = (
+    "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Of a report: as a page of nobody's, a script in somebody's recording could not ask the lab for anything."""
 
 
 def add(app: Dash, held: Runs, prefix: str) -> None:
@@ -24,7 +29,7 @@ def add(app: Dash, held: Runs, prefix: str) -> None:
     _drop(app, held)
     _fit(app, held, held.fits)
     _recordings(app, held)
-    _pages(app, prefix)
+    _pages(app, held, prefix)
 
 
 def _drop(app: Dash, held: Runs) -> None:
@@ -36,15 +41,16 @@ def _drop(app: Dash, held: Runs) -> None:
         Input("drop", "contents"),
         State("drop", "filename"),
         State("bench", "data"),
+        State("tab", "data"),
         prevent_initial_call=True,
     )
-    def drop(contents: list[str] | None, names: list[str], address: str) -> Any:
+    def drop(contents: list[str] | None, names: list[str], address: str, tab: str) -> Any:
         if not contents:
             raise PreventUpdate
         bench = Bench.of_address(address)
         try:
-            name = dropped.keep(held.folder, names, contents)
-            found = dropped.read(held.folder / name)
+            name = held.drops.keep(names, contents)
+            found = held.drops.read(name, tab)
         except PslcError as error:
             return no_update, no_update, layout.trouble(error), []
         if found.view is None:
@@ -88,7 +94,7 @@ def _drop(app: Dash, held: Runs) -> None:
     def replay(clicks: list[int | None], address: str) -> Any:
         if not any(clicks):
             raise PreventUpdate
-        found = dropped.read(held.folder / ctx.triggered_id["of"])
+        found = held.drops.read(ctx.triggered_id["of"])
         bench = replace(Bench.of_address(address), suite=str(found.paths[0]), before=None, knob="")
         return bench.address, layout.suite(bench.suite)
 
@@ -106,7 +112,7 @@ def _fit(app: Dash, held: Runs, fits: Fits) -> None:
             raise PreventUpdate
         name = ctx.triggered_id["of"]
         try:
-            found = dropped.read(held.folder / name)
+            found = held.drops.read(name)
             said = (capacity[0] or "").strip() if capacity else ""
             if said:
                 units.size(said, "the capacity")
@@ -149,7 +155,8 @@ def _recordings(app: Dash, held: Runs) -> None:
         if not wanted:
             raise PreventUpdate
         by, falling = order
-        return sections.entries(recordings.entries(words or "", by, falling), by, falling)
+        found, unreadable = recordings.entries(words or "", by, falling)
+        return sections.entries(found, by, falling, unreadable)
 
     @app.callback(
         Output("order", "data"),
@@ -217,21 +224,20 @@ def _recordings(app: Dash, held: Runs) -> None:
         return f"kept as {RUNS / recordings.save(found)}", changed + 1
 
 
-def _compared() -> str:
-    from flask import request
-
-    return recordings.compared(request.args.getlist("run"))
-
-
-def _pages(app: Dash, prefix: str) -> None:
+def _pages(app: Dash, held: Runs, prefix: str) -> None:
     """Reports and comparisons, as pages of their own."""
+    from flask import request
 
     def answered(make: Any, *of: Any) -> Any:
         try:
-            return make(*of)
+            return app.server.response_class(
+                held.readers.call("", make, *of), headers={"Content-Security-Policy": POLICY}
+            )
         except Exception as error:
             said = failure.in_words(error)
             return app.server.response_class(f"{said}\n", status=CODE, mimetype="text/plain")
 
     app.server.add_url_rule(f"{prefix}report/<path:name>", "report", lambda name: answered(recordings.report, name))
-    app.server.add_url_rule(f"{prefix}compare", "compare", lambda: answered(_compared))
+    app.server.add_url_rule(
+        f"{prefix}compare", "compare", lambda: answered(recordings.compared, request.args.getlist("run"))
+    )

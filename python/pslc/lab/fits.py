@@ -12,6 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from typing import Final
+
+from pslc.errors import PslcError
+
+MAX_FITS: Final = 4
+"""At once; each takes a processor or more for minutes."""
 
 
 @dataclass
@@ -45,8 +51,14 @@ class Fits:
     _of: dict[str, Fit] = field(default_factory=dict)
 
     def start(self, tab: str, over: str, name: str, paths: Sequence[Path], capacity: str) -> Fit:
-        """Fit a twin to files; its profile goes beside the profiles of this folder."""
+        """Fit a twin to files; its profile goes beside the profiles of this folder.
+
+        Raises:
+            PslcError: others are fitted already, `MAX_FITS` of them.
+        """
         self.stop(tab)
+        if sum(fit.code is None for fit in self._of.values()) >= MAX_FITS:
+            raise PslcError(f"{MAX_FITS} fits are under way", "wait for one, or stop it")
         output = _free(f"{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower() or 'drive'}-twin")
         words = [sys.executable, "-m", "pslc", "fit", *map(str, paths), "-o", str(output)]
         words += [f"--capacity={capacity}"] if capacity else []

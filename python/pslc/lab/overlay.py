@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from pslc.analysis import Curve
 from pslc.errors import PslcError, RecordingError
 from pslc.figures.picture import Line
 from pslc.findings.writes import write_curve
-from pslc.lab import dropped, recordings
+from pslc.lab import recordings
 from pslc.lab.bench import Drive
+from pslc.lab.dropped import Drops
 from pslc.targets.published import in_words, source
 from pslc.twin import published
 
@@ -19,11 +19,11 @@ RUN, DROP, PUBLISHED, REVIEW = "run:", "drop:", "published:", "review:"
 HINT: Final = "a fill, or a log of writes"
 
 
-def line(over: str, folder: Path, capacity_bytes: int) -> Line | None:
+def line(over: str, drops: Drops, capacity_bytes: int) -> Line | None:
     """The line of it; None where nothing is laid over.
 
     Args:
-        folder: of what was dropped.
+        drops: what was dropped.
         capacity_bytes: of the drive that figures are of.
 
     Raises:
@@ -37,10 +37,19 @@ def line(over: str, folder: Path, capacity_bytes: int) -> Line | None:
         words = in_words(over.removeprefix(REVIEW))
         return _drawn("published", published.curve(words, capacity_bytes)[0])
     if over.startswith(RUN):
-        recording = recordings.load(over.removeprefix(RUN))
-        return _drawn(f"recorded: {over.removeprefix(RUN)}", write_curve(recording))
-    found = dropped.read(folder / Path(over.removeprefix(DROP)).name)
+        name = over.removeprefix(RUN)
+        return drops.readers.kept(recordings.changed_ns(name), recorded, name)
+    found = drops.read(over.removeprefix(DROP))
     return _drawn(f"measured: {found.name}", found.curve)
+
+
+def recorded(name: str) -> Line:
+    """The line of a recording in `runs/`.
+
+    Raises:
+        PslcError: there is none, or it tells of no curve.
+    """
+    return _drawn(f"recorded: {name}", write_curve(recordings.load(name)))
 
 
 def review(drive: Drive) -> str:

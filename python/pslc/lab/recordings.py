@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,8 @@ from pslc.recording import Recording
 from pslc.report import page
 from pslc.targets.target import name_in
 
+MAX_BYTES: Final = 100_000_000
+"""Of a run.json in the list."""
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
@@ -42,33 +46,67 @@ class Entry:
     mean_bytes_per_s: float | None
 
 
-def entries(wanted: str = "", by: str = "began", falling: bool = True) -> list[Entry]:
-    """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last."""
-    found = [entry for path in _paths() if (entry := _entry(path, path.stat().st_mtime_ns)) is not None]
+def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[list[Entry], list[str]]:
+    """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last. With
+    them the names of folders whose recording cannot be read."""
+    looked = {_name(path): _entry(path, _changed_ns(path)) for path in _paths()}
+    found = [entry for entry in looked.values() if entry is not None]
     words = wanted.lower().split()
     found = [one for one in found if all(word in " ".join(map(str, vars(one).values())).lower() for word in words)]
-    name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by)
+    name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by if by in COLUMNS else "began")
     some = [one for one in found if getattr(one, name) not in (None, "")]
-    return sorted(some, key=lambda one: getattr(one, name), reverse=falling) + [one for one in found if one not in some]
+    last = [one for one in found if getattr(one, name) in (None, "")]
+    ordered = sorted(some, key=lambda one: getattr(one, name), reverse=falling) + last
+    return ordered, sorted(name for name, entry in looked.items() if entry is None)
 
 
 def _paths() -> list[Path]:
     return [*RUNS.glob("*/run.json"), *RUNS.glob("*/*/run.json")]
 
 
+def _name(path: Path) -> str:
+    return path.parent.relative_to(RUNS).as_posix()
+
+
+def _changed_ns(path: Path) -> int:
+    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device, or too large."""
+    try:
+        status = path.stat()
+    except OSError:
+        return -1
+    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES else -1
+
+
+def changed_ns(name: str) -> int:
+    """When a recording changed last.
+
+    Raises:
+        RecordingError: there is none of that name.
+    """
+    return _changed_ns(folder(name) / "run.json")
+
+
 @lru_cache(maxsize=2000)
 def _entry(path: Path, changed_ns: int) -> Entry | None:
-    """None where it cannot be read."""
+    """None where it cannot be read, or does not say what a recording says."""
+    if changed_ns < 0:
+        return None
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        began, found = said["began_unix_ns"], said["findings"]
+        began, findings = said["began_unix_ns"], said["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
-        return Entry(
-            path.parent.relative_to(RUNS).as_posix(), when, said["suite"], said["drive"], said["target"],
-            found.get("cache_bytes"), found.get("fill_mean_bytes_per_s"),
-        )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        texts = [said[key] for key in ("suite", "drive", "target")]
+        figures = [findings.get(key) for key in ("cache_bytes", "fill_mean_bytes_per_s")]
+        if not all(isinstance(text, str) for text in texts) or not all(map(_is_figure, figures)):
+            return None
+        return Entry(_name(path), when, *texts, *figures)
+    except Exception:
+        # Whatever somebody wrote there, the others are still to be seen.
         return None
+
+
+def _is_figure(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and isfinite(value))
 
 
 def folder(name: str) -> Path:
@@ -77,7 +115,7 @@ def folder(name: str) -> Path:
     Raises:
         RecordingError: there is none of that name.
     """
-    if name not in {path.parent.relative_to(RUNS).as_posix() for path in _paths()}:
+    if name not in map(_name, _paths()):
         raise RecordingError(f"there is no recording {name} in {RUNS}", "it was removed, or never there")
     return RUNS / name
 

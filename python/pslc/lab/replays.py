@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pslc import traces
 from pslc.errors import PslcError
-from pslc.lab.files import stamp
+from pslc.lab.files import is_dropped, stamp
 from pslc.surveys import Survey
 from pslc.traces import Part, Replay
 
 
 def is_trace(suite: str) -> bool:
-    """Whether what a bench runs is a trace in a file."""
-    return "/" in suite and _known(suite, stamp(Path(suite)))
+    """Whether what a bench runs is a trace that was dropped."""
+    return is_dropped(Path(suite)) and _known(suite, stamp(Path(suite)))
 
 
 @lru_cache(maxsize=64)

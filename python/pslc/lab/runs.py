@@ -16,10 +16,13 @@ from time import monotonic, process_time
 from typing import Final
 
 import pslc
+from pslc import failure
 from pslc.errors import PslcError
 from pslc.lab import bench, replays
+from pslc.lab.apart import Readers
 from pslc.lab.bench import Bench, Drive
-from pslc.lab.files import stamp
+from pslc.lab.dropped import Drops
+from pslc.lab.files import admit, new_folder, stamp
 from pslc.lab.fits import Fits
 from pslc.recording import Recording
 from pslc.results import StepProgress, done_of
@@ -32,6 +35,8 @@ LIVE_S: Final = 3.0
 meanwhile counts too: a run is on a thread of its own, whose clock nobody else can read."""
 PATIENCE_S: Final = 20.0
 """Seconds after which it is given up on a machine that has other work too."""
+MAX_WAIT_S: Final = 5.0
+"""Seconds that the end of the page waits for runs to stop; each hears of it at its next progress."""
 MOST_KEPT: Final = 40
 """Recordings held; one of a fill takes some megabytes."""
 COARSE: Final = (64, 48, 32, 24, 16, 12, 8)
@@ -77,13 +82,20 @@ class Runs:
     """All recordings that the page was ever asked for, the last `MOST_KEPT` of them."""
 
     fits: Fits = field(default_factory=Fits)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="pslc-lab-")))
+    folder: Path = field(default_factory=lambda: new_folder("pslc-lab-"))
+    readers: Readers = field(default_factory=Readers)
     _kept: OrderedDict[Key, Recording] = field(default_factory=OrderedDict)
     _long: set[tuple[str, str]] = field(default_factory=set)
     _asked: dict[str, int] = field(default_factory=dict)
     _jobs: dict[str, Job] = field(default_factory=dict)
+    _threads: list[Thread] = field(default_factory=list)
+    _closed: bool = False
     _numbers: Iterator[int] = field(default_factory=count)
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.drops = Drops(self.folder, self.readers)
+        admit(self.folder)
 
     def ask(self, tab: str) -> int:
         """A number for what a tab asks for now; whatever it asked for before is ended."""
@@ -115,7 +127,7 @@ class Runs:
         begun, at = process_time(), monotonic()
 
         def progress(_: StepProgress) -> bool:
-            if self._asked.get(tab) != number:
+            if self._closed or self._asked.get(tab) != number:
                 raise SupersededError
             if process_time() - begun > LIVE_S or monotonic() - at > PATIENCE_S:
                 self._long.add((suite, drive.source))
@@ -140,7 +152,7 @@ class Runs:
         small = replace(drive, keys=(*drive.keys, (scaling.KEY, str(by))))
 
         def progress(_: StepProgress) -> bool:
-            if self._asked.get(tab) != number:
+            if self._closed or self._asked.get(tab) != number:
                 raise SupersededError
             return True
 
@@ -150,7 +162,9 @@ class Runs:
         """Run all that is missing on a bench, however long it takes. What the tab was running before is ended."""
         self.stop(tab)
         job = self._jobs[tab] = Job(tab, bench.address)
-        Thread(target=self._work, args=(job, bench), daemon=True).start()
+        thread = Thread(target=self._work, args=(job, bench), daemon=True)
+        self._threads = [*(other for other in self._threads if other.is_alive()), thread]
+        thread.start()
         return job
 
     def job(self, tab: str) -> Job | None:
@@ -165,9 +179,14 @@ class Runs:
 
     def close(self) -> None:
         """End everything, and remove what was put into files."""
+        self._closed = True
         for tab in list(self._jobs):
             self.stop(tab)
+        self.readers.close()
         self.fits.close()
+        end = monotonic() + MAX_WAIT_S
+        for thread in self._threads:
+            thread.join(max(end - monotonic(), 0))
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _work(self, job: Job, bench: Bench) -> None:
@@ -190,8 +209,8 @@ class Runs:
                     self._long.discard((bench.suite, drive.source))
         except SupersededError:
             pass
-        except PslcError as error:
-            job.error = error
+        except BaseException as error:  # A panic of the native part is no Exception.
+            job.error = failure.in_words(error)
         job.done = True
 
     def _run(self, suite: str, drive: Drive, progress: Progress) -> Recording:

@@ -11,12 +11,16 @@ from dash.development.base_component import Component
 
 from pslc import words
 from pslc.figures.view import View
-from pslc.lab.dropped import Dropped
+from pslc.lab.dropped import MAX_BYTES, Dropped
 from pslc.lab.fits import Fit
 from pslc.lab.layout import named, shells, table, under_way
 from pslc.lab.recordings import COLUMNS, Entry
 from pslc.report.page import Figure
 
+_Bytes = TypedDict("_Bytes", {"data-bytes": str})
+"""For the script of the page."""
+MAX_NAMED: Final = 5
+"""Folders whose names are said."""
 LAST: Final = 3
 """Lines of a fit that failed: the error and its hint."""
 
@@ -33,7 +37,8 @@ def brought() -> Component:
             dcc.Upload(
                 html.Button("Drop files here, or choose some", type="button"), id="drop", multiple=True
             ),
-            html.P(f"Known are {formats}. They stay on this machine.", className="dim"),
+            html.P(f"Known are {formats}. At most {MAX_BYTES / 1e6:g} MB at once. They stay on this machine.",
+                   className="dim", id="most", **_Bytes({"data-bytes": str(MAX_BYTES)})),
             html.Div(id="dropped", **{"aria-live": "polite"}),  # type: ignore[arg-type]
             html.Div(id="fit", **{"aria-live": "polite"}),  # type: ignore[arg-type]
             html.Div(
@@ -117,8 +122,16 @@ def failed(fit: Fit) -> list[Component]:
 _Sort = TypedDict("_Sort", {"aria-sort": str})
 
 
-def entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
-    """The recordings in a table."""
+def entries(found: Sequence[Entry], by: str, falling: bool, unreadable: Sequence[str]) -> Component:
+    """The recordings in a table, and the names of folders that hold none that can be read."""
+    if unreadable:
+        more = f" and {len(unreadable) - MAX_NAMED} more" if len(unreadable) > MAX_NAMED else ""
+        said = f"Not readable: {', '.join(unreadable[:MAX_NAMED])}{more}. `pslc analyze runs/NAME` says why."
+        return html.Div([_entries(found, by, falling), html.P(said, className="doubt")])
+    return _entries(found, by, falling)
+
+
+def _entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
     if not found:
         return html.P(
             "None. `pslc run` puts its recordings into runs/; Keep puts the one above there.", className="dim"

@@ -7,16 +7,18 @@ import hmac
 import logging
 import os
 import secrets
+import signal
 import socket
 import sys
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from ipaddress import ip_address
 from pathlib import Path
+from threading import BoundedSemaphore, current_thread, main_thread
 from typing import Any, Final
 
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
 from pslc.errors import PslcError
 from pslc.lab import app
@@ -24,6 +26,12 @@ from pslc.lab.runs import Runs
 
 LETTERS: Final = 22
 """Of a token; 128 bits."""
+MAX_CONNECTIONS: Final = 64
+"""At once: a browser keeps six for all of its tabs, and each holds a thread."""
+MAX_SILENCE_S: Final = 60.0
+"""Seconds that a connection may say nothing, or take nothing, before it is closed."""
+ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 def token() -> str:
@@ -47,6 +55,7 @@ class _Handler(WSGIRequestHandler):
     """Connections that stay, and no line for each request."""
 
     protocol_version = "HTTP/1.1"
+    timeout = MAX_SILENCE_S
 
     def log_request(self, *_: object) -> None:
         pass
@@ -62,19 +71,51 @@ def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None
     Raises:
         PslcError: nothing can be served there.
     """
-    held, secret = Runs(), token()
+    secret = token()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = _bound(host, port, _guarded(app.make(held, f"/{secret}/").server, secret))
-    address = f"http://{_shown(host)}:{server.server_port}/{secret}/"
-    try:
-        with suppress(KeyboardInterrupt):
-            tell(address)
-            if show and _has_a_screen():
-                webbrowser.open(address)
-            server.serve_forever()
-    finally:
-        server.server_close()
-        held.close()
+    with ExitStack() as ends:
+        ends.enter_context(suppress(KeyboardInterrupt))
+        _hear(signal.default_int_handler)
+        # What it put into files is removed, and no second signal comes between, until the process ends.
+        held = Runs()
+        ends.callback(held.close)
+        ends.callback(_hear, signal.SIG_IGN)
+        server = _bound(host, port, _guarded(app.make(held, f"/{secret}/").server, secret))
+        ends.callback(server.server_close)
+        address = f"http://{_shown(host)}:{server.server_port}/{secret}/"
+        tell(address)
+        if show and _has_a_screen():
+            webbrowser.open(address)
+        server.serve_forever()
+
+
+def _hear(what: Any) -> None:
+    """What signals that end the page do from now on. Only the main thread hears them."""
+    if current_thread() is main_thread():
+        for number in ENDS:
+            signal.signal(number, what)
+
+
+class _Server(ThreadedWSGIServer):
+    """A thread for each connection, up to `MAX_CONNECTIONS`; more are answered that it is busy."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._free = BoundedSemaphore(MAX_CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with suppress(OSError):
+            request.sendall(BUSY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
 
 def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
@@ -82,7 +123,7 @@ def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
         # werkzeug would end the process where the port is taken.
         with socket.create_server((host, port), family=_family(host)):
             pass
-        return make_server(host, port, page, threaded=True, request_handler=_Handler)
+        return _Server(host, port, page, _Handler)
     except (OSError, OverflowError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
@@ -108,6 +149,7 @@ def _guarded(page: Any, secret: str) -> Any:
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["X-Frame-Options"] = "DENY"
+        response.headers.setdefault("Content-Security-Policy", page.config["POLICY"])
         return response
 
     page.before_request(guard)

@@ -9,10 +9,9 @@ drive.how       # where each value comes from
 
 import functools
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
-from pslc.errors import ProfileError
+from pslc.errors import ProfileError, near
 from pslc.parts.derive import Derived, derive, in_order
 from pslc.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
@@ -65,8 +64,9 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> str:
         return name if name in names else found[0]
     if found and name:
         raise ProfileError(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
-    near = get_close_matches(name, names, n=1, cutoff=0.0)
-    raise ProfileError(f"unknown {what} {name}", f"did you mean {near[0]}?")
+    meant = near(name, names)
+    hint = f"did you mean {meant}?" if meant else "pslc drives parts lists all parts"
+    raise ProfileError(f"unknown {what} {name}", hint)
 
 
 def profile(

@@ -8,12 +8,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
 from pslc import files
-from pslc.errors import ProfileError
+from pslc.errors import ProfileError, near
 
 Raw = str | int | float
 """A value as a part file holds it."""
@@ -188,10 +187,8 @@ class Reader:
         self.taken.add(key)
         if key not in self.values:
             if default is None:
-                near = get_close_matches(key, self.values, n=1)
-                raise ProfileError(
-                    f"{self.path.name}: {key} is missing", f"instead of {near[0]}?" if near else "add it"
-                )
+                meant = near(key, self.values)
+                raise ProfileError(f"{self.path.name}: {key} is missing", f"instead of {meant}?" if meant else "add it")
             return default
         if not any(name in self.source for name in above(key)):
             raise ProfileError(
@@ -240,8 +237,8 @@ class Reader:
         """
         for key in self.values:
             if key not in self.taken:
-                near = get_close_matches(key, self.taken - set(self.values), n=1, cutoff=0.0)
-                hint = f"did you mean {near[0]}?" if near else "leave it out"
+                meant = near(key, sorted(self.taken - set(self.values)))
+                hint = f"did you mean {meant}?" if meant else "leave it out"
                 raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
         for key in self.source:
             if not any(key in above(name) for name in self.values):

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotext
 from numpy.typing import NDArray
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
-from rich.text import Text
+from rich.text import Text as Drawn
 
 from pslc import words
+from pslc.base import console as consoles
+from pslc.base.console import Console, Text
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
@@ -41,7 +43,7 @@ COLOURS = {
 
 def console() -> Console:
     """stdout for people: at most a page wide, and a page wide where it is no terminal."""
-    found = Console(highlight=False)
+    found = Console()
     found.width = min(found.width, WIDEST) if sys.stdout.isatty() else WIDEST
     return found
 
@@ -167,7 +169,7 @@ def show_comparison(
     out.print(Group(*head, table, *said, *told))
 
 
-def _plot(picture: Picture, width: int) -> list[Text]:
+def _plot(picture: Picture, width: int) -> list[Drawn]:
     """The picture; nothing where it has no points."""
     picture = picture.in_fitting_units()
     drawn = [(line.name, *_thinned(line, picture)) for line in picture.lines]
@@ -180,7 +182,7 @@ def _plot(picture: Picture, width: int) -> list[Text]:
     plotext.theme("clear")
     drawn = drawn[: len(MARKERS)]
     for (name, x, y), marker in zip(drawn, MARKERS, strict=False):
-        label = name if len(picture.lines) > 1 else None
+        label = consoles.line(name) if len(picture.lines) > 1 else None
         plotext.plot(x.tolist(), y.tolist(), marker=marker, label=label)
     x, y = (np.concatenate([of[axis] for of in drawn]) for axis in (1, 2))
     low, high, ticks = _axis(x, picture.log_x)
@@ -189,8 +191,8 @@ def _plot(picture: Picture, width: int) -> list[Text]:
     low, high, ticks = _axis(y, picture.log_y)
     plotext.ylim(low, high + 0.05 * (high - low))
     plotext.yticks(list(ticks), list(ticks.values()))
-    plotext.title(f"{picture.y} against {picture.x}")
-    return [Text.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)]
+    plotext.title(consoles.line(f"{picture.y} against {picture.x}"))
+    return [Drawn.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)]
 
 
 def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:

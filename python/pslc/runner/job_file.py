@@ -7,12 +7,11 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from pslc import files, suites
 from pslc._native import plan_jobs
-from pslc.errors import JobError
+from pslc.errors import JobError, near
 from pslc.job_options import of_options
 from pslc.traces import Part, Replay
 
@@ -21,6 +20,9 @@ FURTHER = "#line 0 "
 """Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
 DEEPEST = 8
 """Of files that include files."""
+
+MAX_NAMED = 5
+"""Sections that a hint names."""
 
 
 def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
@@ -118,8 +120,8 @@ def path_of(name: str) -> Path:
     path = Path(name)
     # `Path.exists` raises an error for a name that is too long.
     if not path.suffix and not os.path.exists(path):
-        near = get_close_matches(name, suites.names(), n=1)
-        hint = f"did you mean {near[0]}? pslc suites lists them all" if near else "pslc suites lists them"
+        meant = near(name, suites.names())
+        hint = f"did you mean {meant}? pslc suites lists them all" if meant else "pslc suites lists them"
         hint += "; a job file is given with its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
     return path
@@ -173,6 +175,7 @@ def _sections(text: str, wanted: Sequence[str]) -> str:
         kept.append(line if keep or stripped.startswith("#line ") else "")
     for name in wanted:
         if name not in names:
-            near = get_close_matches(name, names, n=1, cutoff=0.0)
-            raise JobError(f"there is no section [{name}]", f"did you mean {near[0]}?" if near else "see the job file")
+            meant = near(name, names)
+            hint = f"did you mean {meant}?" if meant else f"the first sections are {', '.join(names[:MAX_NAMED])}"
+            raise JobError(f"there is no section [{name}]", hint)
     return "\n".join(kept) + "\n"

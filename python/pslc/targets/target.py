@@ -7,9 +7,8 @@ Two keys are none of the profile's: `scale=1/16` (`pslc.targets.scaling`) and `h
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,14 +124,18 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         return _kept(spec, path, bool(host))
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
-        begun = next((known for known in library() if name and known.startswith(name)), None)
-        meant = name if name in library() else begun or near(name, library())
+        meant = name if name in library() else _meant(name, library())
         hint = (
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
         raise TargetError(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+
+
+def _meant(name: str, known: Iterable[str]) -> str | None:
+    """The drive that was probably meant, by its name or by how it begins."""
+    return next((whole for whole in known if name and whole.startswith(name)), None) or near(name, known)
 
 
 DEVICES = Path("/dev")
@@ -197,8 +200,9 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     else:
         if not name:
             raise TargetError(f"{spec} names no drive", f"such as sim:{next(iter(texts))}; pslc drives lists them all")
-        near = get_close_matches(name, texts, n=1, cutoff=0.0)
-        raise TargetError(f"unknown drive {name}", f"did you mean {near[0]}? pslc drives lists them all")
+        meant = _meant(name, texts)
+        more = "pslc drives lists them all"
+        raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
     said = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     drive = SimDrive(source, text, below, overrides)

@@ -226,7 +226,10 @@ fn section(
             return Err(JobError {
                 place: line.place.clone(),
                 message: format!("unknown option {}", line.option),
-                hint: format!("did you mean {near}? docs/fio.md lists what is obeyed"),
+                hint: match near {
+                    Some(near) => format!("did you mean {near}? docs/fio.md lists what is obeyed"),
+                    None => "docs/fio.md lists what is obeyed".into(),
+                },
             });
         };
         let apply = match (&row.tier, ground) {

@@ -302,8 +302,9 @@ fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
     let text = &reader.needed("link")?.text;
     parse_link(text).ok_or_else(|| {
         let near = nearest(text, LINKS.iter().copied());
+        let meant = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
         let hint = format!(
-            "did you mean \"{near}\"? SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16; \
+            "{meant}SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16; \
              USB: usb5g, usb10g, usb20g"
         );
         reader.error("link", format!("link is \"{text}\", which is unknown"), hint)

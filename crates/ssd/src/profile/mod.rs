@@ -49,7 +49,7 @@ pub fn load(
         if !known.contains(&key.as_str()) {
             let near = nearest(key, known.iter().copied());
             let message = format!("unknown key {key}");
-            return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
+            return Err(ProfileError::new(&value.origin, message, meant(near)));
         }
     }
     for (key, value) in &flat.provenance {
@@ -57,7 +57,7 @@ pub fn load(
         if !known.iter().any(|known| known == key || known.starts_with(&table)) {
             let near = nearest(key, known.iter().copied());
             let message = format!("[provenance] names the unknown key {key}");
-            return Err(ProfileError::new(&value.origin, message, format!("did you mean {near}?")));
+            return Err(ProfileError::new(&value.origin, message, meant(near)));
         }
     }
     let reader = reader::Reader { flat: &flat, source };
@@ -65,6 +65,12 @@ pub fn load(
     check::check(&config, &reader)?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })
+}
+
+fn meant(near: Option<&str>) -> String {
+    near.map_or("pslc drives show aldrin-pro-2tb prints every key".into(), |near| {
+        format!("did you mean {near}?")
+    })
 }
 
 /// Keys and values as they are written in a profile and those it is based on, with what overrides them, before anything

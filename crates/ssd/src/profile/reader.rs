@@ -92,7 +92,8 @@ impl Reader<'_> {
         found.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let near = nearest(text, names.iter().copied());
-            let hint = format!("did you mean \"{near}\"? known: {}", names.join(", "));
+            let meant = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
+            let hint = format!("{meant}known: {}", names.join(", "));
             self.error(key, format!("{key} is \"{text}\", which is unknown"), hint)
         })
     }

@@ -34,6 +34,21 @@
     if (files) files.setAttribute("aria-label", "Files to analyse");
   }).observe(document, { childList: true, subtree: true });
 
+  // What is too large is not even read into the page. The limit is the server's, which refuses it too.
+  function tooLarge(event) {
+    const drop = event.target.closest && event.target.closest("#drop");
+    const files = drop && (event.type === "drop" ? event.dataTransfer.files : event.target.files);
+    if (!files) return;
+    const bytes = [...files].reduce((sum, file) => sum + file.size, 0), most = Number($("most").dataset.bytes);
+    if (bytes <= most) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.target.value = "";
+    const said = `what was dropped has ${Math.ceil(bytes / 1e6)} MB, at most ${most / 1e6} MB are read on the page`;
+    set("dropped", { children: trouble({ what: said, hint: "pslc analyze, pslc trace show and pslc run read larger files" }) });
+  }
+  for (const kind of ["drop", "change"]) window.addEventListener(kind, tooLarge, true);
+
   // The address of the page says all that is on it. Not at once: browsers allow few changes a second.
   let later = null;
   function remember(bench) {

@@ -1,0 +1,139 @@
+"""Text for people on its way to a terminal: the one filter that it passes.
+
+Names, cells and messages come from files that others made. A terminal obeys control codes in them: it sets its title,
+writes the clipboard, hides or reorders what is shown. Here such codes become escapes that can be read, `\\u001b`.
+
+Everything leaves through one of three: `Screen`, which is stdout and stderr of the command line, for `print` and
+`typer.echo`; `Console`, for what rich lays out, with its own colours; `as_is`, for code that moves the cursor itself
+and calls `line` on every text. Legends of plotext go through `line` too.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+import rich.console
+import rich.progress
+import rich.text
+from rich.file_proxy import FileProxy
+from rich.segment import Segment
+
+_CONTROLS: Final = re.compile("(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""C0 but for tab and new line, DEL, C1, separators of lines and paragraphs, and what turns the direction of text."""
+_BREAKS: Final = re.compile("[\t\r\n]")
+
+
+def escaped(text: str) -> str:
+    """The text with each control character as `\\uXXXX`, which JSON and TOML read as that character. Lines stay."""
+    return _CONTROLS.sub(_escape, text)
+
+
+def line(text: str) -> str:
+    """The same of a text that is one line, such as a name: its tabs and new lines become escapes too."""
+    return _BREAKS.sub(_escape, escaped(text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+class Screen(io.TextIOWrapper):
+    """A stream of text for people: whatever is written to it is escaped.
+
+    Args:
+        stream: the one in whose place it comes.
+        lossy: a text that cannot be written is dropped, and is no error.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper, encoding: str, errors: str, *, lossy: bool = False) -> None:
+        lines, through = lossy or stream.line_buffering, stream.write_through
+        super().__init__(stream.detach(), encoding, errors, line_buffering=lines, write_through=through)
+        self._lossy = lossy
+
+    def write(self, text: str) -> int:
+        return self.write_as_is(escaped(text))
+
+    def write_as_is(self, text: str) -> int:
+        """Write text whose control characters are ours."""
+        if not self._lossy:
+            return super().write(text)
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if not self._lossy:
+            super().flush()
+            return
+        with suppress(OSError):
+            super().flush()
+
+    @property
+    def rich_proxied_file(self) -> _AsIs:
+        """Where consoles of rich, such as typer's for help, write instead: their colours are ours."""
+        return _AsIs(self)
+
+
+class _AsIs:
+    """The other way into a `Screen`."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def write(self, text: str) -> int:
+        return self._screen.write_as_is(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._screen, name)
+
+
+def as_is(stream: Any) -> Any:
+    """A stream for text whose control characters are ours."""
+    return getattr(stream, "rich_proxied_file", stream)
+
+
+class Text(rich.text.Text):
+    """rich's text of one line, escaped before it is measured, so that tables stay straight."""
+
+    def __init__(self, text: str = "", style: Any = "", **how: Any) -> None:
+        super().__init__(line(text), style, **how)
+
+    def append(self, text: Any, style: Any = None) -> Any:
+        return super().append(line(text) if isinstance(text, str) else text, style)
+
+
+class Console(rich.console.Console):
+    """rich's console without markup and emoji codes, which names may hold by chance or on purpose."""
+
+    def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
+        stream = as_is(sys.stderr if stderr else sys.stdout)
+        super().__init__(file=stream, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
+
+    def render_str(self, text: str, **how: Any) -> rich.text.Text:
+        return super().render_str(escaped(text), **how | {"markup": False, "emoji": False})
+
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=escaped(segment.text))
+
+
+class Progress(rich.progress.Progress):
+    """rich's progress bars. What is printed meanwhile appears above them, escaped."""
+
+    def start(self) -> None:
+        super().start()
+        for name in ("stdout", "stderr"):
+            if type(stream := getattr(sys, name)) is FileProxy:
+                setattr(sys, name, _Above(self.console, as_is(as_is(stream))))
+
+
+class _Above(FileProxy):
+    """rich's stream above a bar, which would obey colours in what is written."""
+
+    def write(self, text: str) -> int:
+        return super().write(escaped(text))
