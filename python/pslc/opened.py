@@ -43,12 +43,16 @@ def opened(folder: Path) -> Recording:
     return found
 
 
-@cache
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
     """What the findings of a suite are; of a job file: those of its writes."""
+    return _adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(get_type_hints(suite.findings)["return"] if suite else Writes)
+    return TypeAdapter(kind)
 
 
 def read_side(folder: Path) -> Side:

@@ -91,26 +91,23 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
         PslcError: there is none, it is a folder, pipe, device or socket, it is too large, or it cannot be read, within
             the `with` block too.
     """
+    if "\0" in str(path):
+        raise expected.refused(f"{str(path)!r} is no name of a file: it has a NUL")
     try:
         # Without waiting: to open a pipe takes as long as nobody writes to it.
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         found = os.fstat(number)
-        if stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISREG(found.st_mode):
             os.close(number)
-            raise expected.refused(f"{path} is a folder, not a regular file") from None
+            raise expected.refused(f"{path} is {kind(found.st_mode)}, not a regular file")
         with open(number, "rb") as file:
-            if not stat.S_ISREG(found.st_mode):
-                raise expected.refused(f"{path} is {kind(found.st_mode)}, not a regular file") from None
             if found.st_size > expected.max_bytes:
-                raise expected.refused(
-                    f"{path} has {found.st_size:,} bytes; the limit is {expected.max_bytes:,}"
-                ) from None
+                raise expected.refused(f"{path} has {found.st_size:,} bytes; the limit is {expected.max_bytes:,}")
             yield file
-    except (OSError, ValueError) as error:
-        # A name with a NUL is a ValueError.
-        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        why = "there is no such file" if isinstance(error, FileNotFoundError) else why
-        raise expected.refused(f"{path}: {why}") from None
+    except FileNotFoundError:
+        raise expected.refused(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise expected.refused(f"{path}: {error.strerror or error}") from None
 
 
 def kind(mode: int) -> str:
@@ -168,7 +165,7 @@ def lines(path: Path, expected: Expected) -> Iterator[str]:
                 raise expected.refused(
                     f"{path}:{number}: the line has more than {MAX_LINE_BYTES:,} bytes, which is the limit"
                 ) from None
-            yield line.decode("utf-8", errors="replace")
+            yield line.decode("utf-8", errors="replace").rstrip("\r\n")
 
 
 def json(path: Path, schema: TypeAdapter[T], expected: Expected) -> T:
@@ -218,7 +215,7 @@ def fits(found: Any, place: str, expected: Expected, schema: TypeAdapter[Any]) -
     except (ValidationError, ValueError) as error:
         faults = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
         # A union has a fault for each of its members, at one place.
-        places = {".".join(str(part) for part in fault["loc"] if _said(part)): fault["msg"] for fault in faults}
+        places = {".".join(map(str, filter(_said, fault["loc"]))): str(fault["msg"]) for fault in faults}
         spelt = [f"{at}: {why}" if at else why for at, why in places.items()]
         raise expected.refused(f"{place} does not fit: {listed(spelt, '; ')}") from None
 

@@ -35,7 +35,7 @@ def main(asked: dict[str, object]) -> None:
     reader = read_parquet("/dev/fd/0", batch_size=count)
     names = [name for name in reader.schema.names if wanted is None or name in wanted]  # type: ignore[operator]
     schema = reader.schema.empty_table().select(names).schema
-    for field in schema:
+    for field in map(schema.field, names):
         kind = str(field.type).partition("<")[2].strip().removesuffix(">")
         if not kind.startswith(PLAIN):
             raise ValueError(f"column {field.name[:60]} is of type {kind[:60]}, not numbers or text")
