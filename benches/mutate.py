@@ -15,6 +15,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +57,8 @@ PIECES: Final = (
 )  # fmt: skip
 
 
+RENDERED: Final = 8
+"""One recording in so many is drawn and compared as well, which takes ten times as long as to read it."""
 BYTES: Final = "latin-1"
 """Encoding under which the letters of a text are the bytes of a file."""
 ODD: Final[tuple[Any, ...]] = (
@@ -88,7 +91,7 @@ class Recorded:
         """All that a command does with a recording of another run.json."""
         (self.folder / "run.json").write_text(text, encoding="utf-8", errors="replace")
         (self.folder / "series.parquet").write_bytes(self.series)
-        self._used()
+        self._used(len(text) % RENDERED == 0)
 
     def read_series(self, text: str) -> None:
         """The same with another series, which run.json does not deny."""
@@ -96,12 +99,14 @@ class Recorded:
         (self.folder / "series.parquet").write_bytes(raw)
         said = json.loads(self.document) | {"series_sha256": hashlib.sha256(raw).hexdigest()}
         (self.folder / "run.json").write_text(json.dumps(said), encoding="utf-8")
-        self._used()
+        self._used(len(text) % RENDERED == 0)
 
-    def _used(self) -> None:
+    def _used(self, rendered: bool) -> None:
         recording = opened(self.folder)
         shown = view.of_recording(recording)
         json.dumps(recording.document(), allow_nan=False)
+        if not rendered:
+            return
         page.render(shown)
         side = read_side(self.folder)
         comparison.compare(comparison.named([side, side]), {})
@@ -134,9 +139,9 @@ def another_value(texts: list[str], choice: random.Random) -> str:
         if kind == 0:
             del held[at]
         elif kind == 1 and isinstance(held, list):
-            held.append(held[at])
+            held.append(deepcopy(held[at]))
         else:
-            held[at] = choice.choice(ODD)
+            held[at] = deepcopy(choice.choice(ODD))
     return json.dumps(found, indent=1)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeVar, cast
@@ -451,7 +451,7 @@ class Recording:
                 f"{folder} holds a recording of schema {schema}, this pslc reads up to {SCHEMA}",
                 f"pslc {document.get('version', 'of a later version')} wrote it; install that one or a later one",
             )
-        gate.fits(document, str(folder / "run.json"), CHANGED, _schema())
+        gate.fits(document, str(folder / "run.json"), CHANGED, _schema(Document))
         kept: Json = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
         kept["findings"] = Findings(doubt.of_documents(document["findings"]))
         kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
@@ -462,11 +462,11 @@ class Recording:
         return recording
 
 
-@lru_cache(maxsize=1)
-def _schema() -> TypeAdapter[Document]:
+@cache
+def _schema(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Document)
+    return TypeAdapter(kind)
 
 
 def _columns(table: Table, path: Path) -> dict[str, Columns]:
@@ -496,7 +496,7 @@ def _columns(table: Table, path: Path) -> dict[str, Columns]:
 
 def _faults(recording: Recording) -> list[str]:
     """What of a recording contradicts the rest of it, a clause each."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     faults = []
     for axis, columns in (("time", recording.time), ("bytes", recording.bytes)):
@@ -515,7 +515,7 @@ def _faults(recording: Recording) -> list[str]:
         if missing := sorted(own - set(of)):
             faults.append(f"{name} has no {gate.listed(missing)}")
     try:
-        TypeAdapter(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
+        _schema(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
     except (ValidationError, tomllib.TOMLDecodeError) as error:
         faults.append(f"its profile: {str(error).splitlines()[0]}")
     return faults
