@@ -299,4 +299,5 @@ def main(seconds: float, seed: int = 1, most: int = sys.maxsize, only: str = "")
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    sys.exit(not main(float(sys.argv[1]), *map(int, sys.argv[2:4]), *sys.argv[4:]))
+    seconds, seed, most, name = ([*sys.argv[1:], "", "", ""])[:4]
+    sys.exit(not main(float(seconds), int(seed or 1), int(most or sys.maxsize), name))
