@@ -30,6 +30,7 @@ from pslc.report import page
 from pslc.studies import points
 from pslc.studies.results import Results
 from pslc.studies.results import table as rows_table
+from pslc.studies.rows import Row
 from pslc.targets import kept
 from pslc.traces import Part
 
@@ -191,7 +192,7 @@ def write_rows(path: Path) -> None:
     """A table of results as a study writes it."""
     from arro3.io import write_parquet
 
-    row = {
+    row: Row = {
         "cache": "1GB",
         "seed": 1,
         "command": "pslc run",
@@ -200,7 +201,10 @@ def write_rows(path: Path) -> None:
         "error": None,
         "wall_s": 1.5,
     }
-    write_parquet(rows_table([row | {"waf": 1.0 + n, "ok": n > 2, "phases": n} for n in range(20)]), path)
+    rows: list[Row] = []
+    for number in range(20):
+        rows.append({**row, "waf": 1.0 + number, "ok": number > 2, "phases": number})
+    write_parquet(rows_table(rows), path)
 
 
 def parsers(folder: Path) -> dict[str, tuple[Callable[[str], object], list[str]]]:
