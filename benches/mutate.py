@@ -1,33 +1,43 @@
-"""Mutated input for the Python parsers: `make fuzz SECONDS=60`, or `python -m benches.mutate 60 [SEED [MOST]]`.
+"""Mutated input for the Python parsers: `make fuzz SECONDS=60`, or `python -m benches.mutate 60 [SEED [MOST [NAME]]]`.
 
 Each parser gets texts of fuzz/corpus with pieces replaced, repeated and taken from each other, for so many seconds, at
-most so many. What comes is an answer or a `PslcError`, within a second and without a warning; what is neither goes to
-fuzz/artifacts.
+most so many; recordings get values of their run.json replaced, and the bytes of their series changed. What comes is an
+answer or a `PslcError`, within a second and without a warning; what is neither goes to fuzz/artifacts.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from benches.inputs import CORPUS, target, words
-from pslc import parts
+from pslc import Scope, parts, run, traces, view
 from pslc.errors import PslcError
 from pslc.findings import comparison
-from pslc.opened import read_side
+from pslc.opened import opened, read_side
 from pslc.parts import schema
+from pslc.report import page
 from pslc.studies import points
+from pslc.studies.results import Results
+from pslc.studies.results import table as rows_table
+from pslc.studies.rows import Row
+from pslc.targets import kept
+from pslc.traces import Part
 
 FOUND: Final = CORPUS.parent / "artifacts"
 MOST_S: Final = 1.0
 LONGEST: Final = 20_000
+Mutate = Callable[[list[str], random.Random], str]
 ENOUGH: Final = 10
 """Finds of one parser."""
 STUDY: Final = """on = ["sim:pm871b-128gb,scale=1/4", "sim:sn850-1tb,scale=1/16"]
@@ -46,6 +56,155 @@ PIECES: Final = (
     "[]", "{}", "null", "-1", "1e999", "NaN", "inf", '"x"', "²", "٣", "9" * 50, "\x00", "\u200b", ",", ";", ":", "\n",
     "\t", "=", "%", "[" * 500, "1,5", "0x10", "GB", "MB/s", "us", "'", "\\", "#", "é", ".", "1e30TB",
 )  # fmt: skip
+
+
+RENDERED: Final = 8
+"""One recording in so many is drawn and compared as well, which takes ten times as long as to read it."""
+BYTES: Final = "latin-1"
+"""Encoding under which the letters of a text are the bytes of a file."""
+ODD: Final[tuple[Any, ...]] = (
+    None, True, -1, 0, 1, 2**63, 2**64, 10**30, 1e30, 0.5, -0.5, 1e-300, "", "x", "\x00", "\x1b[2J", "é" * 300, [], {},
+    [[]], [None], {"": None}, [1, 2], ["a", "b"], "2026-01-01", "NaN",
+)  # fmt: skip
+"""Values that one of a document is replaced with."""
+SMARTCTL: Final = """{"json_format_version": [1, 0], "smart_status": {"passed": true}, "temperature": {"current": 38},
+"nvme_smart_health_information_log": {"critical_warning": 0, "temperature": 38, "available_spare": 100,
+"available_spare_threshold": 10, "percentage_used": 3, "data_units_read": 4523452, "data_units_written": 34523452,
+"host_reads": 45234523, "power_on_hours": 934, "media_errors": 0, "temperature_sensors": [38, 45]}}"""
+NVME: Final = """{"critical_warning": 0, "temperature": 311, "avail_spare": 100, "spare_thresh": 10, "percent_used": 3,
+"data_units_read": 4523452, "data_units_written": "34523452", "power_on_hours": 934, "media_errors": 0}"""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording on disk, of which one file is changed.
+
+    Attributes:
+        folder: the recording.
+        document, series: its files as they were written.
+    """
+
+    folder: Path
+    document: str
+    series: bytes
+
+    def read_document(self, text: str) -> None:
+        """All that a command does with a recording of another run.json."""
+        (self.folder / "run.json").write_text(text, encoding="utf-8", errors="replace")
+        (self.folder / "series.parquet").write_bytes(self.series)
+        self._used(len(text) % RENDERED == 0)
+
+    def read_series(self, text: str) -> None:
+        """The same with another series, which run.json does not deny."""
+        raw = text.encode(BYTES, errors="replace")
+        (self.folder / "series.parquet").write_bytes(raw)
+        said = json.loads(self.document) | {"series_sha256": hashlib.sha256(raw).hexdigest()}
+        (self.folder / "run.json").write_text(json.dumps(said), encoding="utf-8")
+        self._used(len(text) % RENDERED == 0)
+
+    def _used(self, rendered: bool) -> None:
+        recording = opened(self.folder)
+        shown = view.of_recording(recording)
+        json.dumps(recording.document(), allow_nan=False)
+        if not rendered:
+            return
+        page.render(shown)
+        side = read_side(self.folder)
+        comparison.compare(comparison.named([side, side]), {})
+
+
+def recorded(folder: Path) -> list[Recorded]:
+    """Recordings of a suite and of a job file, on a small drive."""
+    found = []
+    job = folder / "mixed.fio"
+    job.write_text("[a]\nrw=randrw\nbs=64k\nsize=200m\n")
+    for number, what in enumerate(("fill", str(job), "burst")):
+        recording = run(what, on="sim:pm871b-128gb,scale=1/16", scope=Scope(quick=number == 2))
+        at = folder / f"recording-{number}"
+        recording.save(at)
+        found.append(Recorded(at, (at / "run.json").read_text(), (at / "series.parquet").read_bytes()))
+    return found
+
+
+def another_value(texts: list[str], choice: random.Random) -> str:
+    """One of some JSON documents, with a few of its values others, gone or twice there."""
+    found = json.loads(choice.choice(texts))
+    for _ in range(choice.randint(1, 3)):
+        inside, at = found, None
+        while isinstance(inside, dict | list) and inside and (at is None or choice.random() < 0.8):
+            held, at = inside, choice.choice(list(inside) if isinstance(inside, dict) else range(len(inside)))
+            inside = held[at]
+        if at is None:
+            continue
+        kind = choice.randrange(4)
+        if kind == 0:
+            del held[at]
+        elif kind == 1 and isinstance(held, list):
+            held.append(deepcopy(held[at]))
+        else:
+            held[at] = deepcopy(choice.choice(ODD))
+    return json.dumps(found, indent=1)
+
+
+def foreign(folder: Path) -> dict[str, tuple[Callable[[str], object], list[str], Mutate]]:
+    """Files that people send each other: by name the reader, what to begin with, and how it is changed."""
+
+    def of_bytes(read: Callable[[Path], object], path: Path) -> Callable[[str], None]:
+        def parse(text: str) -> None:
+            path.write_bytes(text.encode(BYTES, errors="replace"))
+            read(path)
+
+        return parse
+
+    of = recorded(folder)
+    found: dict[str, tuple[Callable[[str], object], list[str], Mutate]] = {}
+    for one in of:
+        found[f"run.json, {one.folder.name}"] = (one.read_document, [one.document], another_value)
+    found["run.json, text"] = (of[0].read_document, [of[0].document], mutated)
+    found["series of a recording"] = (of[0].read_series, [of[0].series.decode(BYTES)], mutated)
+    trace, packed = folder / "trace", folder / "trace.parquet"
+    trace.write_bytes((CORPUS / "trace" / "msr").read_bytes()[1:])
+    traces.write_parquet(trace, Part(), packed)
+    found["Parquet trace"] = (
+        of_bytes(lambda path: traces.opened(path, Part()).survey(), folder / "mutated.parquet"),
+        [packed.read_bytes().decode(BYTES)], mutated,
+    )  # fmt: skip
+    study = folder / "study"
+    study.mkdir()
+    results = folder / "points.parquet"
+    write_rows(results)
+    found["study results"] = (
+        of_bytes(lambda path: Results(path.parent), study / "points.parquet"),
+        [results.read_bytes().decode(BYTES)], mutated,
+    )  # fmt: skip
+    drive = folder / "whole.pslc"
+    kept.create(drive, "pm871b-128gb,scale=1/64").close()
+    found["drive file"] = (
+        of_bytes(lambda path: kept.open_kept(path).close(), folder / "mutated.pslc"),
+        [drive.read_bytes().decode(BYTES)], mutated,
+    )  # fmt: skip
+    found["smartctl"] = (of_bytes(read_side, folder / "smartctl.json"), [SMARTCTL], another_value)
+    found["nvme"] = (of_bytes(read_side, folder / "nvme.json"), [NVME], another_value)
+    return found
+
+
+def write_rows(path: Path) -> None:
+    """A table of results as a study writes it."""
+    from arro3.io import write_parquet
+
+    row: Row = {
+        "cache": "1GB",
+        "seed": 1,
+        "command": "pslc run",
+        "stands_on": "",
+        "version": "0",
+        "error": None,
+        "wall_s": 1.5,
+    }
+    rows: list[Row] = []
+    for number in range(20):
+        rows.append({**row, "waf": 1.0 + number, "ok": number > 2, "phases": number})
+    write_parquet(rows_table(rows), path)
 
 
 def parsers(folder: Path) -> dict[str, tuple[Callable[[str], object], list[str]]]:
@@ -92,7 +251,7 @@ def mutated(texts: list[str], choice: random.Random) -> str:
             piece = other[at : at + choice.randint(0, 40)]
         else:
             piece = "".join(chr(ord(letter) ^ (1 << choice.randrange(7))) for letter in text[start:end])
-        text = (text[:start] + piece + text[end:])[:LONGEST]
+        text = (text[:start] + piece + text[end:])[: max([LONGEST, *map(len, texts)])]
     return text
 
 
@@ -116,17 +275,20 @@ def _timed(parse: Callable[[str], object], text: str, clock: Callable[[], float]
     return wrong, clock() - begun
 
 
-def main(seconds: float, seed: int = 1, most: int = sys.maxsize) -> bool:
-    """Whether nothing was found."""
+def main(seconds: float, seed: int = 1, most: int = sys.maxsize, only: str = "") -> bool:
+    """Whether nothing was found; `only`: in parsers whose names hold this."""
     good = True
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        for name, (parse, texts) in parsers(Path(folder)).items():
+        every = {name: (*of, mutated) for name, of in parsers(Path(folder)).items()} | foreign(Path(folder))
+        for name, (parse, texts, change) in every.items():
+            if only not in name:
+                continue
             # What is loaded once is not what an input takes.
             for text in texts:
                 tried(parse, text)
             choice, count, found, until = random.Random(seed), 0, 0, time.monotonic() + seconds
             while time.monotonic() < until and found < ENOUGH and count < most:
-                text = mutated(texts, choice)
+                text = change(texts, choice)
                 wrong = tried(parse, text)
                 count += 1
                 if wrong:
@@ -141,4 +303,5 @@ def main(seconds: float, seed: int = 1, most: int = sys.maxsize) -> bool:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    sys.exit(not main(float(sys.argv[1]), *map(int, sys.argv[2:])))
+    seconds, seed, most, name = ([*sys.argv[1:], "", "", ""])[:4]
+    sys.exit(not main(float(seconds), int(seed or 1), int(most or sys.maxsize), name))

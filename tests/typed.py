@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
 
 
 def unlike(value: Any, kind: Any, where: str = "") -> list[str]:

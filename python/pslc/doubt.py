@@ -22,6 +22,16 @@ class Doubt(str):
         made.code = code
         return made
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
+        """In JSON it is its code and its text, in schema 1 a bare text."""
+        from pydantic_core import core_schema
+
+        words = core_schema.typed_dict_field(core_schema.str_schema())
+        return core_schema.union_schema(
+            [core_schema.typed_dict_schema({"code": words, "text": words}), core_schema.str_schema()]
+        )
+
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return self.code, str(self)
 

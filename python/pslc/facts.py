@@ -3,7 +3,9 @@ Linux tells (`pslc.targets.probe`), where None means unknown and never "fine"; o
 profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A part that is missing is an empty one."""
 
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from pslc.surveys import ReplayDocument, Replayed, Survey, WhatIf
 

@@ -1,43 +1,15 @@
-"""Texts of the user's: job files, profiles, tolerances, recordings."""
+"""TOML texts, and the keys in them."""
 
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
-
-from pslc.errors import refusal
 
 Json = dict[str, Any]
 """An object of somebody's JSON: whoever takes a value of it finds out what it is."""
-MOST_BYTES: Final = 16_000_000
 MOST_PARTS: Final = 200
 """Dots in a row, with nothing but words between them, that a TOML text may have: the time of tomllib grows with the
 square of a key's parts, to 15 s in 200 kB."""
-
-
-def text(path: Path, what: str) -> str:
-    """The text of a file.
-
-    Args:
-        what: what it should be, for the hint: "a profile is a TOML file".
-
-    Raises:
-        PslcError: it cannot be read, is no regular file (a device or a pipe may never end), is longer than
-            `MOST_BYTES`, or is no UTF-8.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            raise refusal(f"{path} is a {'folder' if path.is_dir() else 'device or a pipe'}", what)
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise refusal(f"{path} has {size} bytes; at most {MOST_BYTES}", what)
-        # Some files of the kernel's say that they have 0 bytes.
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES).decode("utf-8")
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise refusal(f"{path}: {why}", what) from None
 
 
 def toml(text: str) -> dict[str, object]:

@@ -1,6 +1,8 @@
 """What a run recorded of each of its jobs, under the names that run.json has."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 Kind = Literal["read", "write", "trim"]
 KINDS: tuple[Kind, ...] = ("read", "write", "trim")

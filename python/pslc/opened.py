@@ -1,19 +1,28 @@
 """Recordings with their findings, whenever and by whichever version they were made."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pslc import formats, suites
 from pslc._native import version
 from pslc.analysis import Writes
+from pslc.base import gate
+from pslc.doubt import documented
 from pslc.errors import RecordingError
 from pslc.findings import doubts, imported
 from pslc.findings.comparison import Side
 from pslc.findings.wear import of_load
 from pslc.findings.writes import of_writes
-from pslc.recording import Findings, Recording
+from pslc.recording import CHANGED, Findings, Recording
 from pslc.watch.recorded import of_foreign
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def opened(folder: Path) -> Recording:
@@ -25,11 +34,25 @@ def opened(folder: Path) -> Recording:
     """
     recording = Recording.load(folder)
     if recording.findings and recording.version == version():
+        own = {name: found for name, found in recording.findings.items() if name != "repeats"}
+        gate.fits(documented(own), f"{folder / 'run.json'}: findings", CHANGED, _schema(suites.of(recording)))
         return recording
     repeats = {name: found for name, found in recording.findings.items() if name == "repeats"}
     found = analysed(recording)
     found.findings |= repeats
     return found
+
+
+def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
+    """What the findings of a suite are; of a job file: those of its writes."""
+    return _adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def read_side(folder: Path) -> Side:

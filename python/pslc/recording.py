@@ -10,20 +10,24 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeVar, cast
 
 import numpy as np
+from annotated_types import Ge, Lt
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
-from pslc import doubt
+from pslc import doubt, files
+from pslc.base import gate
 from pslc.doubt import Doubt
 from pslc.errors import RecordingError
 from pslc.facts import Device, Facts, Moment
@@ -32,6 +36,7 @@ from pslc.jobs import Job
 
 if TYPE_CHECKING:
     from arro3.core import Table
+    from pydantic import TypeAdapter
 
     from pslc.analysis import CacheEnd, ExplainedPhase, Found
 
@@ -39,6 +44,19 @@ Columns = dict[str, NDArray[np.uint64]]
 
 F = TypeVar("F")
 
+FILE: Final = gate.Expected(
+    "a run folder has a run.json and a series.parquet, as pslc run writes them", RecordingError, gate.MAX_LOG_BYTES
+)
+CHANGED: Final = gate.Expected(
+    "run.json was changed, or comes from a version that is too old; run it again", RecordingError
+)
+BINS: Final = (
+    "end_ns", "read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims", "lat_sum_ns", "lat_max_ns",
+    "lat_p50_ns", "lat_p99_ns", "lat_p999_ns",
+)  # fmt: skip
+"""Columns that every series has, beside those of the drive."""
+MAX_SUM: Final = 2.0**63
+"""Of a column of `BINS`: bytes, requests or ns."""
 SCHEMA: Final = 2
 """What run.json looks like. 1 (not written then) had doubts without codes; older ones are read, later ones refused."""
 
@@ -91,6 +109,40 @@ class Common(TypedDict):
     job_file: str
     began_unix_ns: int
     scope: NotRequired[ScopeDocument]
+
+
+Count = Annotated[int, Ge(0), Lt(1 << 64)]
+Seconds = Annotated[float, Ge(0)]
+
+
+class Document(TypedDict):
+    """What run.json holds of a recording, beside what follows from it (`Recording.document`)."""
+
+    suite: str
+    target: str
+    drive: str
+    seed: Count
+    version: str
+    wall_s: Seconds
+    drive_time_s: Seconds
+    capacity_bytes: Count
+    interrupted: bool
+    error: str | None
+    job_file: str
+    overrides: list[tuple[str, str]]
+    profile: str
+    start_ns: Count
+    facts: Facts
+    provenance: dict[str, str]
+    jobs: list[Job]
+    before: dict[str, int]
+    totals: dict[str, int]
+    findings: dict[str, Any]
+    scope: NotRequired[ScopeDocument]
+    steps: NotRequired[list[Step]]
+    began_unix_ns: NotRequired[Count]
+    unbegun: NotRequired[list[tuple[int, Job]]]
+    series_sha256: NotRequired[str]
 
 
 class HostTable(TypedDict, total=False):
@@ -388,46 +440,85 @@ class Recording:
         Raises:
             PslcError: there is no recording in `folder`, or it is damaged.
         """
-        from arro3.io import read_parquet
-
-        try:
-            written = (folder / "series.parquet").read_bytes()
-            document = _document(folder, hashlib.sha256(written).hexdigest())
-            table = read_parquet(io.BytesIO(written)).read_all()
-        except FileNotFoundError as error:
-            raise RecordingError(*_nothing_in(folder, Path(error.filename or folder / "run.json"))) from None
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise RecordingError(
-                f"{folder} holds no recording: {why}", "a run folder has a run.json and a series.parquet"
-            ) from None
+        series = folder / "series.parquet"
+        if not os.path.exists(series):
+            raise RecordingError(*_nothing_in(folder, series))
+        document = _document(folder, hashlib.sha256(gate.data(series, FILE)).hexdigest())
+        columns = _columns(gate.table(series, FILE), series)
         schema = document.get("schema", 1)
         if not isinstance(schema, int) or schema > SCHEMA:
             raise RecordingError(
                 f"{folder} holds a recording of schema {schema}, this pslc reads up to {SCHEMA}",
                 f"pslc {document.get('version', 'of a later version')} wrote it; install that one or a later one",
             )
-        try:
-            axes = np.array(table["axis"].to_pylist(), dtype=str)
-            columns = {name: _column(table[name]) for name in table.column_names if name != "axis"}
-            series = {
-                axis: {name: column[axes == axis] for name, column in columns.items()} for axis in ("time", "bytes")
-            }
-            kept: Json = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
-            kept["findings"] = Findings(doubt.of_documents(document["findings"]))
-            kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
-            kept["provenance"] = list(document["provenance"].items())
-            return cls(**(kept | series))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            what = f"{folder} holds a recording that cannot be read: {type(error).__name__} {error}"
-            raise RecordingError(
-                what, "run.json was changed, or comes from a version that is too old; run it again"
-            ) from None
+        gate.fits(document, str(folder / "run.json"), CHANGED, _schema(Document))
+        kept: Json = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
+        kept["findings"] = Findings(doubt.of_documents(document["findings"]))
+        kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
+        kept["provenance"] = list(document["provenance"].items())
+        recording = cls(**kept, time=columns["time"], bytes=columns["bytes"])
+        if faults := _faults(recording):
+            raise CHANGED.refused(f"{folder} holds a recording that does not fit together: {gate.listed(faults, '; ')}")
+        return recording
 
 
-def _column(chunks: Any) -> NDArray[np.uint64]:
-    """A column of a table, which has no chunks where it has no rows."""
-    return chunks.to_numpy().astype(np.uint64) if len(chunks) else np.zeros(0, dtype=np.uint64)
+@cache
+def _schema(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _columns(table: Table, path: Path) -> dict[str, Columns]:
+    """The series of each axis.
+
+    Raises:
+        PslcError: a column is missing, or holds something else than whole numbers from 0.
+    """
+    missing = [name for name in ("axis", *BINS) if name not in table.column_names]
+    if missing:
+        raise CHANGED.refused(f"{path} is no series of a recording: it has no {gate.listed(missing)}")
+    axes = np.array(table["axis"].to_pylist(), dtype=object)
+    if not all(axis in ("time", "bytes") for axis in axes):
+        raise CHANGED.refused(f"{path} is no series of a recording: an axis is neither time nor bytes")
+    found: Columns = {}
+    for name in table.column_names:
+        if name == "axis":
+            continue
+        column = table[name]
+        # A table without rows has no chunks.
+        values = column.to_numpy() if len(column) else np.zeros(0, dtype=np.uint64)
+        if column.null_count or values.dtype.kind not in "ui" or (len(values) and values.min() < 0):
+            raise CHANGED.refused(f"{path}: the column {name} holds something else than whole numbers from 0")
+        found[name] = values.astype(np.uint64)
+    return {axis: {name: column[axes == axis] for name, column in found.items()} for axis in ("time", "bytes")}
+
+
+def _faults(recording: Recording) -> list[str]:
+    """What of a recording contradicts the rest of it, a clause each."""
+    from pydantic import ValidationError
+
+    faults = []
+    for axis, columns in (("time", recording.time), ("bytes", recording.bytes)):
+        if (columns["end_ns"][1:] < columns["end_ns"][:-1]).any():
+            faults.append(f"the series by {axis} goes back in time")
+        if any(columns[name].sum(dtype=np.float64) > MAX_SUM for name in BINS[1:]):
+            faults.append(f"the series by {axis} adds up to more than {MAX_SUM:.2g}")
+        of_steps = sum(step["time" if axis == "time" else "bytes"] for step in recording.steps)
+        if recording.steps and of_steps != len(columns["end_ns"]):
+            faults.append(f"its steps have {of_steps} bins by {axis}, its series {len(columns['end_ns'])}")
+    of_steps = sum(step["jobs"] for step in recording.steps)
+    if recording.steps and of_steps != len(recording.jobs):
+        faults.append(f"its steps have {of_steps} jobs, and it has {len(recording.jobs)}")
+    own = set(recording.time) - set(BINS)
+    for name, of in (("before", recording.before), ("totals", recording.totals)):
+        if missing := sorted(own - set(of)):
+            faults.append(f"{name} has no {gate.listed(missing)}")
+    try:
+        _schema(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
+    except (ValidationError, tomllib.TOMLDecodeError) as error:
+        faults.append(f"its profile: {str(error).splitlines()[0]}")
+    return faults
 
 
 def of_a_drive(spec: Path) -> tuple[str, str]:
@@ -453,18 +544,21 @@ def _document(folder: Path, sha256: str) -> Json:
     """run.json; or the one that was to take its place when `save` was killed after it had replaced the series.
 
     Raises:
-        ValueError: neither belongs to the series. The reader of series does not survive every damaged file.
-        OSError: there is none.
+        PslcError: there is none, it is no JSON, or neither belongs to the series.
     """
     for name in ("run.json", "run.json.part"):
         path = folder / name
-        if path.exists():
-            found: Json = json.loads(path.read_text(encoding="utf-8"))
+        if os.path.exists(path):
+            found = gate.document(gate.text(path, FILE), str(path), FILE)
+            if not isinstance(found, dict):
+                raise FILE.refused(f"{path} holds no object") from None
             if found.get("series_sha256", sha256) == sha256:
-                return found
-    if not (folder / "run.json").exists():
-        raise FileNotFoundError(None, None, str(folder / "run.json"))
-    raise ValueError("series.parquet is not the one that run.json was written with")
+                return cast(Json, found)
+    if not os.path.exists(folder / "run.json"):
+        raise RecordingError(*_nothing_in(folder, folder / "run.json"))
+    raise FILE.refused(
+        f"{folder} holds no recording: series.parquet is not the one that run.json was written with"
+    ) from None
 
 
 def join(parts: Sequence[Recording]) -> Recording:

@@ -1,7 +1,9 @@
 """What the native part gives of a run: what its jobs are going to do, how far it is, and what was recorded. Sizes are
 in bytes, times on the drive's clock unless named otherwise."""
 
-from typing import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from pslc.jobs import Job
 from pslc.surveys import Replayed, Survey

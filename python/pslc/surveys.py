@@ -1,7 +1,9 @@
 """What is in a trace, how it is replayed, and what became of that, under the names that run.json has. Sizes are in
 bytes."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from pslc.jobs import Kind
 

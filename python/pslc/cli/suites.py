@@ -1,9 +1,10 @@
 """`pslc suites`: the tests there are, what they cost on a drive, and their jobs."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, NotRequired
 
 import typer
+from typing_extensions import TypedDict
 
 from pslc.cli import _complete, _groups
 

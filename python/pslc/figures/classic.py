@@ -1,7 +1,8 @@
 """Tables of reads and writes in MB/s, as the classic benchmarks show them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.figures.picture import Line, Picture, Table

@@ -14,11 +14,14 @@ import numpy as np
 
 from pslc import files, formats
 from pslc.analysis import Curve
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.findings import quantities
 from pslc.findings.quantities import Figure, Figures, Name, Origin, rate
 from pslc.findings.writes import write_curve
 from pslc.recording import Recording
+
+FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
 
 STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
 """Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
@@ -276,7 +279,7 @@ def read_tolerance(path: Path) -> dict[str, float]:
         PslcError: it cannot be read, or a value is no percentage.
     """
     try:
-        found = files.toml(files.text(path, 'a TOML file with lines such as mean = "5%"'))
+        found = files.toml(gate.text(path, FILE))
     except ValueError as error:
         raise RecordingError(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
     limits = {}

@@ -1,6 +1,6 @@
 """What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
 
-from typing import TypedDict
+from typing_extensions import TypedDict
 
 from pslc.recording import Recording
 

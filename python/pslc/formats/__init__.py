@@ -7,7 +7,7 @@ import codecs
 import csv
 import pkgutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Protocol, cast
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.facts import HealthJson
 from pslc.job_options import said
@@ -25,6 +26,9 @@ TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
 TELL_OF_HEALTH = {"nvme_smart_log"}
 """These say how the drive was meanwhile."""
+FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
+STREAM = replace(FILE, max_bytes=1 << 40)
+"""A log that is read line by line."""
 HEAD = 4096
 """Bytes of a file that its format is told by."""
 MOST = 1 << 63
@@ -178,10 +182,7 @@ def text(path: Path) -> str:
     Raises:
         PslcError: it cannot be read.
     """
-    try:
-        return _decoded(path.read_bytes())
-    except OSError as error:
-        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
+    return _decoded(gate.data(path, FILE))
 
 
 def _decoded(data: bytes) -> str:
@@ -242,11 +243,7 @@ def _load(name: str) -> Format:
 
 
 def _format(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            head = _decoded(file.read(HEAD))
-    except OSError as error:
-        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
+    head = _decoded(gate.head(path, STREAM, HEAD))
     for name in names():
         if _load(name).matches(path, head):
             return name

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from pslc.analysis import Curve
+from pslc.base import gate
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader
+from pslc.formats import STREAM, Foreign, Hints, Reader
 
 EVENT = re.compile(
     r"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<at>\d+\.\d+)\s+\d+\s+(?P<action>[A-Z]{1,2})\s+(?P<kind>[A-Z]+)"
@@ -52,25 +53,21 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
 
 def _collect(path: Path, hints: Hints, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:
     reader = Reader(path, hints, "device, CPU, number, seconds, process, action, RWBS, sector + count")
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            for number, line in enumerate(file, 1):
-                if line.startswith(("CPU", "Total", "Reads", "Throughput")):
-                    break
-                event = EVENT.match(line)
-                if event is None:
-                    # Messages of schedulers and notes of processes have no kind.
-                    if line.strip() and not re.match(r"\s*\d+,\d+\s.*\s(m|UT|U|P)\s", line):
-                        reader.refuse(number, line)
-                elif event["action"] in done and event["sectors"] and "W" in event["kind"]:
-                    at, sectors = float(event["at"]), float(event["sectors"])
-                    if at > LONGEST_S or sectors > MOST_SECTORS:
-                        reader.refuse(number, line)
-                        continue
-                    devices.add(event["device"])
-                    done[event["action"]].append((at, SECTOR * int(sectors)))
-    except OSError as error:
-        raise RecordingError(f"{path}: {error.strerror}", "give files that can be read") from None
+    for number, line in enumerate(gate.lines(path, STREAM), 1):
+        if line.startswith(("CPU", "Total", "Reads", "Throughput")):
+            break
+        event = EVENT.match(line)
+        if event is None:
+            # Messages of schedulers and notes of processes have no kind.
+            if line.strip() and not re.match(r"\s*\d+,\d+\s.*\s(m|UT|U|P)\s", line):
+                reader.refuse(number, line)
+        elif event["action"] in done and event["sectors"] and "W" in event["kind"]:
+            at, sectors = float(event["at"]), float(event["sectors"])
+            if at > LONGEST_S or sectors > MOST_SECTORS:
+                reader.refuse(number, line)
+                continue
+            devices.add(event["device"])
+            done[event["action"]].append((at, SECTOR * int(sectors)))
     return reader.bad
 
 

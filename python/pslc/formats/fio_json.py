@@ -1,13 +1,13 @@
 """fio's JSON and JSON+: what each job did; it has no series, so there is no curve."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.files import Json
-from pslc.formats import Foreign, Hints
+from pslc.formats import FILE, Foreign, Hints, text
 from pslc.jobs import Done, Job
 
 
@@ -22,9 +22,9 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     del hints
     jobs = []
     for path in paths:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        whole = text(path)
         try:
-            document = json.loads(text[text.index("{") :])
+            document = gate.document(whole[whole.index("{") :], str(path), FILE)
             jobs += [_job(job, document.get("global options", {})) for job in document["jobs"]]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"

@@ -1,6 +1,7 @@
 """fio's logs of bandwidth, IOPS and latency, `ms, value, direction, bs[, offset[, priority[, issued]]]`: averaged
 (`log_avg_msec`) or one line a request, one file a job."""
 
+import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Curve
+from pslc.base import gate
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints
+from pslc.formats import STREAM, Foreign, Hints
 
 LINE = re.compile(r"\s*\d{1,15},\s*\d{1,18},\s*[0-2],\s*\d{1,18}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$", flags=re.ASCII)
 ROWS = 1 << 18
@@ -58,7 +60,7 @@ def _cumulative(path: Path, skip_bad: bool) -> tuple[Written | None, int]:
         pass
     # Something in it is no line of a log: look at each.
     good, bad = [], 0
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(gate.lines(path, STREAM), 1):
         if LINE.match(line):
             good.append(tuple(int(word) for word in line.split(",")[:4]))
         elif not skip_bad:
@@ -76,7 +78,7 @@ Batch = tuple[NDArray[np.int64], ...]
 def _batches(path: Path) -> Iterator[Batch]:
     """Pieces of the file as columns; it need not fit in memory."""
     # The reader does not survive characters beyond ASCII in the place of numbers; such a file is read line by line.
-    with path.open(encoding="ascii") as file, warnings.catch_warnings():
+    with gate.opened(path, STREAM) as raw, io.TextIOWrapper(raw, "ascii") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of empty lines and empty files
         while True:
             rows = np.loadtxt(file, np.int64, comments=None, delimiter=",", usecols=range(4), max_rows=ROWS, ndmin=2)

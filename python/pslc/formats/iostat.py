@@ -6,7 +6,6 @@ Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -19,8 +18,9 @@ import numpy as np
 
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
+from pslc.base import gate
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, only, text
+from pslc.formats import FILE, Foreign, Hints, Reader, only, text
 
 RATES: Final = {
     "read_bytes": {"rkB/s": 1024.0, "rMB/s": 2.0**20, "rsec/s": 512.0, "rd_sec/s": 512.0, "rkB": 1024.0},
@@ -88,7 +88,7 @@ def _text(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
 
 def _json(path: Path, whole: str, reports: Reports) -> int:
     try:
-        (host,) = json.loads(whole)["sysstat"]["hosts"]
+        (host,) = gate.document(whole, str(path), FILE)["sysstat"]["hosts"]
         reports.date = date(host["date"])
         at = before = None
         for report in host["statistics"]:

@@ -3,15 +3,15 @@ smartctl's names. Of several files the first is the earlier one."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.facts import HealthJson, HealthLog
-from pslc.formats import Foreign, Hints, text
+from pslc.formats import FILE, Foreign, Hints, text
 
 SMARTCTL: Final = "nvme_smart_health_information_log"
 KELVIN: Final = 273
@@ -47,7 +47,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
 def _log(path: Path) -> HealthJson:
     whole = text(path)
     try:
-        found = json.loads(whole) if whole.lstrip().startswith("{") else _lines(whole)
+        found = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
         log = in_our_names(found.get(SMARTCTL, found), kelvin=SMARTCTL not in found)
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None

@@ -8,14 +8,14 @@ Reads and writes are counted together.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base import gate
 from pslc.errors import RecordingError
-from pslc.formats import Foreign, Hints, Reader, only, text
+from pslc.formats import FILE, Foreign, Hints, Reader, only, text
 from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
 
 HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\s.*DEV)")
@@ -88,7 +88,7 @@ def _sadf(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
 
 def _json(path: Path, whole: str, reports: Reports) -> int:
     try:
-        (host,) = json.loads(whole)["sysstat"]["hosts"]
+        (host,) = gate.document(whole, str(path), FILE)["sysstat"]["hosts"]
         at = None
         for report in host["statistics"]:
             stamp = report.get("timestamp")

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pslc.analysis import Curve
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.formats import Foreign, Hints, cells
+from pslc.formats import text as whole
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
@@ -31,7 +33,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = whole(path)
     separator = max(",;\t", key=text.partition("\n")[0].count)
     rows = cells(path, text.splitlines(), separator)
     names = [name.strip() for name in rows[0]]
@@ -66,7 +68,7 @@ def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:
     """Place of the column of temperatures: the one asked for, else the first whose name says degrees, if any."""
     lower = [name.lower() for name in names]
     if wanted is not None and wanted.lower() not in lower:
-        raise RecordingError(f"{path} has no column {wanted}", f"it has {', '.join(names)}")
+        raise RecordingError(f"{path} has no column {wanted}", f"it has {gate.listed(names)}")
     if wanted is not None:
         return lower.index(wanted.lower())
     return next((place for place, name in enumerate(names) if unit_of(name, DEGREES)), None)
@@ -94,7 +96,7 @@ def _column(
         places = [i for i, other in enumerate(names) if other.lower() == name.lower()]
         unit = unit.lower() or unit_of(name, known)
         if not places:
-            raise RecordingError(f"{path} has no column {name}", f"it has {', '.join(names)}")
+            raise RecordingError(f"{path} has no column {name}", f"it has {gate.listed(names)}")
         if unit not in known:
             raise RecordingError(
                 f"the unit of {name} is unknown", f"{option} {name}=UNIT with one of {', '.join(sorted(known))}"
@@ -104,7 +106,7 @@ def _column(
         unit = unit_of(name, known)
         if unit:
             return place, unit
-    hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {', '.join(names)}"
+    hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {gate.listed(names)}"
     raise RecordingError(f"{path}: no column tells a unit for {option}", hint)
 
 

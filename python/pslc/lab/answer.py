@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, TypedDict
+from typing import Final
+
+from typing_extensions import TypedDict
 
 from pslc import view, words
 from pslc.figures.picture import Line, Picture, Table

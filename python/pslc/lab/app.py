@@ -8,10 +8,11 @@ import logging
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
 from dash.exceptions import PreventUpdate
+from typing_extensions import TypedDict
 
 from pslc import failure, suites
 from pslc.errors import PslcError

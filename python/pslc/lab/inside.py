@@ -3,9 +3,10 @@ curve."""
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+from typing import Final
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.findings.evidence import began

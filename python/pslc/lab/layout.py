@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from uuid import uuid4
 
 from dash import ALL, Dash, Input, Output, State, dcc, html
 from dash.development.base_component import Component
+from typing_extensions import TypedDict
 
 from pslc import suites
 from pslc.errors import PslcError

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from dash import dcc, html
 from dash.development.base_component import Component
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.figures.view import View

@@ -12,7 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from pslc import files
+from pslc.base import gate
 from pslc.errors import ProfileError, near
+
+FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
 
 Raw = str | int | float
 """A value as a part file holds it."""
@@ -169,7 +172,7 @@ class Reader:
             PslcError: it is no TOML.
         """
         try:
-            table = files.toml(path.read_text(encoding="utf-8"))
+            table = files.toml(gate.text(path, FILE))
         except tomllib.TOMLDecodeError as error:
             raise ProfileError(
                 f"{path.name}: {error}", 'part files are TOML; text goes in quotes: bus = "1200MT/s"'

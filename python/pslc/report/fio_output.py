@@ -1,7 +1,9 @@
 """The sections of fio's JSON, under fio's names; `pslc.report.fio` fills them. What a job was not asked for is left
 out."""
 
-from typing import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 
 class Latency(TypedDict):

@@ -1,6 +1,8 @@
 """A simulated drive's health log, and what is in it, for people."""
 
-from typing import TypedDict, cast
+from typing import cast
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc._native import SimDrive

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import jinja2
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc._native import version

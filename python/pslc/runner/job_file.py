@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pslc import files, suites
+from pslc import suites
 from pslc._native import plan_jobs
+from pslc.base import gate
 from pslc.errors import JobError, near
 from pslc.job_options import of_options
 from pslc.traces import Part, Replay
 
 STDIN = "-"
+FILE = gate.Expected("give the path of an fio job file, or a suite: pslc suites")
 FURTHER = "#line 0 "
 """Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
 DEEPEST = 8
@@ -129,8 +131,8 @@ def path_of(name: str) -> Path:
 
 def _text(name: str) -> str:
     if name == STDIN:
-        return sys.stdin.read(files.MOST_BYTES + 1)
-    return files.text(path_of(name), "give the path of an fio job file, or a suite: pslc suites")
+        return sys.stdin.read(gate.MAX_TEXT_BYTES + 1)
+    return gate.text(path_of(name), FILE)
 
 
 def _included(name: str, including: str, depth: int) -> str:

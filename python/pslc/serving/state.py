@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final
+
+from typing_extensions import TypedDict
 
 from pslc import words
 

@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pslc import files, suites
+from pslc import suites
 from pslc._native import version
+from pslc.base import gate
 from pslc.errors import JobError
+from pslc.runner import job_file
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
 from pslc.studies.workers import AHEAD, by_drive, measure
@@ -92,7 +94,7 @@ def _texts(point: Point) -> dict[str, str]:
     if "/" in name or name.endswith(".toml"):
         texts["on"] = find_target(f"sim:{name}").profile
     if values["run"] not in suites.names():
-        texts["run"] = files.text(Path(values["run"]), "an fio job file")
+        texts["run"] = gate.text(Path(values["run"]), job_file.FILE)
     return texts
 
 

@@ -1,6 +1,7 @@
 """The points of a study: which runs on which drives with which seeds."""
 
 import hashlib
+import io
 import itertools
 import math
 import shlex
@@ -8,15 +9,19 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from pslc import files, suites, units
+from pslc.base import gate
 from pslc.errors import JobError
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
 from pslc.targets.target import find_target, name_in
+from pslc.traces import FILE as TRACE
 from pslc.traces import Part, is_trace
+
+FILE: Final = gate.Expected("a study is a TOML file: on, run, and a table [vary]")
 
 RESERVED: Final = ("on", "run", "seed", "fill_first")
 NEEDED: Final = {"on": ("which drive it is about", "sim:sn850-1tb"), "run": ("what is run", "fill")}
@@ -150,7 +155,7 @@ def read(path: Path) -> dict[str, object]:
     Raises:
         PslcError: it cannot be read, or is no TOML.
     """
-    text = files.text(path, "a study is a TOML file: on, run, and a table [vary]")
+    text = gate.text(path, FILE)
     try:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -165,14 +170,14 @@ def _digest(on: str, run: str) -> str:
         parts.append(find_target(on).profile)
     if run not in suites.names():
         path = job_file.path_of(run)
-        parts.append(_contents(path) if is_trace(path, Part()) else files.text(path, "an fio job file"))
+        parts.append(_contents(path) if is_trace(path, Part()) else gate.text(path, job_file.FILE))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
 
 
 def _contents(path: Path) -> str:
     """Of a trace, which may be long or no text, a digest."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with gate.opened(path, TRACE) as file:
+        return hashlib.file_digest(cast(io.BufferedReader, file), "sha256").hexdigest()
 
 
 def varied(study: Study, keys: Sequence[str] = ()) -> list[str]:

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
+from pslc.base import gate
 from pslc.errors import JobError
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 WHOLE: Final = "points.parquet"
+FILE: Final = gate.Expected(
+    "remove it, and its points are run again; or give --save another folder", JobError, gate.MAX_LOG_BYTES
+)
 EVERY_S: Final = 1.0
 """How much may be lost when the study is killed."""
 OWN: Final = ("command", "stands_on", "version", "error", "wall_s")
@@ -149,15 +153,8 @@ def _write(made: Table, path: Path) -> None:
 
 
 def _read(path: Path) -> list[Row]:
-    from arro3.io import read_parquet
-
-    try:
-        found = read_parquet(io.BytesIO(path.read_bytes())).read_all()
-        columns = {name: found[name].to_pylist() for name in found.column_names}
-    except (OSError, ValueError) as error:
-        raise JobError(f"{path} cannot be read: {error}", "remove it, and its points are run again") from None
-    except Exception as error:  # What arro3 raises has no class of its own.
-        raise JobError(f"{path} is no Parquet file: {error}", "give --save another folder") from None
+    found = gate.table(path, FILE)
+    columns = {name: found[name].to_pylist() for name in found.column_names}
     if missing := [name for name in OWN if name not in columns]:
         raise JobError(f"{path} is no study's: it has no column {missing[0]}", "give --save another folder")
     # Which columns a row had follows from the others; what it lacks is null again.

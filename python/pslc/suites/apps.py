@@ -5,9 +5,9 @@ ours, and no score of theirs is given: only the bandwidth while requests are und
 """
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

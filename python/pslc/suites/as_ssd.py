@@ -8,7 +8,8 @@ page cache.
 """
 
 from functools import partial
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

@@ -4,7 +4,7 @@ ATTO-compatible: a file of 256 MB, written then read in sequence at each size, q
 cache. Sizes below 4 KiB are left out where the target takes none.
 """
 
-from typing import TypedDict
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

@@ -7,10 +7,10 @@ goes in at the speed of the link, before the cells hold it up for the first time
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

@@ -6,7 +6,9 @@ between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB
 of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
 """
 
-from typing import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

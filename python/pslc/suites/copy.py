@@ -6,7 +6,8 @@ all is in the drive. A folder is files one behind the other in any order: of 32 
 """
 
 from functools import partial
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

@@ -5,9 +5,8 @@ takes; then what is free is written until the cache has ended, and trimmed again
 the cache, none of it was left.
 """
 
-from typing import TypedDict
-
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis import Curve

@@ -4,9 +4,8 @@ HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highe
 stretches, and the time of a 4 KiB read anywhere.
 """
 
-from typing import TypedDict
-
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis.series import Floats

@@ -6,7 +6,8 @@ anywhere, so a drive in motion may write small blocks much faster than it reads 
 """
 
 from functools import partial
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

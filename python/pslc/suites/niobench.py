@@ -7,9 +7,9 @@ through the page cache, where writes do not wait for the drive and copies end wi
 """
 
 from functools import partial
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

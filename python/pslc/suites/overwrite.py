@@ -4,7 +4,9 @@ The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache 
 times the cache was written to each; before each the drive is trimmed and rests.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

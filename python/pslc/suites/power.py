@@ -6,7 +6,8 @@ simulated drive has a meter in it. Of a real one the energy is known when the CS
 """
 
 from functools import partial
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

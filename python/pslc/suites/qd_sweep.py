@@ -5,7 +5,8 @@ drive whose cache ended meanwhile rests first, or it would be moving data, and w
 """
 
 from itertools import accumulate
-from typing import TypedDict
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

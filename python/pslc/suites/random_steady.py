@@ -6,9 +6,9 @@ capacity was written as well, and `plateau` before.
 """
 
 from itertools import pairwise
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis import find_phases

@@ -9,9 +9,9 @@ what it takes there is not put down to the map.
 
 from functools import partial
 from itertools import pairwise
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis.series import Floats

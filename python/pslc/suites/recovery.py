@@ -9,9 +9,9 @@ bracket the threshold, later ones lie along the slope between nothing and all.
 
 from collections.abc import Generator
 from itertools import pairwise
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered

@@ -7,9 +7,9 @@ cycles where it has 360. A cache can look steady, so steady counts only when twi
 """
 
 from functools import partial
-from typing import TypedDict
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

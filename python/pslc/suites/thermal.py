@@ -6,10 +6,9 @@ tell when it throttles: there, reading that becomes slow while the drive is hot 
 becomes slow for other reasons too, and tells nothing.
 """
 
-from typing import TypedDict
-
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis.series import Floats

@@ -7,10 +7,10 @@ work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.doubt import Doubt

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypedDict
+from typing import Final
+
+from typing_extensions import TypedDict
 
 from pslc import suites, words
 from pslc.analysis import Writes

@@ -1,7 +1,7 @@
 """What the health log of a simulated drive says, in the names of NVMe's (SMART / Health Information, log page 02h, as
 smartctl prints it), and what no real drive tells."""
 
-from typing import TypedDict
+from typing_extensions import TypedDict
 
 from pslc._native import SimDrive
 from pslc.targets.probe import NVME_DATA_UNIT

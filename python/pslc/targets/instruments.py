@@ -16,10 +16,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.base import gate
 from pslc.errors import RecordingError
 from pslc.formats import cells
 from pslc.formats.table import number, unit_of
 from pslc.recording import Recording, join
+
+FILE: Final = gate.Expected("--meter takes the CSV file of a power meter", RecordingError, gate.MAX_LOG_BYTES)
 
 TEMPERATURE: Final = "temperature_millicelsius"
 ENERGY: Final = "energy_nj_total"
@@ -96,11 +99,7 @@ class Meter:
         Raises:
             PslcError: there is no such file, column or unit, or a line cannot be read.
         """
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not a text file"
-            raise RecordingError(f"{path}: {why}", "--meter takes the CSV file of a power meter") from None
+        lines = gate.text(path, FILE).splitlines()
         separator = max(",;\t", key=(lines or [""])[0].count)
         rows = cells(path, lines, separator)
         names = [name.strip() for name in rows[0]] if rows else []
@@ -108,7 +107,7 @@ class Meter:
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
         if time is None or (power is None and (voltage is None or current is None)):
             hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
-            raise RecordingError(f"{path} is not a meter's log: its columns are {', '.join(names) or 'none'}", hint)
+            raise RecordingError(f"{path} is not a meter's log: its columns are {gate.listed(names) or 'none'}", hint)
         times, watts = [], []
         for line, row in enumerate(rows[1:], 2):
             if not any(cell.strip() for cell in row):

@@ -1,7 +1,6 @@
 """What a real drive and the machine are, as Linux tells it. Nothing is written, and what cannot be read is None, which
 means unknown and never "fine"."""
 
-import json
 import os
 import platform
 import re
@@ -11,8 +10,13 @@ from pathlib import Path
 from time import monotonic
 
 from pslc._native import device_serial, inspect_device
+from pslc.base import gate
+from pslc.errors import PslcError
 from pslc.facts import Device, DiskCounts, Facts, FileSystem, HealthJson, HealthLog, Host, InspectedDevice, Link, Moment
 from pslc.formats.nvme_smart_log import in_our_names
+
+ANSWER = gate.Expected("smartctl -j -a and nvme smart-log -o json print it")
+"""What another program says of a drive."""
 
 SYS = Path("/sys")
 NVME_DATA_UNIT = 512_000
@@ -274,8 +278,8 @@ def smart(name: str, quietly: bool = False) -> HealthJson | None:
         try:
             asked = [program, *arguments, node]
             done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
-            found = json.loads(done.stdout)
-        except (OSError, ValueError, subprocess.TimeoutExpired):
+            found = gate.document(done.stdout, program, ANSWER)
+        except (OSError, ValueError, PslcError, subprocess.TimeoutExpired):
             continue
         keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
         kept = {name: found[name] for name in keep if name in found}

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pslc import files, parts
 from pslc._native import profile_values
+from pslc.base import gate
 from pslc.errors import ProfileError
 
+FILE = gate.Expected("a profile is a TOML file, such as pslc drives show NAME prints")
 DRIVES = Path(__file__).parent.parent / "drives"
 PARTS = ("nand", "controller")
 DERIVED = "parts"
@@ -28,7 +30,7 @@ def read(path: str) -> str:
     Raises:
         PslcError: it cannot be read.
     """
-    return files.text(Path(path), "a profile is a TOML file, such as pslc drives show NAME prints")
+    return gate.text(Path(path), FILE)
 
 
 def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict[str, str]:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NotRequired, TypedDict, cast
+from typing import Final, NotRequired, cast
+
+from typing_extensions import TypedDict
 
 FILE: Final = Path(__file__).with_suffix(".toml")
 PHASES: Final = {

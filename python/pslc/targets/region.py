@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Final, Unpack, cast
+
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.errors import TargetError

@@ -14,10 +14,13 @@ import numpy as np
 
 from pslc import units, words
 from pslc._native import TraceFile, trace_columns, trace_format
+from pslc.base import gate
 from pslc.errors import PslcError, RecordingError
 from pslc.surveys import OPS, Fit, Pace, ReplayDocument, Survey
 
 PARQUET = b"PAR1"
+FILE = gate.Expected("pslc trace formats lists what a trace can be", RecordingError, 1 << 50)
+"""A trace may be of any length: it is read as a stream."""
 ROWS = 1 << 16
 """Rows of a batch."""
 DEPTH = 1024
@@ -118,8 +121,6 @@ def is_trace(path: Path, part: Part) -> bool:
 
 def opened(path: Path, part: Part) -> TraceFile:
     """A trace that can be surveyed, converted and replayed."""
-    if not os.path.isfile(path):
-        raise RecordingError(f"{path}: there is no such file", "give the path of a trace")
     end = None if part.to_s is None else round(part.to_s * 1e9)
     batches = (lambda: _parquet(path, part)) if _is_parquet(path) else None
     begin = round(part.from_s * 1e9)
@@ -186,11 +187,7 @@ def write_parquet(path: Path, part: Part, to: Path) -> int:
 
 
 def _is_parquet(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == PARQUET
-    except OSError as error:
-        raise RecordingError(f"{path}: {error.strerror}", "give a file that can be read") from None
+    return gate.head(path, FILE, len(PARQUET)) == PARQUET
 
 
 Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
@@ -198,20 +195,25 @@ Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
 
 def _parquet(path: Path, part: Part) -> Iterator[Columns]:
     """The batches of a Parquet file, as `TraceFile` takes them."""
-    from arro3.io import read_parquet
-
+    footer = gate.footer(path, FILE)
+    said = trace_columns(list(footer.types), list(part.columns))
+    columns = {what: (name, unit) for what, name, unit in said}
+    names = _devices(footer.metadata.get("pslc.devices", "[]"), path)
     try:
-        reader = read_parquet(path, batch_size=ROWS)
-        columns = {what: (name, unit) for what, name, unit in trace_columns(reader.schema.names, list(part.columns))}
-        names: list[str] = json.loads(reader.schema.metadata_str.get("pslc.devices", "[]"))
-        row = 0
-        for batch in reader:
+        for batch in gate.batches(path, FILE, [name for name, _ in columns.values()]):
             yield _batch(batch, columns, names)
-            row += batch.num_rows
     except PslcError:
         raise
     except Exception as error:  # The reader's errors are of many kinds.
         raise RecordingError(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
+
+
+def _devices(said: str, path: Path) -> list[str]:
+    """The names of a trace's devices, as `write_parquet` keeps them."""
+    found = gate.document(said, f"{path}: pslc.devices", FILE)
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise FILE.refused(f"{path}: pslc.devices is no list of names") from None
+    return found
 
 
 def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Columns:

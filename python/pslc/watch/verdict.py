@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, TypedDict
+from typing import Final
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from pslc import words
 from pslc.analysis.falls import Fall, falls

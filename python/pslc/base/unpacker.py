@@ -1,0 +1,68 @@
+"""A program of its own: reads the Parquet file on stdin and writes some of its columns to stdout, as an Arrow stream.
+
+    python -I unpacker.py '{"columns": ["time_ns"], "batch": 65536, "memory_bytes": 500000000, "seconds": 60}'
+
+A damaged file can make the reader abort, or take any amount of memory and time. Here that ends this process alone,
+which has nothing to lose and may take no more than it was told. The last line on stderr says why it ended.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch, RecordBatchReader
+
+PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timestamp", "Dictionary(Int", "Null")
+"""How the types begin that a column may have, in Arrow's words."""
+MAX_BATCH_BYTES: Final = 64_000_000
+"""Of a batch of rows: texts that are stored once may come back a million times."""
+
+
+def main(asked: dict[str, object]) -> None:
+    """Read, and write."""
+    for name in ("RLIMIT_DATA", "RLIMIT_AS"):
+        _limit(name, int(str(asked["memory_bytes"])) * (1 if name == "RLIMIT_DATA" else 4))
+    _limit("RLIMIT_CPU", int(str(asked["seconds"])))
+    _limit("RLIMIT_CORE", 0)
+    from arro3.core import RecordBatchReader
+    from arro3.io import read_parquet, write_ipc_stream
+
+    wanted, count = asked["columns"], int(str(asked["batch"]))
+    reader = read_parquet("/dev/fd/0", batch_size=count)
+    names = [name for name in reader.schema.names if wanted is None or name in wanted]  # type: ignore[operator]
+    schema = reader.schema.empty_table().select(names).schema
+    for field in map(schema.field, names):
+        kind = str(field.type).partition("<")[2].strip().removesuffix(">")
+        if not kind.startswith(PLAIN):
+            raise ValueError(f"column {field.name[:60]} is of type {kind[:60]}, not numbers or text")
+    write_ipc_stream(RecordBatchReader.from_batches(schema, _batches(reader, names)), sys.stdout.buffer)
+
+
+def _batches(reader: "RecordBatchReader", names: list[str]) -> Iterator["RecordBatch"]:
+    for batch in reader:
+        some = batch.select(names)
+        if some.nbytes > MAX_BATCH_BYTES:
+            raise ValueError(f"{some.num_rows} rows have {some.nbytes:,} bytes; the limit is {MAX_BATCH_BYTES:,}")
+        yield some
+
+
+def _limit(name: str, value: int) -> None:
+    # Not every system has each, and a limit that is lower already stays.
+    with suppress(AttributeError, OSError, ValueError):
+        number = getattr(resource, name)
+        most = resource.getrlimit(number)[1]
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(number, (value, value))
+
+
+if __name__ == "__main__":
+    try:
+        main(json.loads(sys.argv[1]))
+        sys.stdout.flush()
+    except BaseException as error:  # A panic of the reader's is no Exception.
+        print(f"\nerror: {str(error).splitlines()[0][:300] if str(error) else type(error).__name__}", file=sys.stderr)
+        sys.exit(1)
