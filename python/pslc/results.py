@@ -91,8 +91,8 @@ class Dump(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that never began, with their places. `before` and
-    `totals` are the target's columns at the start and at the end."""
+    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that
+    never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
 
     interrupted: bool
     error: str | None

@@ -5,7 +5,7 @@ pub fn keyword(name: &str) -> Option<String> {
     let page = system(libc::_SC_PAGESIZE)?;
     let number = match name {
         "$pagesize" => page,
-        "$mb_memory" => system(libc::_SC_PHYS_PAGES)? * page >> 20,
+        "$mb_memory" => (system(libc::_SC_PHYS_PAGES)? * page) >> 20,
         "$ncpus" => system(libc::_SC_NPROCESSORS_CONF)?,
         _ => return None,
     };

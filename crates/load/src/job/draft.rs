@@ -131,6 +131,12 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
         Sizes::Range(least, most) => vec![*least, *most],
         Sizes::Split(split) => split.iter().map(|&(size, _)| size).collect(),
     };
+    // fio draws the sizes of such a job as it drew those of the writes; its draws are not ours.
+    let earlier = verify.only || job.rw.mix == Mix::Read;
+    if earlier && sizes.len() > 1 && verify.pattern.as_ref().is_some_and(verify::Pattern::has_offset) {
+        let wrong = "where each request of an earlier run began is not told by its data, and %o is that";
+        return Err(("verify_pattern", Wrong::hinted(wrong, "requests of one size, or no %o")));
+    }
     let (head, offset) = (verify.head_bytes(), verify.offset as usize);
     for size in sizes {
         let block = verify.block_bytes(size as usize);

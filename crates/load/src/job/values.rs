@@ -40,9 +40,14 @@ fn number(text: &str) -> Option<(u64, &str)> {
         "" => Some((number, "")),
         _ if unit.starts_with(is_unit) => Some((number, if radix == 10 { unit } else { "" })),
         // What fio leaves out is said in a note; anything else is not cut off.
-        _ if without_unit(text).is_some() => Some((number, "")),
+        _ if without_unit(text).is_some() || is_zero_fraction(unit) => Some((number, "")),
         _ => None,
     }
+}
+
+/// `.` or `.00`, which changes nothing.
+fn is_zero_fraction(text: &str) -> bool {
+    text.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
 }
 
 /// All that fio reads of `1.5g` or `15 g`, which have a unit that does not count.

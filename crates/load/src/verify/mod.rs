@@ -97,7 +97,7 @@ pub enum Fault {
     #[error("the checksum of its header is {read:08x}, and should be {expected:08x}")]
     Header { read: u32, expected: u32 },
     #[error("the {} of its data is {expected}, and its header says {read}{}", sum.name(), place(*byte))]
-    Data { sum: Sum, read: Checksum, expected: Checksum, byte: Option<u64> },
+    Data { sum: Sum, read: Box<Checksum>, expected: Box<Checksum>, byte: Option<u64> },
     #[error("byte {byte} is {read:02x}, and {expected:02x} in the pattern")]
     Pattern { byte: u64, read: u8, expected: u8 },
 }
@@ -262,9 +262,8 @@ impl Verify {
         }
         match self.sum.of(&block[head..]) {
             Some(expected) if *expected.bytes() != block[HEADER_BYTES..head] => {
-                // As long as the one that it is held against.
-                let read = Checksum::kept(&block[HEADER_BYTES..head]);
-                Err(Fault::Data { sum: self.sum, read, expected, byte: None })
+                let read = Box::new(Checksum::kept(&block[HEADER_BYTES..head]));
+                Err(Fault::Data { sum: self.sum, read, expected: Box::new(expected), byte: None })
             }
             _ => Ok(()),
         }
@@ -310,5 +309,92 @@ impl Verify {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verify(sum: Sum, interval: u32, offset: u32) -> Verify {
+        Verify {
+            sum,
+            pattern: (sum == Sum::Pattern).then(|| Pattern::parse("0xabcdef%o").unwrap()),
+            interval,
+            offset,
+            zeros: 0,
+            reads_back: true,
+            only: false,
+            repeats: false,
+            dumps: true,
+            backlog: None,
+        }
+    }
+
+    fn stamp(number: u16) -> Stamp {
+        Stamp { offset: 1 << 33, seed: 12_345 + number as u64, at: Nanos(5_000_000_007), worker: 1, number }
+    }
+
+    /// Every one, also in blocks and with the header elsewhere.
+    fn all() -> Vec<Verify> {
+        let sums = Sum::names().into_iter().filter_map(Sum::named).filter(|sum| *sum != Sum::Null);
+        sums.flat_map(|sum| {
+            [(0, 0), (512, 0), (1024, 300)].map(|(interval, offset)| verify(sum, interval, offset))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn what_was_written_is_right_and_a_change_of_any_byte_is_found_and_named() {
+        for verify in all() {
+            let mut written = vec![0; 4096];
+            verify.fill(&mut written, &stamp(7));
+            let blocks = 4096 / verify.block_bytes(4096) as u64;
+            assert_eq!(verify.check(&mut written.clone(), 1 << 33, Some(7)), Ok(blocks), "{verify:?}");
+            for at in (0..4096).step_by(37) {
+                let mut spoilt = written.clone();
+                spoilt[at] ^= 0x10;
+                let Err(failure) = verify.check(&mut spoilt, 1 << 33, Some(7)) else {
+                    // Of the data nothing is kept, and time and worker are no one's to know but by the header's sum.
+                    assert_eq!(verify.sum, Sum::Meta, "{at} {verify:?}");
+                    continue;
+                };
+                assert!(
+                    (failure.offset..failure.offset + failure.len as u64).contains(&((1 << 33) + at as u64))
+                );
+                let (Fault::Data { byte: Some(byte), .. } | Fault::Pattern { byte, .. }) = failure.fault
+                else {
+                    continue;
+                };
+                assert_eq!(byte, (1 << 33) + at as u64, "{verify:?}");
+                let expected = failure.dump.unwrap().expected.unwrap();
+                let first = (failure.offset - (1 << 33)) as usize;
+                assert_eq!(expected, written[first..first + failure.len as usize], "{verify:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_block_or_an_older_write_is_not_this_one() {
+        let verify = verify(Sum::Crc32c, 0, 0);
+        let mut written = vec![0; 4096];
+        verify.fill(&mut written, &stamp(7));
+        let fault = |offset: u64, number: Option<u16>| {
+            verify.check(&mut written.clone(), offset, number).map_err(|failure| failure.fault)
+        };
+        assert_eq!(fault(1 << 33, None), Ok(1));
+        assert_eq!(fault(1 << 33, Some(8)), Err(Fault::Number { read: 7, expected: 8 }));
+        assert_eq!(fault(1 << 34, None), Err(Fault::Offset(1 << 33)));
+        assert_eq!(verify.check(&mut vec![0; 4096], 0, None).unwrap_err().fault, Fault::Magic(0));
+    }
+
+    #[test]
+    fn a_header_is_laid_out_as_fios() {
+        let verify = verify(Sum::Crc32c, 0, 0);
+        let mut written = vec![0; 4096];
+        verify.fill(&mut written, &stamp(7));
+        assert_eq!(written[..8], [0xca, 0xac, 5, 0, 0, 0x10, 0, 0]);
+        assert_eq!(written[16..24], (1u64 << 33).to_le_bytes());
+        assert_eq!(written[24..36], [5, 0, 0, 0, 7, 0, 0, 0, 1, 0, 7, 0]);
     }
 }

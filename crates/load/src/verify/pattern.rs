@@ -68,6 +68,11 @@ impl Pattern {
         Some(&text[end..])
     }
 
+    /// Where a request began can be told from its data alone.
+    pub fn has_offset(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
     /// As it is in a request at `offset`.
     fn at(&self, offset: u64) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
