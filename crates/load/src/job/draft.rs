@@ -133,9 +133,12 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
     };
     // fio draws the sizes of such a job as it drew those of the writes; its draws are not ours.
     let earlier = verify.only || job.rw.mix == Mix::Read;
-    if earlier && sizes.len() > 1 && verify.pattern.as_ref().is_some_and(verify::Pattern::has_offset) {
-        let wrong = "where each request of an earlier run began is not told by its data, and %o is that";
-        return Err(("verify_pattern", Wrong::hinted(wrong, "requests of one size, or no %o")));
+    let grain = sizes.iter().copied().fold(0, gcd);
+    let is_anywhere = verify.compared().is_none_or(|pattern| pattern.is_anywhere(grain));
+    if earlier && sizes.len() > 1 && !is_anywhere {
+        let wrong = "where each request of an earlier run began is not told by its data, and the pattern begins there";
+        let hint = format!("requests of one size, or a pattern without %o whose length divides {grain}");
+        return Err(("verify_pattern", Wrong::hinted(wrong, hint)));
     }
     let (head, offset) = (verify.head_bytes(), verify.offset as usize);
     for size in sizes {
@@ -156,8 +159,7 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
             format!("header and checksum are {head} bytes, and would be moved by {offset} into themselves");
         return Err(("verify_offset", Wrong::hinted(wrong, format!("{head} or more"))));
     }
-    let compared = verify.pattern.is_some() && matches!(verify.sum, Sum::Meta | Sum::PatternBehindHeader);
-    if offset > 0 && compared {
+    if offset > 0 && verify.compared().is_some() {
         let wrong = "fio 3.33 leaves old headers in such a pattern, and finds its own data wrong";
         return Err(("verify_offset", Wrong::hinted(wrong, "verify=crc32c, or no verify_offset")));
     }

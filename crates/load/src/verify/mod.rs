@@ -157,6 +157,12 @@ impl Verify {
         }
     }
 
+    /// The pattern that data are held against.
+    pub fn compared(&self) -> Option<&Pattern> {
+        let compared = matches!(self.sum, Sum::Meta | Sum::PatternBehindHeader | Sum::Pattern);
+        self.pattern.as_ref().filter(|_| compared)
+    }
+
     /// Bytes of each block of a request.
     pub fn block_bytes(&self, len: usize) -> usize {
         match self.interval as usize {
@@ -249,8 +255,7 @@ impl Verify {
             }
         }
         let head = self.head_bytes();
-        let patterned = matches!(self.sum, Sum::Meta | Sum::PatternBehindHeader | Sum::Pattern);
-        if let Some(pattern) = self.pattern.as_ref().filter(|_| patterned) {
+        if let Some(pattern) = self.compared() {
             return match pattern.difference(&block[head..], offset, at + head) {
                 None => Ok(()),
                 Some((byte, expected)) => Err(Fault::Pattern {

@@ -68,9 +68,9 @@ impl Pattern {
         Some(&text[end..])
     }
 
-    /// Where a request began can be told from its data alone.
-    pub fn has_offset(&self) -> bool {
-        !self.offsets.is_empty()
+    /// Whether bytes are the same wherever a request began, so long as that is a multiple of so many bytes.
+    pub fn is_anywhere(&self, multiple: u32) -> bool {
+        self.offsets.is_empty() && multiple as usize % self.bytes.len() == 0
     }
 
     /// As it is in a request at `offset`.
