@@ -42,6 +42,16 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   from the beginning of the job (behind `ramp_time`), where fio's are those of a clock of its own.
 - A job slower than its `rate_min` ends the run with an error; in fio it ends the job, and the others go on.
 - `zonemode=strided` goes from zone to zone to the end of the target, also where that is past the `size`, as in fio.
+- `verify` writes and checks blocks with the headers and checksums of fio 3.33, so that each program checks what the
+  other wrote. As in fio, a job that writes verifies what it wrote, at the end or by `verify_backlog`, and no ordinary
+  read of a mix; one that only reads verifies all that it reads. `tests/test_fio_verify.py` has 300 random jobs written
+  by one and checked by both, one byte changed in half of them: both say the same of each. Beyond fio, a wrong block
+  that is not the last of its request sets the exit code, too; a job judges only what no other wrote since, and nothing
+  that two writes under way at the same time left. Results say how many blocks were right (`verified` in run.json), and
+  how much was read and not judged. A simulated drive keeps no data: nothing is verified on it, and the result says
+  that; under `pslc serve` it keeps them.
+- `$pagesize`, `$mb_memory` and `$ncpus` are the machine's, and arithmetic with one of them is what `bc` makes of it.
+  Without one it is refused, where fio would read `8192*2` as 8192.
 - `eta` is 0 in the JSON, as of what has ended; fio prints 2147483647 where that took less than about 3 s.
 - What a job file reads of a simulated drive and does not write is written first, as fio lays out files; `--no-layout`
   leaves that out, and then a doubt says how much was read that was never written.

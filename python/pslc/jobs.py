@@ -61,6 +61,19 @@ class Usage(TypedDict, total=False):
     minor_faults: int
 
 
+class Verified(TypedDict):
+    """What a job with `verify` found to be as it was written: `blocks` (of `verify_interval` bytes, or requests) and
+    their `bytes`, checked `by` this checksum. `unjudged_bytes` were read but changed by another write meanwhile;
+    `unseen_bytes` were read of a drive that keeps no data, or not compared (`verify=null`). A block that is wrong ends
+    the run."""
+
+    by: str
+    blocks: int
+    bytes: int
+    unjudged_bytes: int
+    unseen_bytes: int
+
+
 class LatencyTarget(TypedDict, total=False):
     """What `latency_target` asked for, and the queue depth that came of it; of a group, the last job's, 0 if that never
     began."""
@@ -90,7 +103,7 @@ class Job(TypedDict):
     """One job, or the first of its reporting group. `options` are as written, after [global] and overrides;
     `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the group.
     `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
-    `fdatasync`. Of another program's job there is what is required, no more."""
+    `fdatasync`. `verified`: of a job that verifies. Of another program's job there is what is required, no more."""
 
     name: str
     options: dict[str, str]
@@ -100,6 +113,7 @@ class Job(TypedDict):
     trim: Done
     sync: NotRequired[Done]
     fsyncs: NotRequired[int]
+    verified: NotRequired[Verified]
     groupid: NotRequired[int]
     mixed: NotRequired[Done]
     global_options: NotRequired[dict[str, str]]

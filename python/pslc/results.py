@@ -83,12 +83,22 @@ class Log(TypedDict):
     offset: Values
 
 
+class Dump(TypedDict):
+    """A block that is not what was written (`verify_dump`): where it is on the drive, as it was read and, where its
+    header tells, as it was written."""
+
+    offset: int
+    received: bytes
+    expected: bytes | None
+
+
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed. `unbegun`: jobs that never began, with their places. `before` and
-    `totals` are the target's columns at the start and at the end."""
+    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that
+    never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
 
     interrupted: bool
     error: str | None
+    dump: NotRequired[Dump]
     start_ns: int
     drive_time_ns: int
     jobs: list[Job]

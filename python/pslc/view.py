@@ -29,6 +29,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
             pictures.sort(key=lambda picture: picture.name == "speed-bytes")
         if len(recording.jobs) > 1 or not writes["phases"]:
             shown.append(tables.of_jobs(recording.jobs))
+        said += words.verified(recording.jobs)
     if "repeats" in findings:
         shown.insert(0, tables.of_repeats(findings["repeats"]))
     notes = recording.notes

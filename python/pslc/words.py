@@ -6,7 +6,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pslc.analysis import PhaseRow, Writes
+    from pslc.jobs import Job, Verified
 
 CAUSE = {
     "pslc": "SLC cache",
@@ -184,6 +187,24 @@ def sentences(findings: Writes) -> list[str]:
     if waf is not None and lasts is not None:
         said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {years(lasts)}.")
     return said
+
+
+def verified(jobs: Sequence[Job]) -> list[str]:
+    """What jobs with `verify` found right, and what they could say nothing of."""
+    return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
+
+
+def _verified(found: Verified) -> str:
+    count, by = found["blocks"], found["by"]
+    said = [
+        f"{count:,} blocks are as they were written ({by}, {size(found['bytes'])})" if count else "nothing was verified"
+    ]
+    if found["unseen_bytes"]:
+        why = "verify=null compares nothing" if by == "null" else "the drive keeps no data"
+        said.append(f"{size(found['unseen_bytes'])} were read again, but {why}")
+    if found["unjudged_bytes"]:
+        said.append(f"{size(found['unjudged_bytes'])} were not judged, for other writes changed them meanwhile")
+    return "; ".join(said)
 
 
 def began_full(phases: list[PhaseRow]) -> bool:

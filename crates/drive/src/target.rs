@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
 use pslc_load::job::{Data, Job, Sizes, SyncMode};
-use pslc_load::{Completion, Target, TargetError, Usage};
+use pslc_load::verify::{Stamp, Verify};
+use pslc_load::{Completion, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
 
@@ -15,6 +16,7 @@ use crate::clock::Watchdog;
 use crate::data::Maker;
 use crate::engine::{name, perform, Done, Engine, Kind, Task, PATIENCE};
 use crate::error::OpenError;
+use crate::judge::Judge;
 #[cfg(target_os = "linux")]
 use crate::mark::Mark;
 #[cfg(target_os = "linux")]
@@ -45,8 +47,9 @@ pub struct RealTarget {
     kind: Option<Kind>,
     clock: Watchdog<Instant>,
     maker: Maker,
-    /// What jobs that verify have written.
-    verifiable: Written,
+    /// How each worker verifies, and what of it may be judged; of a run in which nobody does, nothing.
+    verifying: Vec<Option<Verify>>,
+    judge: Option<Judge>,
     slots: Vec<Slot>,
     // The engine goes before the memory that it uses.
     engine: Option<Engine>,
@@ -78,7 +81,9 @@ struct Slot {
     data_only: bool,
     data: Data,
     primed: bool,
-    verify: bool,
+    worker: u32,
+    purpose: Purpose,
+    verdict: Verdict,
     /// Its engine makes a request and waits for it, in one call.
     one_at_a_time: bool,
     /// When the system had the request.
@@ -125,7 +130,8 @@ impl RealTarget {
             kind: None,
             clock: Watchdog::new(Instant::now),
             maker: Maker::new(0),
-            verifiable: Written::unknown(),
+            verifying: Vec::new(),
+            judge: None,
             slots: Vec::new(),
             engine: None,
             arena: None,
@@ -232,18 +238,18 @@ impl RealTarget {
         let slot = &mut self.slots[at as usize];
         let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
         let (offset, len) = (slot.request.offset, slot.request.len as usize);
-        if slot.verify {
-            self.maker.make_at(&mut buffer[..len], offset);
-            self.verifiable.add(offset, len as u64);
-            return;
+        if let (Purpose::Write(number), Some(verify)) = (slot.purpose, &self.verifying[slot.worker as usize])
+        {
+            let worker = (slot.worker + 1) as u16;
+            let seed = self.maker.seed_of(worker, number);
+            let at = self.clock.now();
+            let stamp = Stamp { offset, seed, at, worker, number: number as u16 };
+            return verify.fill(&mut buffer[..len], &stamp);
         }
         if !std::mem::replace(&mut slot.primed, true) {
             self.maker.prime(buffer, slot.data);
         }
         self.maker.make(&mut buffer[..len], slot.data);
-        if self.verifiable.is_known() {
-            self.verifiable.remove(offset, len as u64);
-        }
     }
 
     /// The system has what was gathered.
@@ -251,6 +257,19 @@ impl RealTarget {
     fn handed_over(&mut self, now: Nanos) {
         for slot in self.gathered.drain(..) {
             self.slots[slot as usize].submitted = now;
+        }
+    }
+
+    /// Whether what a slot has read is what was written.
+    fn compare(&mut self, at: u32, number: Option<u64>) -> Result<Verdict, TargetError> {
+        let slot = self.slots[at as usize];
+        let Some(verify) = &self.verifying[slot.worker as usize] else { return Ok(Verdict::Unseen) };
+        let Request { offset, len, .. } = slot.request;
+        let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
+        match verify.check(&mut buffer[..len as usize], offset, number.map(|number| number as u16)) {
+            Ok(0) => Ok(Verdict::Unseen),
+            Ok(blocks) => Ok(Verdict::Right { blocks }),
+            Err(failure) => Err(TargetError::Corrupt { offset, len, failure }),
         }
     }
 
@@ -264,10 +283,17 @@ impl RealTarget {
         if matches!(op, Op::Read | Op::Write) && moved != len {
             return Err(TargetError::Short { op: op_name, offset, len, moved });
         }
-        if op == Op::Read && slot.verify && self.verifiable.covers(offset, len as u64) {
-            let buffer = self.arena.as_mut().expect("a run has begun").buffer(done.slot);
-            if let Some(at) = self.maker.difference(&buffer[..len as usize], offset) {
-                return Err(TargetError::Corrupt { offset, len, at });
+        if let Some(judge) = &mut self.judge {
+            match (op, slot.purpose) {
+                (Op::Write | Op::Trim, _) => judge.written(done.slot, offset),
+                (Op::Read, Purpose::Check(number)) => {
+                    let judged = judge.checked(done.slot, offset);
+                    self.slots[done.slot as usize].verdict = match judged {
+                        true => self.compare(done.slot, number)?,
+                        false => Verdict::Unjudged,
+                    };
+                }
+                _ => {}
             }
         }
         if op != Op::Flush {
@@ -290,26 +316,34 @@ impl Target for RealTarget {
         self.arena = Some(arena);
         self.opened.clear();
         let mut fds = Vec::with_capacity(slots.len());
-        while let Some(job) = slots.get(fds.len()) {
+        // Workers stand in the order of their jobs, and have as many slots as their depth.
+        let mut workers: Vec<(&Job, u64)> = Vec::new();
+        while let Some(&job) = slots.get(fds.len()) {
             let fd = self.open_for(job);
-            fds.extend(std::iter::repeat_n(fd, job.iodepth as usize));
+            let worker = workers.len() as u32;
+            fds.extend(std::iter::repeat_n((fd, worker), job.iodepth as usize));
+            let clone = workers
+                .last()
+                .filter(|(other, _)| std::ptr::eq(*other, job))
+                .map_or(0, |(_, clone)| clone + 1);
+            workers.push((job, clone));
         }
-        let slot = |(job, fd): (&&Job, RawFd)| Slot {
+        self.verifying = workers.iter().map(|(job, _)| job.verify.clone()).collect();
+        self.judge = Judge::of(&workers, self.capacity);
+        let slot = |(job, (fd, worker)): (&&Job, (RawFd, u32))| Slot {
             request: Request::flush(),
             fd,
             sync: job.sync,
             data_only: job.data_only,
             data: job.data,
             primed: false,
-            verify: job.verify,
+            worker,
+            purpose: Purpose::Plain,
+            verdict: Verdict::Unseen,
             one_at_a_time: job.one_at_a_time,
             submitted: Nanos::ZERO,
         };
         self.slots = slots.iter().zip(fds).map(slot).collect();
-        self.verifiable = match slots.iter().any(|job| job.verify) {
-            true => Written::none(self.capacity),
-            false => Written::unknown(),
-        };
         Ok(())
     }
 
@@ -357,6 +391,16 @@ impl Target for RealTarget {
             _ => {}
         }
         self.under_way += 1;
+        if let Some(judge) = &mut self.judge {
+            let slot = &self.slots[at as usize];
+            match (request.op, slot.purpose) {
+                (Op::Write | Op::Trim, _) => {
+                    judge.write(at, slot.worker, offset, len, request.op == Op::Trim)
+                }
+                (Op::Read, Purpose::Check(_)) => judge.check(at, slot.worker, offset, len),
+                _ => {}
+            }
+        }
         #[cfg(target_os = "linux")]
         if request.op == Op::Trim && self.trim == Trim::Discard {
             self.slots[at as usize].submitted = self.now();
@@ -409,6 +453,14 @@ impl Target for RealTarget {
         let Some(done) = done else { return Ok(None) };
         self.under_way -= 1;
         self.finish(done).map(Some)
+    }
+
+    fn purpose(&mut self, slot: u32, purpose: Purpose) {
+        self.slots[slot as usize].purpose = purpose;
+    }
+
+    fn verdict(&mut self, slot: u32) -> Verdict {
+        self.slots[slot as usize].verdict
     }
 
     fn alone(&mut self, alone: bool) {

@@ -95,6 +95,32 @@ fn a_byte_that_changed_is_found() {
 }
 
 #[test]
+fn a_write_that_was_lost_is_found_though_what_was_there_before_is_whole() {
+    let path = folder("lost").join("file");
+    std::fs::write(&path, vec![1; 4 * MB as usize]).unwrap();
+    let mut target = open_existing(&path, None, Some(&inspect_file(&path).unwrap().identity)).unwrap();
+    let text = "[v]\nrw=write\nbs=16k\nioengine=io_uring\niodepth=2\ndirect=0\nverify=md5\nloops=2\n";
+    let list = jobs(text, &target);
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let mut first = vec![0; 16384];
+    let mut spoilt = false;
+    // Of the first pass, put back before the second is read.
+    let recording = run(&mut target, &list, 1, &mut |progress: &pslc_load::Progress| {
+        match progress.done_bytes / MB {
+            5 => file.read_exact_at(&mut first, 65536).unwrap(),
+            11 if !spoilt => {
+                spoilt = true;
+                file.write_all_at(&first, 65536).unwrap();
+            }
+            _ => {}
+        }
+        true
+    });
+    let error = recording.error.expect("it differs").to_string();
+    assert!(error.contains("written by write 4 of its job, and the last one there was 260"), "{error}");
+}
+
+#[test]
 fn the_offsets_of_a_seeded_job_are_those_on_a_simulated_drive() {
     let mut target = scratch("offsets", Kind::Uring);
     let text = "[w]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=1\ndirect=1\nnumber_ios=50\nsize=32m\n";

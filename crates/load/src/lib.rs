@@ -16,6 +16,7 @@ mod splitmix;
 mod stream;
 mod target;
 pub mod traces;
+pub mod verify;
 
 pub use layout::{lay_out, missing};
 pub use plan::{least, memory_bytes, plan, scattered, Best, Least, Plan};
@@ -23,4 +24,4 @@ pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
 pub use splitmix::splitmix64;
 pub use stream::Stream;
-pub use target::{Completion, Target, TargetError, Usage};
+pub use target::{Completion, Purpose, Target, TargetError, Usage, Verdict};

@@ -35,6 +35,13 @@ pub fn plan(jobs: &[Job]) -> Plan {
         }
         let total = total_bytes(job, number);
         let reads = (total as u128 * job.rwmixread as u128 / 100) as u64;
+        let verify = job.verify.as_ref().filter(|_| writes);
+        if verify.is_some_and(|verify| verify.reads_back) {
+            add(&mut plan.bytes.read, written_of(job, total, reads));
+        }
+        if verify.is_some_and(|verify| verify.only) {
+            continue;
+        }
         match job.rw.mix {
             Mix::Read if job.copy_to.is_some() => {
                 add(&mut plan.bytes.read, total / 2);
@@ -52,16 +59,17 @@ pub fn plan(jobs: &[Job]) -> Plan {
                 add(&mut plan.bytes.write, total / 2);
             }
         }
-        if job.verify && writes {
-            let again = match job.rw.mix {
-                Mix::ReadWrite => total - reads,
-                Mix::TrimWrite => total / 2,
-                _ => total,
-            };
-            add(&mut plan.bytes.read, again);
-        }
     }
     plan
+}
+
+/// What a job writes, of so much that it moves, and reads.
+fn written_of(job: &Job, total: u64, reads: u64) -> u64 {
+    match job.rw.mix {
+        Mix::ReadWrite => total - reads,
+        Mix::TrimWrite => total / 2,
+        _ => total,
+    }
 }
 
 fn add(sum: &mut u64, more: u64) {
@@ -137,7 +145,7 @@ pub fn least(jobs: &[Job], best: Best) -> Least {
 /// Of a request in a log: its entry, in a list that may have doubled just now, and its columns, handed over and written.
 const LOGGED_BYTES: u64 = 2 * size_of::<Entry>() as u64 + 3 * 6 * 8;
 /// Of a write that is to be verified, in a list or in the tree that finds the newest.
-const REMEMBERED_BYTES: u64 = 3 * 12;
+const REMEMBERED_BYTES: u64 = 3 * 16;
 
 /// Bytes of memory that the load engine takes for jobs, on a real drive with the data that are under way; twice the
 /// statistics, as they are copied when they are kept or handed over. What is logged request by request is counted where
@@ -160,7 +168,7 @@ pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
             Mix::Read | Mix::Write | Mix::Trim => 1,
             Mix::ReadWrite | Mix::TrimWrite => 2,
         } + (job.fsync > 0) as u64
-            + job.verify as u64;
+            + job.verify.is_some() as u64;
         add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
         add(&mut bytes, clones * runner::WORKER_BYTES);
         let requests = least(std::slice::from_ref(job), best).requests;

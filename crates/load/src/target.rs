@@ -3,6 +3,7 @@
 use pslc_ssd::{Nanos, Request, Waits};
 
 use crate::job::Job;
+use crate::verify::Failure;
 
 /// A request that has come back. `slot` is the number the runner gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,27 @@ impl Usage {
         self.major_faults += other.major_faults;
         self.minor_faults += other.minor_faults;
     }
+}
+
+/// What a request is to a job that verifies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Plain,
+    /// Number of the write among those of its worker, from 0.
+    Write(u64),
+    /// It is read to be verified: what write of this number wrote, where that is known.
+    Check(Option<u64>),
+}
+
+/// What came of a read that is to be verified; one that is wrong ends the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// So many blocks are what was written.
+    Right { blocks: u64 },
+    /// Another write changed it meanwhile, so nothing can be said.
+    Unjudged,
+    /// The target keeps no data, or the job asks for no comparison.
+    Unseen,
 }
 
 /// A drive as the runner sees it: an asynchronous queue with a clock.
@@ -64,6 +86,14 @@ pub trait Target {
 
     /// Hand over a request now. It will come back from `next` under the same `slot`.
     fn submit(&mut self, slot: u32, request: &Request) -> Result<(), TargetError>;
+
+    /// What the request is that will be submitted next in this slot, of a job that verifies.
+    fn purpose(&mut self, _slot: u32, _mark: Purpose) {}
+
+    /// Of a read that was to be verified and has just come back.
+    fn verdict(&mut self, _slot: u32) -> Verdict {
+        Verdict::Unseen
+    }
 
     /// The next completion, or `None` once the clock has reached `until` with none, or sooner, so that the caller
     /// can look round.
@@ -122,8 +152,11 @@ pub enum TargetError {
         "read of {len} bytes at offset {offset}: nothing was ever written there, so no flash would be read"
     )]
     Unwritten { offset: u64, len: u32 },
-    #[error("read of {len} bytes at offset {offset}: byte {at} is not what was written")]
-    Corrupt { offset: u64, len: u32, at: u64 },
+    #[error(
+        "verify: read of {len} bytes at offset {offset}: the block of {} bytes at {}: {}",
+        failure.len, failure.offset, failure.fault
+    )]
+    Corrupt { offset: u64, len: u32, failure: Box<Failure> },
     #[error("a request took {latency_us} us with none beside it, and all are to take at most {target_us} us (latency_target)")]
     Late { latency_us: u64, target_us: u64 },
     #[error("{option}={least} is not kept: {rate} a second over {ms} ms")]

@@ -282,8 +282,10 @@ fn parse(
     ground: Ground,
     capacity: u64,
 ) -> PyResult<Vec<Job>> {
-    job::parse(source, text, overrides, ground, capacity, &|name| std::env::var(name).ok())
-        .map_err(errors::job)
+    job::parse(source, text, overrides, ground, capacity, &|name| {
+        pslc_drive::keyword(name).or_else(|| std::env::var(name).ok())
+    })
+    .map_err(errors::job)
 }
 
 #[pyfunction]

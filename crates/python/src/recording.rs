@@ -3,8 +3,11 @@
 use std::ops::Range;
 
 use pslc_load::job::Job;
-use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness};
-use pslc_load::Usage;
+use pslc_load::record::{
+    buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness, Verified,
+};
+use pslc_load::verify::Verify;
+use pslc_load::{TargetError, Usage};
 use pslc_ssd::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -39,6 +42,9 @@ pub fn dict<'py>(
     };
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
     out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
+    if let Some(dump) = recording.error.as_ref().map(|error| dump_dict(py, error)).transpose()?.flatten() {
+        out.set_item("dump", dump)?;
+    }
     if let Some(found) = &recording.survey {
         out.set_item("survey", survey::dict(py, found)?)?;
     }
@@ -99,6 +105,9 @@ fn stats_dict<'py>(
     }
     out.set_item("sync", latency_dict(py, &stats.kinds[3], elapsed, percentiles)?)?;
     out.set_item("fsyncs", stats.fsyncs)?;
+    if let Some(verify) = &job.verify {
+        out.set_item("verified", verified_dict(py, verify, &stats.verified)?)?;
+    }
     let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
     let usage = dict! { py;
         "user_ns" => user.0,
@@ -124,6 +133,30 @@ fn stats_dict<'py>(
         out.set_item(format!("latency_{word}"), table)?;
     }
     Ok(out)
+}
+
+/// What a job that verifies has found right, and what it could say nothing of.
+fn verified_dict<'py>(py: Python<'py>, verify: &Verify, verified: &Verified) -> PyResult<Bound<'py, PyDict>> {
+    let out = dict! { py;
+        "by" => verify.sum.name(),
+        "blocks" => verified.blocks,
+        "bytes" => verified.bytes,
+        "unjudged_bytes" => verified.unjudged_bytes,
+        "unseen_bytes" => verified.unseen_bytes,
+    };
+    Ok(out)
+}
+
+/// A block that is not what was written, of a job that keeps it.
+fn dump_dict<'py>(py: Python<'py>, error: &TargetError) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let TargetError::Corrupt { failure, .. } = error else { return Ok(None) };
+    let Some(dump) = &failure.dump else { return Ok(None) };
+    let out = dict! { py;
+        "offset" => failure.offset,
+        "received" => PyBytes::new(py, &dump.received),
+        "expected" => dump.expected.as_ref().map(|bytes| PyBytes::new(py, bytes)),
+    };
+    Ok(Some(out))
 }
 
 /// Requests of these kinds, together.

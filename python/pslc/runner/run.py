@@ -18,8 +18,8 @@ from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.doubt import Doubt
 from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Common, Recording, join
+from pslc.results import Dump, Result, StepProgress
 from pslc.results import Progress as Now
-from pslc.results import Result, StepProgress
 from pslc.runner import fio_logs, job_file
 from pslc.runner.plan import Plan, plan
 from pslc.runner.prepared import Given, Prepared, leaves_nothing_to_chance
@@ -341,6 +341,8 @@ class _Bench:
         found = self._step(text, sure, lambda: drive.run(text, self.source, options, seed, progress, keeping))
         if found["logs"]:
             fio_logs.write(found["logs"], Path(), self.target.spec)
+        if "dump" in found:
+            _keep_wrong_block(found["dump"], Path(self.target.spec).name)
         recording = recorded(found)
         for job in recording.jobs:
             job["notes"] = self.notes + job["notes"]
@@ -348,6 +350,13 @@ class _Bench:
             self.kept_at = monotonic()
             self.keep(join([*self.done, recording]))
         return recording
+
+
+def _keep_wrong_block(dump: Dump, name: str) -> None:
+    """The block as it was read and as it was written, in files called as fio calls them (`verify_dump`)."""
+    Path(f"{name}.{dump['offset']}.received").write_bytes(dump["received"])
+    if dump["expected"] is not None:
+        Path(f"{name}.{dump['offset']}.expected").write_bytes(dump["expected"])
 
 
 def of_result(common: Common, result: Result) -> Recording:

@@ -8,9 +8,8 @@ use super::until::{LatencyTarget, LeastRate, SteadyState};
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
-use super::{
-    Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, ThinkTime, VerifyBacklog,
-};
+use super::{Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, ThinkTime};
+use crate::verify::{self, Sum, Verify, VerifyBacklog};
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug)]
@@ -44,11 +43,127 @@ pub struct Draft {
     pub flow_id: u32,
     pub fdatasync: u32,
     pub fadvise_hint: Hint,
-    pub do_verify: bool,
-    pub verify_backlog: u64,
-    pub verify_batch: u64,
+    pub verifying: Verifying,
     pub engine: Engine,
     pub engine_name: String,
+}
+
+/// What options say of verifying.
+#[derive(Clone, Debug, Default)]
+pub struct Verifying {
+    pub sum: Option<Sum>,
+    pub pattern: Option<verify::Pattern>,
+    pub interval: u32,
+    pub offset: u32,
+    pub do_verify: bool,
+    pub only: bool,
+    pub repeats: bool,
+    pub dumps: bool,
+    pub backlog: u64,
+    pub batch: u64,
+}
+
+impl Verifying {
+    /// Of a job whose sizes are known.
+    fn finish(self, job: &Job) -> Result<Option<Verify>, (&'static str, Wrong)> {
+        // As in fio, a pattern without a checksum stands behind headers.
+        let default = self.pattern.as_ref().map(|_| Sum::PatternBehindHeader);
+        let Some(sum) = self.sum.or(default) else { return Ok(None) };
+        if sum == Sum::Pattern && self.pattern.is_none() {
+            let wrong = Wrong::hinted("there is no pattern to look for", "verify_pattern=0xdeadbeef");
+            return Err(("verify", wrong));
+        }
+        let zeros = match job.data {
+            Data::Compressible(percent) => percent,
+            _ => 0,
+        };
+        let verify = Verify {
+            sum,
+            pattern: self.pattern,
+            interval: interval(self.interval, job),
+            offset: if sum.has_header() { self.offset } else { 0 },
+            zeros,
+            reads_back: self.do_verify,
+            only: self.only && job.writes(),
+            repeats: self.repeats,
+            dumps: self.dumps,
+            backlog: (self.backlog > 0).then_some(VerifyBacklog {
+                every: self.backlog,
+                batch: if self.batch > 0 { self.batch } else { self.backlog },
+            }),
+        };
+        if job.rw.mix != Mix::Trim && sum != Sum::Null {
+            fits(&verify, job)?;
+        }
+        Ok(Some(verify))
+    }
+}
+
+/// Bytes of a block as fio works them out: at most those of the shortest write, and of the shortest read of a job that
+/// reads, and a divisor of the shortest and the longest write.
+fn interval(asked: u32, job: &Job) -> u32 {
+    let (least, most) = (job.sizes.write.least(), job.sizes.write.most());
+    let mut interval = if asked == 0 && least != most { least } else { asked };
+    if interval > least {
+        interval = least;
+    } else if job.reads() {
+        interval = interval.min(job.sizes.read.least());
+    }
+    match interval > 0 && least % interval == 0 && most % interval == 0 {
+        true => interval,
+        false => gcd(least, most),
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 {
+        a
+    } else {
+        gcd(b, a % b)
+    }
+}
+
+/// Requests are of whole blocks, and a block has room for its header.
+fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
+    let verified = if job.rw.mix == Mix::Read { &job.sizes.read } else { &job.sizes.write };
+    let sizes: Vec<u32> = match verified {
+        Sizes::One(size) => vec![*size],
+        Sizes::Range(least, most) => vec![*least, *most],
+        Sizes::Split(split) => split.iter().map(|&(size, _)| size).collect(),
+    };
+    // fio draws the sizes of such a job as it drew those of the writes; its draws are not ours.
+    let earlier = verify.only || job.rw.mix == Mix::Read;
+    let grain = sizes.iter().copied().fold(0, gcd);
+    let is_anywhere = verify.compared().is_none_or(|pattern| pattern.is_anywhere(grain));
+    if earlier && sizes.len() > 1 && !is_anywhere {
+        let wrong = "where each request of an earlier run began is not told by its data, and the pattern begins there";
+        let hint = format!("requests of one size, or a pattern without %o whose length divides {grain}");
+        return Err(("verify_pattern", Wrong::hinted(wrong, hint)));
+    }
+    let (head, offset) = (verify.head_bytes(), verify.offset as usize);
+    for size in sizes {
+        let block = verify.block_bytes(size as usize);
+        if size as usize % block != 0 {
+            let wrong = format!("a request of {size} bytes is not of whole blocks of {block}");
+            return Err(("verify_interval", Wrong::hinted(wrong, "a divisor of every size")));
+        }
+        if block <= head + offset {
+            let wrong =
+                format!("a block of {block} bytes has no room for {head} of header and checksum, and data");
+            let option = if offset > 0 { "verify_offset" } else { "verify_interval" };
+            return Err((option, Wrong::hinted(wrong, "larger blocks")));
+        }
+    }
+    if offset > 0 && offset < head {
+        let wrong =
+            format!("header and checksum are {head} bytes, and would be moved by {offset} into themselves");
+        return Err(("verify_offset", Wrong::hinted(wrong, format!("{head} or more"))));
+    }
+    if offset > 0 && verify.compared().is_some() {
+        let wrong = "fio 3.33 leaves old headers in such a pattern, and finds its own data wrong";
+        return Err(("verify_offset", Wrong::hinted(wrong, "verify=crc32c, or no verify_offset")));
+    }
+    Ok(())
 }
 
 /// What the page cache is to be told.
@@ -128,8 +243,7 @@ impl Draft {
             invalidate: true,
             advice: None,
             data: Data::Scrambled,
-            verify: false,
-            verify_backlog: None,
+            verify: None,
             group_reporting: false,
             unified: false,
             percentiles: Vec::new(),
@@ -167,9 +281,7 @@ impl Draft {
             flow_id: 0,
             fdatasync: 0,
             fadvise_hint: Hint::AsItWorks,
-            do_verify: true,
-            verify_backlog: 0,
-            verify_batch: 0,
+            verifying: Verifying { do_verify: true, ..Verifying::default() },
             engine: Engine::OneAtATime,
             engine_name: "psync".into(),
         }
@@ -203,11 +315,7 @@ impl Draft {
         if job.null {
             return Ok(self.job);
         }
-        job.verify &= self.do_verify;
-        job.verify_backlog = (self.verify_backlog > 0).then_some(VerifyBacklog {
-            every: self.verify_backlog,
-            batch: if self.verify_batch > 0 { self.verify_batch } else { self.verify_backlog },
-        });
+        job.verify = self.verifying.finish(job)?;
         // As fio has it: a random map is for the uniform distribution and blocks that are aligned to their size.
         job.norandommap &= !job.lfsr || job.distribution != Distribution::Uniform;
         job.norandommap |= job.distribution != Distribution::Uniform;
@@ -366,7 +474,7 @@ impl Draft {
         };
         job.asked.filesize = match &self.filesize {
             Some(text) => {
-                let (low, high) = text.split_once('-').unwrap_or((text, text));
+                let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
                 let one =
                     |text: &str| size(text.trim(), capacity, kb_base).map_err(|what| ("filesize", what));
                 let (low, high) = (one(low)?, one(high)?);

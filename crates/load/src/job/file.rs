@@ -2,7 +2,7 @@
 
 use super::options::{find, Tier, OPTIONS};
 use super::values::{without_unit, Wrong};
-use super::{engines, Draft, Job, JobError};
+use super::{engines, keywords, words, Draft, Job, JobError};
 
 /// Where jobs are to run; some options mean something only on a real drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub const MOST_OPTIONS: usize = 300_000;
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors, until a line `#line N FILE` says
 /// that the next one is line N of another; `#line 0 FILE` begins a job file with a [global] of its own, whose jobs run
 /// behind those before, as in fio. `overrides` are `option`, `value` pairs that win over every section; `env`
-/// looks up `${NAME}`.
+/// looks up `${NAME}` by its name, and fio's keywords, such as `$ncpus`, by theirs with the dollar sign.
 pub fn parse(
     source: &str,
     text: &str,
@@ -95,6 +95,10 @@ pub fn parse(
     }
     Ok(jobs)
 }
+
+/// Of a job that verifies on a simulated drive.
+const UNSEEN: &str =
+    "nothing is verified, for a simulated drive keeps no data; under pslc serve it does, and fio can verify them";
 
 #[derive(Clone, Debug)]
 struct Line {
@@ -244,16 +248,21 @@ fn section(
                 return Err(JobError {
                     place: line.place.clone(),
                     message,
-                    hint: "set it in the environment, or write the value".into(),
+                    hint: "set what is missing in the environment, or write the value".into(),
                 })
             }
         };
         draft.job.options.push((line.option.clone(), value.clone()));
         draft.job.global_options += usize::from(line.global);
+        let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
+        if let (Tier::Real(apply, _), Ground::Simulated) = (&row.tier, ground) {
+            // It says nothing here, and may not be wrong for that.
+            apply(&mut draft.clone(), &value).map_err(by_option)?;
+        }
+        words::check(&line.option, &value).map_err(by_option)?;
         if let Some(apply) = apply {
             // A name in [global] is that of no job.
             if !(line.global && line.option == "name") {
-                let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
                 apply(&mut draft, &value).map_err(by_option)?;
             }
             draft.job.notes.extend(
@@ -272,21 +281,25 @@ fn section(
             draft.job.notes.push(note);
         }
     }
-    draft.finish().map_err(|(option, wrong)| {
+    let finished = draft.finish().map_err(|(option, wrong)| {
         let names = find(option).map_or(&[][..], |row| row.names);
         let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
         let read =
             line.and_then(|line| Some(format!("fio reads {} as {}", line.value, without_unit(&line.value)?)));
         let hint = read.as_deref().unwrap_or("the whole target is size=100%");
         refused(line.map_or(place, |line| &line.place), option, wrong, hint)
-    })
+    });
+    let mut job = finished?;
+    if let (Ground::Simulated, Some(verify)) = (ground, &job.verify) {
+        job.notes.push(format!("verify={}: {UNSEEN}", verify.sum.name()));
+    }
+    Ok(job)
 }
 
-/// Replace `${NAME}` by the environment's value, and fio's `$pagesize`.
+/// Replace `${NAME}` by the environment's value, and work out fio's keywords.
 fn expand(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::new();
-    let replaced = value.replace("$pagesize", "4096");
-    let mut rest = replaced.as_str();
+    let mut rest = value;
     while let Some(at) = rest.find("${") {
         let Some(end) = rest[at..].find('}') else { break };
         let name = &rest[at + 2..at + end];
@@ -295,5 +308,5 @@ fn expand(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, S
         rest = &rest[at + end + 1..];
     }
     out.push_str(rest);
-    Ok(out)
+    keywords::replace(&out, env)
 }

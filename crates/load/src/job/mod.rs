@@ -3,11 +3,13 @@
 mod draft;
 mod engines;
 mod file;
+mod keywords;
 mod options;
 mod said;
 mod sizes;
 mod until;
 mod values;
+mod words;
 
 pub use draft::Draft;
 pub use file::{parse, Ground};
@@ -15,9 +17,11 @@ pub use options::{engine_table, table, Verdict};
 pub use said::{said, Said};
 pub use sizes::{ByKind, Extent, Sizes, Strided, Zones};
 pub use until::{LatencyTarget, LeastRate, Measure, SteadyState};
+pub use values::Wrong;
 
 use pslc_ssd::Nanos;
 
+use crate::verify::Verify;
 use sizes::Asked;
 
 /// What a job does to the drive, and in which order.
@@ -86,14 +90,6 @@ pub enum Data {
 pub enum Advice {
     Random,
     Sequential,
-}
-
-/// How much is read again once how many writes were not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerifyBacklog {
-    /// At least 1, as is the batch.
-    pub every: u64,
-    pub batch: u64,
 }
 
 /// Which other jobs end with one (`exit_what`).
@@ -226,10 +222,8 @@ pub struct Job {
     pub invalidate: bool,
     pub advice: Option<Advice>,
     pub data: Data,
-    /// What is written is read again and, on a real drive, compared.
-    pub verify: bool,
-    /// Some of it is read again while the job writes.
-    pub verify_backlog: Option<VerifyBacklog>,
+    /// What is written is laid out to be verified, and what is read is verified.
+    pub verify: Option<Verify>,
     pub group_reporting: bool,
     /// Reads, writes and trims are reported together as well, or only so (`unified_rw_reporting`).
     pub unified: bool,

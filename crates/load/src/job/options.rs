@@ -4,7 +4,9 @@ use pslc_ssd::Nanos;
 
 use super::draft::Hint;
 use super::engines::{self, Engine, ENGINES};
-use super::values::{by_kind, count, decimal, flag, percentiles, time, Wrong};
+use super::values::{boolean, by_kind, count, decimal, flag, percentiles, time, Wrong};
+use crate::verify::{Pattern, Sum, HEADER_BYTES};
+
 use super::{Advice, Data, Draft, ExitWhat, Pace, SyncMode};
 
 type Apply = fn(&mut Draft, &str) -> Result<(), Wrong>;
@@ -43,7 +45,10 @@ const NO_FILES: &str = "there is no file to make, keep or remove";
 const HOST: &str = "it is about how the host makes requests";
 const HAND: &str = "requests are handed over one by one, as soon as there is room for one";
 const SCHEDULING: &str = "it is about where and how fio's processes run";
-const VERIFY: &str = "what is read again is compared at once, and a difference ends the run";
+const SHA512: &str =
+    "fio 3.33 keeps 128 bytes of the data for it and no checksum, so that most faults are not found";
+/// Two headers, as in fio.
+const MIN_INTERVAL: u64 = 2 * HEADER_BYTES as u64;
 const MOST_BACKLOG: u64 = 1 << 40;
 const ZONES: &str = "it is for zoned drives";
 const MERGE: &str = "one trace at a time; blktrace's files of all processors are merged anyway";
@@ -169,9 +174,9 @@ pub const OPTIONS: &[Row] = &[
     row(&["nrfiles", "nr_files", "openfiles", "file_service_type"], Ignore(ONE_RANGE)),
     row(&["lockfile"], Ignore(ONE_RANGE)),
     row(&["size"], Obey(|d, v| Ok(d.size = Some(v.into())), "")),
-    row(&["filesize"], Obey(|d, v| Ok(d.filesize = Some(v.into())), "of a range, its middle")),
+    row(&["filesize"], Obey(|d, v| Ok(d.filesize = Some(v.into())), "of a range, `4m:6m`, its middle")),
     row(&["io_size", "io_limit"], Obey(|d, v| Ok(d.io_size = Some(v.into())), "")),
-    row(&["fill_device", "fill_fs"], Obey(|d, v| Ok(if flag(v)? { d.size = None }), "to the end of the target")),
+    row(&["fill_device", "fill_fs"], Obey(|d, v| Ok(if boolean(v)? { d.size = None }), "to the end of the target")),
     row(&["offset", "fileoffset"], Obey(|d, v| Ok(d.offset = Some(v.into())), "")),
     row(&["offset_increment"], Obey(|d, v| Ok(d.offset_increment = Some(v.into())), "")),
     row(&["offset_align"], Obey(|d, v| Ok(d.offset_align = Some(v.into())), "")),
@@ -197,7 +202,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["bsrange", "blocksize_range"], Obey(|d, v| Ok(d.bsrange = Some(v.into())), "")),
     row(&["ba", "blockalign"], Obey(|d, v| Ok(d.ba = Some(v.into())), "")),
     row(&["bs_unaligned", "blocksize_unaligned"], Refuse("a drive takes whole sectors", OFF)),
-    row(&["bs_is_seq_rand"], Obey(|d, v| Ok(d.job.bs_is_seq_rand = flag(v)?), "")),
+    row(&["bs_is_seq_rand"], Obey(|d, v| Ok(d.job.bs_is_seq_rand = boolean(v)?), "")),
     row(&["rwmixread"], Obey(|d, v| Ok(d.job.rwmixread = count(v, 0, 100)? as u32), "")),
     row(&["rwmixwrite"], Obey(|d, v| Ok(d.job.rwmixread = 100 - count(v, 0, 100)? as u32), "")),
     row(&["norandommap"], Obey(|d, v| Ok(d.job.norandommap = flag(v)?), "")),
@@ -206,7 +211,7 @@ pub const OPTIONS: &[Row] = &[
         d.job.randrepeat = false;
         Ok(d.job.randseed = Some(count(v, 0, u64::MAX)?))
     }, "another order than fio's under the same number")),
-    row(&["randrepeat", "allrandrepeat"], Obey(|d, v| Ok(d.job.randrepeat = flag(v)?),
+    row(&["randrepeat", "allrandrepeat"], Obey(|d, v| Ok(d.job.randrepeat = boolean(v)?),
         "of the passes of one run; runs repeat exactly, and --seed gives others")),
     row(&["random_generator"], Obey(|d, v| match v {
         "lfsr" => Ok(d.job.lfsr = true),
@@ -251,7 +256,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["rate_cycle", "ratecycle"], Obey(|d, v| {
         Ok(d.job.rate_min.cycle = Nanos::from_millis(count(v, 0, DAY_MS)?))
     }, "over how long `rate_min` looks at the rate")),
-    row(&["rate_ignore_thinktime"], Obey(|d, v| Ok(d.job.think.ignored_by_rate = flag(v)?), "")),
+    row(&["rate_ignore_thinktime"], Obey(|d, v| Ok(d.job.think.ignored_by_rate = boolean(v)?), "")),
     row(&["max_latency"], Refuse("pslc does not end a job for a slow request", OFF)),
     row(&["latency_target"], Obey(|d, v| Ok(d.job.latency_target.target = time(v, MICROSECOND)?),
         "the depth is looked for, up to `iodepth`; at `latency_percentile=100` a late request at depth 1 ends the run")),
@@ -260,7 +265,7 @@ pub const OPTIONS: &[Row] = &[
         percent if percent <= 100.0 => Ok(d.job.latency_target.percentile = percent),
         _ => Err(Wrong::hinted(format!("{v} percent"), "at most 100")),
     }, "")),
-    row(&["latency_run"], Obey(|d, v| Ok(d.job.latency_target.run = flag(v)?), "")),
+    row(&["latency_run"], Obey(|d, v| Ok(d.job.latency_target.run = boolean(v)?), "")),
     row(&["steadystate", "ss"], Obey(|d, v| Ok(d.steady_state = v.into()), "with `steadystate_duration`, as in fio")),
     row(&["steadystate_duration", "ss_dur"], Obey(|d, v| Ok(d.steady_duration = time(v, SECOND)?), "whole seconds")),
     row(&["steadystate_ramp_time", "ss_ramp"], Obey(|d, v| Ok(d.steady_ramp = time(v, SECOND)?), "")),
@@ -273,15 +278,15 @@ pub const OPTIONS: &[Row] = &[
     row(&["flow_sleep", "flow_watermark"], Ignore("a job waits until it is its turn")),
 
     // SyncMode and the page cache.
-    row(&["direct"], Obey(|d, v| Ok(d.job.direct = flag(v)?), "")),
-    row(&["buffered"], Obey(|d, v| Ok(d.job.direct = !flag(v)?), "")),
-    row(&["atomic"], Obey(|d, v| Ok(d.job.direct |= flag(v)?), "as `direct`")),
-    row(&["invalidate"], Obey(|d, v| Ok(d.job.invalidate = flag(v)?), "")),
+    row(&["direct"], Obey(|d, v| Ok(d.job.direct = boolean(v)?), "")),
+    row(&["buffered"], Obey(|d, v| Ok(d.job.direct = !boolean(v)?), "")),
+    row(&["atomic"], Obey(|d, v| Ok(d.job.direct |= boolean(v)?), "as `direct`")),
+    row(&["invalidate"], Obey(|d, v| Ok(d.job.invalidate = boolean(v)?), "")),
     row(&["pre_read"], Ignore("nothing is read before a job begins")),
     row(&["fsync"], Obey(|d, v| Ok(d.job.fsync = count(v, 0, u32::MAX as u64)? as u32), "")),
     row(&["fdatasync"], Obey(|d, v| Ok(d.fdatasync = count(v, 0, u32::MAX as u64)? as u32), "not beside `fsync`")),
-    row(&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = flag(v)?), "")),
-    row(&["fsync_on_close"], Obey(|d, v| Ok(d.job.fsync_on_close = flag(v)?), "")),
+    row(&["end_fsync"], Obey(|d, v| Ok(d.job.end_fsync = boolean(v)?), "")),
+    row(&["fsync_on_close"], Obey(|d, v| Ok(d.job.fsync_on_close = boolean(v)?), "")),
     row(&["sync"], Obey(|d, v| match v {
         "none" => Ok(d.job.sync = None),
         "sync" => Ok(d.job.sync = Some(SyncMode::Sync)),
@@ -303,7 +308,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["refill_buffers"], Real(|d, v| Ok(d.job.data = chosen(v, Data::Refilled)?), NO_DATA)),
     row(&["scramble_buffers"], Real(|d, v| {
         // It changes only what no other option does.
-        let repeats = !flag(v)? && d.job.data == Data::Scrambled;
+        let repeats = !boolean(v)? && d.job.data == Data::Scrambled;
         Ok(if repeats { d.job.data = Data::Repeated })
     }, NO_DATA)),
     row(&["buffer_compress_percentage"], Real(|d, v| {
@@ -311,17 +316,29 @@ pub const OPTIONS: &[Row] = &[
     }, NO_DATA)),
     row(&["buffer_pattern", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode",
         "dedupe_working_set_percentage", "dedupe_global"], Ignore("data are random; see zero_buffers")),
-    row(&["verify"], Obey(|d, v| Ok(d.job.verify = !matches!(v, "0" | "null" | "none")),
-        "behind each pass what it wrote is read again; a simulated drive has no data to compare")),
-    row(&["do_verify"], Obey(|d, v| Ok(d.do_verify = flag(v)?), "")),
-    row(&["verify_only"], Refuse("data of an earlier run cannot be told", OFF)),
-    row(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal", "verify_dump", "verify_async",
-        "verify_async_cpus", "verify_state_load", "verify_state_save",
-        "experimental_verify", "verifysort", "verifysort_nr"], Ignore(VERIFY)),
-    row(&["verify_backlog"], Obey(|d, v| Ok(d.verify_backlog = count(v, 0, MOST_BACKLOG)?), "")),
-    row(&["verify_backlog_batch"], Obey(|d, v| Ok(d.verify_batch = count(v, 0, MOST_BACKLOG)?), "")),
+    row(&["verify"], Obey(|d, v| Ok(d.verifying.sum = match v {
+        "0" => None,
+        "sha512" => return Err(Wrong::hinted(SHA512, "sha3-512, sha256 or crc32c")),
+        _ => Some(Sum::named(v).ok_or_else(|| Wrong::hinted(format!("\"{v}\" is unknown"), Sum::names().join(", ")))?),
+    }), "with fio's headers: each checks what the other wrote; a simulated drive has no data to check; sha512 is refused, which fio 3.33 does not compute")),
+    row(&["do_verify"], Obey(|d, v| Ok(d.verifying.do_verify = boolean(v)?), "of what the job wrote; a job that only reads verifies all that it reads")),
+    row(&["verify_only"], Obey(|d, v| Ok(d.verifying.only = flag(v)?), "of what an earlier run wrote; the places of a random job are those of pslc's")),
+    row(&["verify_interval"], Obey(|d, v| Ok(d.verifying.interval = count(v, MIN_INTERVAL, u32::MAX as u64)? as u32), "")),
+    row(&["verify_offset"], Obey(|d, v| Ok(d.verifying.offset = match v {
+        "0" => 0,
+        _ => count(v, HEADER_BYTES as u64, u32::MAX as u64)? as u32,
+    }), "not beside a pattern that is compared")),
+    row(&["verify_pattern"], Obey(|d, v| Ok(d.verifying.pattern = Some(Pattern::parse(v)?)), "with `%o`; no file in single quotes")),
+    row(&["verify_fatal"], Obey(|_, v| boolean(v).map(|_| ()), "the first block that is wrong ends the run, also without")),
+    row(&["verify_dump"], Obey(|d, v| Ok(d.verifying.dumps = boolean(v)?), "the block as it was read and, where its header tells, as it was written, in fio's files")),
+    row(&["experimental_verify"], Obey(|d, v| Ok(d.verifying.repeats = boolean(v)?), "")),
+    row(&["verify_async", "verify_async_cpus"], Refuse("what is read is compared at once", OFF)),
+    row(&["verify_state_load", "verify_state_save"], Refuse("no state of what was verified is kept", OFF)),
+    row(&["verifysort", "verifysort_nr"], Ignore("fio no longer does anything with it")),
+    row(&["verify_backlog"], Obey(|d, v| Ok(d.verifying.backlog = count(v, 0, MOST_BACKLOG)?), "")),
+    row(&["verify_backlog_batch"], Obey(|d, v| Ok(d.verifying.batch = count(v, 0, MOST_BACKLOG)?), "")),
     row(&["trim_percentage", "trim_backlog", "trim_backlog_batch"], Refuse("rw=trimwrite trims what it writes", OFF)),
-    row(&["trim_verify_zero"], Ignore("what was trimmed is not compared")),
+    row(&["trim_verify_zero"], Ignore("it is about `trim_percentage`")),
 
     // Files and file systems.
     row(&["fallocate", "create_on_open", "create_serialize", "create_only", "create_fsync", "allow_file_create",
@@ -346,7 +363,7 @@ pub const OPTIONS: &[Row] = &[
         "disable_bw_measurement", "disable_bw"], Ignore("everything is measured")),
     row(&["percentile_list"], Obey(|d, v| Ok(d.job.percentiles = percentiles(v)?), "in fio's JSON; fio's own otherwise")),
     row(&["clat_percentiles", "lat_percentiles", "slat_percentiles"],
-        Obey(|_, v| flag(v).map(|_| ()), "in fio's JSON")),
+        Obey(|_, v| boolean(v).map(|_| ()), "in fio's JSON")),
     row(&["write_bw_log", "write_lat_log", "write_iops_log", "write_iolog"], Obey(logged, "in fio's files")),
     row(&["log_avg_msec", "log_offset", "log_max_value", "per_job_logs"],
         Obey(output, "in those logs")),

@@ -23,8 +23,8 @@ impl<T: Into<String>> From<T> for Wrong {
     }
 }
 
-/// A whole number, perhaps hexadecimal, and its unit. As in fio, a unit stands right behind decimal digits; whatever else
-/// follows, such as a fraction, says nothing.
+/// A whole number, perhaps hexadecimal, and its unit. As in fio, a unit stands right behind decimal digits, and one behind
+/// a fraction or a blank says nothing, nor does the fraction.
 fn number(text: &str) -> Option<(u64, &str)> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -35,8 +35,19 @@ fn number(text: &str) -> Option<(u64, &str)> {
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let number = u64::from_str_radix(&digits[..end], radix).ok()?;
     let unit = digits[end..].trim_end();
-    let counts = radix == 10 && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
-    Some((number, if counts { unit } else { "" }))
+    let is_unit = |c: char| c.is_alphabetic() || c == '%';
+    match unit {
+        "" => Some((number, "")),
+        _ if unit.starts_with(is_unit) => Some((number, if radix == 10 { unit } else { "" })),
+        // What fio leaves out is said in a note; anything else is not cut off.
+        _ if without_unit(text).is_some() || is_zero_fraction(unit) => Some((number, "")),
+        _ => None,
+    }
+}
+
+/// `.` or `.00`, which changes nothing.
+fn is_zero_fraction(text: &str) -> bool {
+    text.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
 }
 
 /// All that fio reads of `1.5g` or `15 g`, which have a unit that does not count.
@@ -248,6 +259,15 @@ pub fn percentiles(text: &str) -> Result<Vec<f64>, Wrong> {
             "50:99:99.9, up to 20 of them, each from 0 to 100",
         )
     })
+}
+
+/// 0 or 1, of an option that takes no other number.
+pub fn boolean(text: &str) -> Result<bool, Wrong> {
+    match (text, number(text)) {
+        ("" | "true", _) | (_, Some((1, ""))) => Ok(true),
+        ("false", _) | (_, Some((0, ""))) => Ok(false),
+        _ => Err(format!("\"{text}\" is neither 0 nor 1").into()),
+    }
 }
 
 /// A flag: present without a value, or a number, which is not 0.

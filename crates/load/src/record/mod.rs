@@ -17,8 +17,40 @@ pub use steady::Steadiness;
 use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::Job;
-use crate::target::{Target, TargetError, Usage};
+use crate::target::{Target, TargetError, Usage, Verdict};
 use crate::traces::Survey;
+
+/// What a job verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Verified {
+    /// That are what was written, each with a header of its own where there are headers, and their bytes.
+    pub blocks: u64,
+    pub bytes: u64,
+    /// Bytes that were read and not judged, for another write changed them meanwhile.
+    pub unjudged_bytes: u64,
+    /// Bytes that were read of a target that keeps no data, or not to be compared.
+    pub unseen_bytes: u64,
+}
+
+impl Verified {
+    pub(crate) fn add(&mut self, verdict: Verdict, len: u32) {
+        match verdict {
+            Verdict::Right { blocks } => {
+                self.blocks += blocks;
+                self.bytes += len as u64;
+            }
+            Verdict::Unjudged => self.unjudged_bytes += len as u64,
+            Verdict::Unseen => self.unseen_bytes += len as u64,
+        }
+    }
+
+    fn join(&mut self, other: &Verified) {
+        self.blocks += other.blocks;
+        self.bytes += other.bytes;
+        self.unjudged_bytes += other.unjudged_bytes;
+        self.unseen_bytes += other.unseen_bytes;
+    }
+}
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -35,6 +67,8 @@ pub struct JobStats {
     pub completion: [Latency; 3],
     /// Flushes that fio counts as requests: not those of data alone.
     pub fsyncs: u64,
+    /// Of a job that verifies.
+    pub verified: Verified,
     /// What its workers took of the machine.
     pub usage: Usage,
     /// Requests handed over with 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more under way, itself counted.
@@ -78,6 +112,7 @@ impl JobStats {
             submission: std::array::from_fn(|_| Latency::new()),
             completion: std::array::from_fn(|_| Latency::new()),
             fsyncs: 0,
+            verified: Verified::default(),
             usage: Usage::default(),
             depths: [0; 7],
             bytes_rate: Sampler::new(SAMPLED),
@@ -114,6 +149,8 @@ impl JobStats {
             part_of: self.part_of,
             depth: self.depth,
             last_worker: self.last_worker,
+            // What is right is so whenever it was read.
+            verified: self.verified,
             bytes_rate: self.bytes_rate.anew(),
             requests_rate: self.requests_rate.anew(),
             ..JobStats::named(&self.name)
@@ -134,6 +171,7 @@ impl JobStats {
         let theirs = other.kinds.iter().chain(&other.submission).chain(&other.completion);
         mine.zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
         self.fsyncs += other.fsyncs;
+        self.verified.join(&other.verified);
         self.usage.add(&other.usage);
         self.depths.iter_mut().zip(other.depths).for_each(|(mine, theirs)| *mine += theirs);
         self.bytes_rate.add(&other.bytes_rate);

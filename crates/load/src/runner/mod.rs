@@ -14,7 +14,7 @@ use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::{ExitWhat, Job, Mix};
 use crate::record::{Entry, JobStats, Log, Recorder, Recording, Times};
-use crate::target::{Target, TargetError, Usage};
+use crate::target::{Purpose, Target, TargetError, Usage};
 use worker::{State, Worker};
 
 /// How far a run has come.
@@ -125,6 +125,8 @@ struct Slot {
     back: bool,
     /// Its line in the worker's log.
     line: usize,
+    /// Of a worker that verifies.
+    purpose: Purpose,
 }
 
 impl Runner {
@@ -154,6 +156,7 @@ impl Runner {
                     held: false,
                     back: false,
                     line: 0,
+                    purpose: Purpose::Plain,
                 }));
                 stats[stats_index].last_worker = workers.len();
                 let mut made = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
@@ -426,6 +429,9 @@ impl Runner {
         }
         let times = Times { issued: slot.issued, submitted, now };
         self.recorder.record(target, worker.stats, &slot.request, times, !closing);
+        if matches!(slot.purpose, Purpose::Check(_)) {
+            self.recorder.stats[worker.stats].verified.add(target.verdict(at), slot.request.len);
+        }
         let kind = slot.request.op as usize;
         if let Some(thinker) = &mut worker.thinker {
             if kind < 3 {
@@ -523,7 +529,7 @@ impl Runner {
                 self.wakes.extend(flow.parked.drain(..).map(|slot| Reverse((now, slot))));
             }
             let Some(request) = worker.next(target, now) else { return self.retire(target, at, now) };
-            slot.request = request;
+            (slot.request, slot.purpose) = (request, worker.stream.purpose());
             if worker.paced {
                 let due = worker.due(&request);
                 if due > now {
@@ -574,6 +580,9 @@ impl Runner {
             let level = worker.under_way.ilog2().min(6);
             self.recorder.stats[worker.stats].depths[level as usize] += 1;
         }
+        if worker.verifies {
+            target.purpose(at, slot.purpose);
+        }
         target.submit(at, &slot.request)
     }
 
@@ -618,7 +627,7 @@ impl Runner {
     /// Flush behind a pass, alone.
     fn close<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
-        slot.request = Request::flush();
+        (slot.request, slot.purpose) = (Request::flush(), Purpose::Plain);
         let worker = &mut self.workers[slot.worker as usize];
         (worker.closing, worker.plain) = (true, false);
         self.issue(target, at, now)?;

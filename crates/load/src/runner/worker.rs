@@ -36,6 +36,8 @@ pub struct Worker {
     pub plain: bool,
     /// What comes next depends on what has come back.
     pub depends: bool,
+    /// The target is told what each request is to the verifying job.
+    pub verifies: bool,
     pub job: usize,
     pub ahead: VecDeque<Request>,
     pub stats: usize,
@@ -145,11 +147,14 @@ impl Worker {
             || job.latency_target.target > Nanos::ZERO;
         let flushes = job.fsync > 0 || job.end_fsync;
         let trims = matches!(job.rw.mix, Mix::Trim | Mix::TrimWrite);
+        // Which write of its job one is has to be known when it is made.
+        let depends = stream.depends() || job.verify.is_some();
         Worker {
             name: job.name.clone(),
             state: State::Waiting,
-            plain: !(watched || paced || flushes || trims || stream.depends()),
-            depends: stream.depends(),
+            plain: !(watched || paced || flushes || trims || depends),
+            depends,
+            verifies: job.verify.is_some(),
             stream,
             job: number as usize,
             ahead: VecDeque::with_capacity(AHEAD),

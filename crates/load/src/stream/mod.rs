@@ -2,10 +2,10 @@
 //! or requests as the job asks for. They depend on the job and the seed alone, so they can be made ahead, and are the
 //! same on every target; only where rates by direction are asked for, the runner chooses the direction.
 
-mod checks;
 mod map;
 mod offsets;
 mod permutation;
+mod verify;
 mod zipf;
 
 use std::collections::VecDeque;
@@ -16,10 +16,12 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::job::{ByKind, Job, Mix, Sizes};
 use crate::splitmix::splitmix64;
-use checks::Checks;
+use crate::target::Purpose;
+use crate::verify::Verify;
 use offsets::Offsets;
+use verify::{Check, Verifier};
 
-pub use checks::remembered;
+pub use verify::remembered;
 
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -67,7 +69,11 @@ pub struct Stream {
     until: u64,
     /// Requests that follow from the last one: the write of a copy.
     due: VecDeque<Request>,
-    checks: Option<Checks>,
+    verifier: Option<Verifier>,
+    /// Of the request that was given last.
+    purpose: Purpose,
+    /// What is read is verified by what it says of itself.
+    verifies_reads: bool,
 }
 
 /// A generator of its own for each purpose, so that one more draw here changes nothing there.
@@ -135,13 +141,15 @@ impl Stream {
         let all = one.saturating_mul(loops);
         let may_exceed = job.rw.random && job.norandommap && job.writes();
         // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
-        let endless = job.one_at_a_time || (job.time_based && !job.verify);
-        let pass = match endless {
+        let endless = job.one_at_a_time || (job.time_based && job.verify.is_none());
+        let only = job.verify.as_ref().is_some_and(|verify| verify.only);
+        let pass = match endless && !only {
             true => u64::MAX,
             false if may_exceed => extent.pass.max(job.io_size.unwrap_or(0)),
             false => extent.pass,
         };
-        let between = if job.verify && job.verify_backlog.is_some() { extent.pass } else { 0 };
+        let backlog = |verify: &Verify| verify.reads_back && verify.backlog.is_some();
+        let between = if job.verify.as_ref().is_some_and(backlog) { extent.pass } else { 0 };
         let trimmed = if job.rw.mix == Mix::TrimWrite { all } else { 0 };
         Stream {
             mix: job.rw.mix,
@@ -176,25 +184,27 @@ impl Stream {
             forgotten: 0,
             ramps: job.ramp_time > Nanos::ZERO && job.number_ios.is_some(),
             verified: Tally::default(),
-            fsync: if job.writes() { job.fsync } else { 0 },
+            fsync: if job.writes() && !only { job.fsync } else { 0 },
             last_was_sync: false,
             sync_when_back: job.writes() && job.fsync > 0 && job.iodepth > 1,
             awaited: false,
             direction: Op::Read,
             until: 0,
             due: VecDeque::new(),
-            checks: None,
+            verifier: None,
+            purpose: Purpose::Plain,
+            verifies_reads: job.verify.is_some() && job.rw.mix == Mix::Read,
         }
     }
 
     /// What each pass wrote is read again behind it, where the job verifies: the stream stops for that until `resume`.
     pub fn checked(self, job: &Job) -> Stream {
-        Stream { checks: Checks::of(job), ..self }
+        Stream { verifier: Verifier::of(job), ..self }
     }
 
     /// What comes next depends on what has come back: nothing can be made ahead.
     pub fn depends(&self) -> bool {
-        self.checks.as_ref().is_some_and(Checks::has_backlog) || self.sync_when_back || self.ramps
+        self.verifier.as_ref().is_some_and(Verifier::has_backlog) || self.sync_when_back || self.ramps
     }
 
     /// A ramp is over, and requests are counted from now on.
@@ -208,8 +218,8 @@ impl Stream {
 
     /// A request has come back; of a stream that depends on it.
     pub fn completed(&mut self, request: &Request) {
-        if let Some(checks) = &mut self.checks {
-            checks.completed(request);
+        if let Some(verifier) = &mut self.verifier {
+            verifier.completed(request);
         }
         if self.sync_when_back {
             self.last_was_sync = request.op == Op::Flush;
@@ -219,10 +229,10 @@ impl Stream {
     /// Nothing that the stream gave is under way any more. Whether it goes on, with what is verified or with the next
     /// pass.
     pub fn resume(&mut self) -> bool {
-        match &mut self.checks {
-            Some(checks) if !checks.is_writing() => {
+        match &mut self.verifier {
+            Some(verifier) if !verifier.is_writing() => {
                 self.offsets.begins_anew();
-                checks.read() || self.begin_pass()
+                verifier.read() || self.begin_pass()
             }
             None if std::mem::take(&mut self.awaited) => self.begin_pass(),
             _ => false,
@@ -231,7 +241,7 @@ impl Stream {
 
     /// What is under way is read to verify what a pass wrote.
     pub fn is_verifying(&self) -> bool {
-        self.checks.as_ref().is_some_and(Checks::is_reading)
+        self.verifier.as_ref().is_some_and(Verifier::is_reading)
     }
 
     /// Whether the request that was made last is the first of a further pass, of what is verified, or after the end of
@@ -250,13 +260,16 @@ impl Stream {
         let bytes =
             if self.mix == Mix::TrimWrite { self.limits.all.saturating_mul(2) } else { self.limits.all };
         let bytes = if self.copy_to.is_some() { bytes.saturating_mul(2) } else { bytes }.min(by_count);
-        let again = match (&self.checks, self.mix) {
+        let again = match (&self.verifier, self.mix) {
             (None, _) => 0,
             (_, Mix::ReadWrite) => bytes / 100 * (100 - self.mix_read as u64),
             (_, Mix::TrimWrite) => bytes / 2,
             _ => bytes,
         };
-        bytes.saturating_add(again)
+        match &self.verifier {
+            Some(verifier) if verifier.skips_writes() => again,
+            _ => bytes.saturating_add(again),
+        }
     }
 
     /// Bytes that end the stream: of writes only, where trims go before them.
@@ -294,7 +307,7 @@ impl Stream {
             } else if self.has_all_requests()
                 || left < self.limits.largest
                 // To fio a file that was verified is not done.
-                || (self.spent && !self.limits.more && self.checks.is_none())
+                || (self.spent && !self.limits.more && self.verifier.is_none())
             {
                 return false;
             }
@@ -312,9 +325,9 @@ impl Stream {
         }
         (self.in_pass, self.spent, self.pass) = (true, false, Tally::default());
         (self.until, self.last_was_sync) = (0, false);
-        if let Some(mut checks) = self.checks.take() {
-            checks.begin(self.clone());
-            self.checks = Some(checks);
+        if let Some(mut verifier) = self.verifier.take() {
+            verifier.begin(self.clone());
+            self.verifier = Some(verifier);
         }
         true
     }
@@ -361,6 +374,11 @@ impl Stream {
         let (least, most) = (sizes.least() as u64, sizes.most() as u64);
         if least == most {
             return Some(least);
+        }
+        // As in fio, trims and writes draw the same sizes, so that each block that was trimmed is written.
+        let trimmed = self.offsets.trimmed(op, at).filter(|_| self.sizes.trim == self.sizes.write);
+        if trimmed.is_some() {
+            return trimmed;
         }
         let room = self.offsets.room(at);
         if least > room {
@@ -432,7 +450,7 @@ impl Stream {
             Mix::Write => (Op::Write, &self.sizes.write),
             _ => return false,
         };
-        let begun = self.in_pass && self.checks.is_none() && self.fsync == 0;
+        let begun = self.in_pass && self.verifier.is_none() && !self.verifies_reads && self.fsync == 0;
         let &Sizes::One(len) = sizes else { return false };
         if !begun || self.copy_to.is_some() || self.sizes_by_order {
             return false;
@@ -461,15 +479,13 @@ impl Stream {
     /// its turn.
     #[inline]
     pub fn next_by(&mut self, choose: impl FnOnce(Op) -> Op) -> Option<Request> {
+        self.purpose = Purpose::Plain;
         if let Some(request) = self.due.pop_front() {
             return Some(request);
         }
-        if let Some(checks) = self.checks.as_mut().filter(|checks| !checks.is_writing()) {
-            let read = checks.next();
-            if let Some(Request { op, len, .. }) = read {
-                self.verified.add(op, len as u64);
-            }
-            return read;
+        if let Some(verifier) = self.verifier.as_mut().filter(|verifier| !verifier.is_writing()) {
+            let check = verifier.next()?;
+            return Some(self.check(check));
         }
         if self.awaited {
             return None;
@@ -479,25 +495,65 @@ impl Stream {
             return None;
         }
         if self.goes_on() {
-            if let Some(read) = self.checks.as_mut().and_then(Checks::between) {
-                self.verified.add(read.op, read.len as u64);
-                self.pass.add(read.op, read.len as u64);
-                return Some(read);
+            if let Some(check) = self.verifier.as_mut().and_then(Verifier::between) {
+                self.pass.add(Op::Read, check.request.len as u64);
+                return Some(self.check(check));
             }
-            if let Some(request) = self.request(choose) {
-                if let Some(checks) = &mut self.checks {
-                    checks.note(&request);
-                }
+            if self.verifier.as_ref().is_some_and(Verifier::skips_writes) {
+                self.note_pass();
+            } else if let Some(request) = self.request(choose) {
+                self.note(&request);
                 return Some(request);
             }
             self.spent = true;
         }
         self.in_pass = false;
-        match &mut self.checks {
-            Some(checks) => checks.end(),
+        match &mut self.verifier {
+            Some(verifier) => verifier.end(),
             None => self.awaited = true,
         }
         None
+    }
+}
+
+impl Stream {
+    /// A read of what was written.
+    fn check(&mut self, check: Check) -> Request {
+        self.verified.add(check.request.op, check.request.len as u64);
+        self.purpose = Purpose::Check(check.number);
+        check.request
+    }
+
+    /// A request is made.
+    fn note(&mut self, request: &Request) {
+        let number = self.last_write();
+        if let Some(verifier) = &mut self.verifier {
+            verifier.note(request, number);
+        }
+        self.purpose = match request.op {
+            Op::Write => Purpose::Write(number),
+            Op::Read if self.verifies_reads => Purpose::Check(None),
+            _ => Purpose::Plain,
+        };
+    }
+
+    /// What an earlier run wrote in this pass, without a write.
+    fn note_pass(&mut self) {
+        while self.goes_on() {
+            let Some(request) = self.request(|op| op) else { break };
+            self.note(&request);
+        }
+        self.purpose = Purpose::Plain;
+    }
+
+    /// Number of the last write, from 0.
+    fn last_write(&self) -> u64 {
+        self.total.count[Op::Write as usize].wrapping_sub(1)
+    }
+
+    /// What the request that was given last is to a job that verifies.
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
     }
 }
 

@@ -160,6 +160,13 @@ impl Offsets {
         self.last[Op::Trim as usize] == self.last[Op::Write as usize]
     }
 
+    /// Bytes that were trimmed last, where a write of this kind follows at their place.
+    pub fn trimmed(&self, op: Op, at: u64) -> Option<u64> {
+        let trim = Op::Trim as usize;
+        let pairs = self.trim_write && op == Op::Write && self.last[trim] == Some(at);
+        pairs.then(|| self.position[trim] - at)
+    }
+
     /// To the beginning, with all blocks free.
     pub fn rewind(&mut self) {
         (self.zone, self.in_zone) = (0, 0);

@@ -7,14 +7,27 @@ use std::collections::{BTreeMap, VecDeque};
 use pslc_ssd::{Op, Request};
 
 use super::Stream;
-use crate::job::{Job, Mix, VerifyBacklog};
+use crate::job::{Job, Mix};
+use crate::verify::VerifyBacklog;
 
 #[derive(Clone, Debug)]
-pub(super) struct Checks {
+pub(super) struct Verifier {
     phase: Phase,
     written: Written,
     backlog: Option<Backlog>,
+    /// Nothing is written before it is read.
+    only: bool,
 }
+
+/// What is read, and which of its job's writes it was; not known of an earlier run's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    pub request: Request,
+    pub number: Option<u64>,
+}
+
+/// A write that is to be read: offset, length, number of the write. Numbers go round with those in the headers.
+type Entry = (u64, u32, u32);
 
 #[derive(Clone, Debug)]
 enum Phase {
@@ -30,9 +43,8 @@ enum Phase {
 enum Written {
     /// No block twice, in the order in which they are read: the pass from its beginning.
     Again(Option<Box<Stream>>),
-    /// Offsets and lengths.
-    Listed(VecDeque<(u64, u32)>),
-    ByAddress(BTreeMap<u64, u32>),
+    Listed(VecDeque<Entry>),
+    ByAddress(BTreeMap<u64, (u32, u32)>),
 }
 
 /// Reads in between.
@@ -47,21 +59,23 @@ struct Backlog {
     under_way: Vec<(u64, u32)>,
 }
 
-impl Checks {
-    pub fn of(job: &Job) -> Option<Checks> {
+impl Verifier {
+    pub fn of(job: &Job) -> Option<Verifier> {
+        let verify = job.verify.as_ref().filter(|verify| verify.reads_back && job.writes() && !job.null)?;
         let mapped = job.rw.random && !job.norandommap && !job.lfsr;
         let in_order = !job.rw.random && job.rw.hole == 0 && job.strided.is_none();
-        let backlog =
-            job.verify_backlog.map(|asked| Backlog { asked, left: 0, last: Op::Read, under_way: Vec::new() });
+        // What is made out again has no list that a backlog could be taken from, nor has a pass that is not written.
+        let asked = verify.backlog.filter(|_| !verify.repeats && !verify.only);
+        let backlog = asked.map(|asked| Backlog { asked, left: 0, last: Op::Read, under_way: Vec::new() });
         let written = match job.rw.mix {
+            _ if verify.repeats => Written::Again(None),
             Mix::Write if (mapped || in_order) && backlog.is_none() => Written::Again(None),
             Mix::Write | Mix::ReadWrite | Mix::TrimWrite if mapped => Written::Listed(VecDeque::new()),
             _ => Written::ByAddress(BTreeMap::new()),
         };
         // A pass of an engine that makes one request at a time ends with the time.
-        let comes = !(job.time_based && job.one_at_a_time) || backlog.is_some();
-        let verified = job.verify && job.writes() && comes && !job.null;
-        verified.then_some(Checks { phase: Phase::Writing, written, backlog })
+        let comes = !(job.time_based && job.one_at_a_time) || backlog.is_some() || verify.only;
+        comes.then_some(Verifier { phase: Phase::Writing, written, backlog, only: verify.only })
     }
 
     /// A pass begins.
@@ -72,14 +86,20 @@ impl Checks {
         }
     }
 
-    pub fn note(&mut self, request: &Request) {
+    /// Write `number` of the job is made.
+    pub fn note(&mut self, request: &Request, number: u64) {
         if request.op == Op::Write {
             let (offset, len) = (request.offset, request.len);
-            self.written.add(offset, len);
+            self.written.add((offset, len, number as u32));
             if let Some(backlog) = &mut self.backlog {
                 backlog.under_way.push((offset, len));
             }
         }
+    }
+
+    /// Writes are noted and not made.
+    pub fn skips_writes(&self) -> bool {
+        self.only
     }
 
     pub fn has_backlog(&self) -> bool {
@@ -100,19 +120,19 @@ impl Checks {
 
     /// What is read before the next write: once a backlog has gathered, as many as a batch has, unless the first of them
     /// is under way.
-    pub fn between(&mut self) -> Option<Request> {
+    pub fn between(&mut self) -> Option<Check> {
         let backlog = self.backlog.as_mut()?;
         let count = self.written.len();
         if backlog.left == 0 && backlog.last != Op::Read && count % backlog.asked.every == 0 {
             backlog.left = backlog.asked.batch;
         }
-        let (offset, len) = self.written.first().filter(|_| backlog.left > 0)?;
+        let (offset, len, _) = self.written.first().filter(|_| backlog.left > 0)?;
         let under_way = |&(at, length): &(u64, u32)| at < offset + len as u64 && offset < at + length as u64;
         if backlog.under_way.iter().any(under_way) {
             return None;
         }
         backlog.left -= 1;
-        self.written.take()
+        self.take()
     }
 
     /// The pass is over.
@@ -138,33 +158,39 @@ impl Checks {
     }
 
     /// What is read next.
-    pub fn next(&mut self) -> Option<Request> {
+    pub fn next(&mut self) -> Option<Check> {
         if !matches!(self.phase, Phase::Reading) {
             return None;
         }
-        let read = self.written.take();
+        let read = self.take();
         if read.is_none() {
             // The stream of a pass that ended early would go on when asked again.
             self.phase = Phase::Read;
         }
         read
     }
+
+    fn take(&mut self) -> Option<Check> {
+        let (offset, len, number) = self.written.take()?;
+        let number = (!self.only).then_some(number as u64);
+        Some(Check { request: Request { op: Op::Read, offset, len, fua: false }, number })
+    }
 }
 
 impl Written {
-    fn add(&mut self, offset: u64, len: u32) {
+    fn add(&mut self, (offset, len, number): Entry) {
         match self {
             Written::Again(_) => {}
-            Written::Listed(list) => list.push_back((offset, len)),
+            Written::Listed(list) => list.push_back((offset, len, number)),
             Written::ByAddress(kept) => {
                 // What a later write overlaps is gone.
                 let end = offset + len as u64;
                 while let Some((&at, _)) =
-                    kept.range(..end).next_back().filter(|&(&at, &length)| at + length as u64 > offset)
+                    kept.range(..end).next_back().filter(|&(&at, &(length, _))| at + length as u64 > offset)
                 {
                     kept.remove(&at);
                 }
-                kept.insert(offset, len);
+                kept.insert(offset, (len, number));
             }
         }
     }
@@ -177,32 +203,39 @@ impl Written {
         }
     }
 
-    fn first(&self) -> Option<(u64, u32)> {
+    fn first(&self) -> Option<Entry> {
         match self {
             Written::Again(_) => None,
             Written::Listed(list) => list.front().copied(),
-            Written::ByAddress(kept) => kept.first_key_value().map(|(&offset, &len)| (offset, len)),
+            Written::ByAddress(kept) => {
+                kept.first_key_value().map(|(&offset, &(len, number))| (offset, len, number))
+            }
         }
     }
 
-    fn take(&mut self) -> Option<Request> {
-        let (offset, len) = match self {
+    fn take(&mut self) -> Option<Entry> {
+        match self {
             Written::Again(begun) => {
-                let stream = begun.as_mut().filter(|stream| stream.goes_on())?;
-                stream.request(|op| op).map(|written| (written.offset, written.len))
+                let stream = begun.as_mut()?;
+                while stream.goes_on() {
+                    let made = stream.request(|op| op)?;
+                    if made.op == Op::Write {
+                        return Some((made.offset, made.len, stream.last_write() as u32));
+                    }
+                }
+                None
             }
             Written::Listed(list) => list.pop_front(),
-            Written::ByAddress(kept) => kept.pop_first(),
-        }?;
-        Some(Request { op: Op::Read, offset, len, fua: false })
+            Written::ByAddress(kept) => kept.pop_first().map(|(offset, (len, number))| (offset, len, number)),
+        }
     }
 }
 
 /// How many writes a verifying job has to remember at most, of so many that it makes.
 pub fn remembered(job: &Job, requests: f64) -> f64 {
-    match Checks::of(job) {
-        None | Some(Checks { written: Written::Again(_), .. }) => 0.0,
-        Some(Checks { backlog: Some(backlog), .. }) => {
+    match Verifier::of(job) {
+        None | Some(Verifier { written: Written::Again(_), .. }) => 0.0,
+        Some(Verifier { backlog: Some(backlog), .. }) => {
             requests.min((2 * backlog.asked.every + job.iodepth as u64) as f64)
         }
         // Of one pass.

@@ -1,0 +1,177 @@
+//! fio's keywords (`$pagesize`, `$mb_memory`, `$ncpus`) and what `bc` makes of a value with one of them: whole divisions,
+//! and as many decimals of a product as the longer factor has.
+
+/// What stands for a number of the machine.
+pub const KEYWORDS: [&str; 3] = ["$pagesize", "$mb_memory", "$ncpus"];
+
+/// Replace keywords by what `lookup` says of them, and work out what they stand in. Values without one stay as they are.
+pub fn replace(value: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut replaced = value.to_string();
+    for keyword in KEYWORDS.iter().filter(|keyword| value.contains(**keyword)) {
+        let number = lookup(keyword).ok_or_else(|| format!("{keyword} is not known here"))?;
+        replaced = replaced.replace(keyword, &number);
+    }
+    if replaced == value || !replaced.contains(['+', '-', '*', '/', '%', '^', '(', ')']) {
+        return Ok(replaced);
+    }
+    let wrong = || {
+        format!("\"{value}\" is no arithmetic: \"{replaced}\" is not of numbers, + - * / % ^ and brackets")
+    };
+    let mut reader = Reader { rest: &replaced };
+    let number = reader.sum(0).filter(|_| reader.rest.trim().is_empty()).ok_or_else(wrong)?;
+    match number.whole() {
+        Some(whole) if whole >= 0 => Ok(whole.to_string()),
+        Some(whole) => Err(format!("\"{value}\" is {whole}, below 0")),
+        None => Err(format!("\"{value}\" is no whole number")),
+    }
+}
+
+/// `mantissa` divided by ten to the power of `scale`.
+#[derive(Clone, Copy, Debug)]
+struct Decimal {
+    mantissa: i128,
+    scale: u32,
+}
+
+impl Decimal {
+    fn whole(self) -> Option<i128> {
+        let one = 10i128.checked_pow(self.scale)?;
+        (self.mantissa % one == 0).then(|| self.mantissa / one)
+    }
+
+    /// With so many decimals, the others cut off.
+    fn scaled(self, scale: u32) -> Option<Decimal> {
+        let mantissa = match scale >= self.scale {
+            true => self.mantissa.checked_mul(10i128.checked_pow(scale - self.scale)?)?,
+            false => self.mantissa / 10i128.checked_pow(self.scale - scale)?,
+        };
+        Some(Decimal { mantissa, scale })
+    }
+
+    fn with(self, operator: char, other: Decimal) -> Option<Decimal> {
+        let scale = self.scale.max(other.scale);
+        let (a, b) = (self.scaled(scale)?.mantissa, other.scaled(scale)?.mantissa);
+        match operator {
+            '+' => Some(Decimal { mantissa: a.checked_add(b)?, scale }),
+            '-' => Some(Decimal { mantissa: a.checked_sub(b)?, scale }),
+            '*' => Decimal {
+                mantissa: self.mantissa.checked_mul(other.mantissa)?,
+                scale: self.scale + other.scale,
+            }
+            .scaled(scale.min(self.scale + other.scale)),
+            '/' => Some(Decimal { mantissa: a.checked_div(b)?, scale: 0 }),
+            '%' => Some(Decimal { mantissa: a.checked_rem(b)?, scale }),
+            '^' => {
+                let exponent = u32::try_from(other.whole()?).ok()?;
+                let mantissa = self.mantissa.checked_pow(exponent)?;
+                Decimal { mantissa, scale: self.scale.checked_mul(exponent)? }.scaled(self.scale)
+            }
+            _ => None,
+        }
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+/// Brackets in brackets.
+const MAX_DEPTH: u32 = 64;
+
+impl Reader<'_> {
+    fn take(&mut self, of: &[char]) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        let sign = self.rest.chars().next().filter(|sign| of.contains(sign))?;
+        self.rest = &self.rest[sign.len_utf8()..];
+        Some(sign)
+    }
+
+    fn sum(&mut self, depth: u32) -> Option<Decimal> {
+        let mut sum = self.product(depth)?;
+        while let Some(operator) = self.take(&['+', '-']) {
+            sum = sum.with(operator, self.product(depth)?)?;
+        }
+        Some(sum)
+    }
+
+    fn product(&mut self, depth: u32) -> Option<Decimal> {
+        let mut product = self.power(depth)?;
+        while let Some(operator) = self.take(&['*', '/', '%']) {
+            product = product.with(operator, self.power(depth)?)?;
+        }
+        Some(product)
+    }
+
+    /// Powers are taken from the right.
+    fn power(&mut self, depth: u32) -> Option<Decimal> {
+        let base = self.term(depth)?;
+        match self.take(&['^']) {
+            Some(operator) if depth < MAX_DEPTH => base.with(operator, self.power(depth + 1)?),
+            Some(_) => None,
+            None => Some(base),
+        }
+    }
+
+    fn term(&mut self, depth: u32) -> Option<Decimal> {
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        if self.take(&['-']).is_some() {
+            let of = self.term(depth + 1)?;
+            return Some(Decimal { mantissa: -of.mantissa, ..of });
+        }
+        if self.take(&['(']).is_some() {
+            let sum = self.sum(depth + 1)?;
+            return self.take(&[')']).map(|_| sum);
+        }
+        let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        self.rest = rest;
+        let mantissa = format!("{whole}{fraction}").parse().ok()?;
+        Some(Decimal { mantissa, scale: fraction.len() as u32 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replaced(value: &str) -> Result<String, String> {
+        replace(value, &|keyword| Some(if keyword == "$pagesize" { "4096" } else { "2" }.to_string()))
+    }
+
+    #[test]
+    fn arithmetic_with_a_keyword_is_what_bc_says() {
+        let found = |value: &str| replaced(value).unwrap();
+        assert_eq!(found("8192*$pagesize"), "33554432");
+        assert_eq!(found("$pagesize*3/2"), "6144");
+        assert_eq!(found("3/2*$pagesize"), "4096");
+        assert_eq!(found("1.5*$pagesize"), "6144");
+        assert_eq!(found("($pagesize+4096)*2"), "16384");
+        assert_eq!(found("2^3*$pagesize"), "32768");
+        assert_eq!(found("-1*-$pagesize"), "4096");
+        assert_eq!(found("$pagesize%1000"), "96");
+        assert_eq!(found("$ncpus*$mb_memory"), "4");
+        assert_eq!(found("$pagesize"), "4096");
+        assert_eq!(found("$pagesizek"), "4096k");
+        assert_eq!(found("8192*2"), "8192*2");
+    }
+
+    #[test]
+    fn what_bc_does_not_read_is_no_number() {
+        for value in [
+            "4k*$pagesize",
+            "$pagesize+",
+            "$pagesize-64k",
+            "$pagesize**2",
+            "$pagesize/0",
+            "($pagesize",
+            "$pagesize*1.00001",
+            "1-$pagesize",
+            "9^999*$pagesize",
+        ] {
+            assert!(replaced(value).is_err(), "{value}");
+        }
+    }
+}
