@@ -65,6 +65,7 @@ class Series(TypedDict):
 
 class Log(TypedDict):
     """The requests of a clone of a job that asked for a log. `number` is from 1; `one_at_a_time`: its engine waits;
+    `counts_from_ns` is the end of its `ramp_time`, `end_ns` its own (0: it has not ended);
     `submission_ns` is the part of `latency_ns` until the system had the request; `op` is 0 for a read, 1 for a write,
     2 for a trim, 3 for a flush."""
 
@@ -72,6 +73,8 @@ class Log(TypedDict):
     number: int
     one_at_a_time: bool
     begin_ns: int
+    counts_from_ns: int
+    end_ns: int
     options: dict[str, str]
     issued_ns: Values
     latency_ns: Values

@@ -192,6 +192,8 @@ fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, P
         "number" => log.number,
         "one_at_a_time" => job.one_at_a_time,
         "begin_ns" => log.begin.0,
+        "counts_from_ns" => log.counts_from.0,
+        "end_ns" => log.end.0,
         "options" => job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>(),
     };
     let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);
