@@ -15,7 +15,8 @@ class Planned(TypedDict):
     """What a job file does. Bytes are of the jobs that end by themselves, `timed_ns` is how long those take that end by
     time, `idle_ns` how long the drive is left alone before jobs. On a drive that is as fast as was said all the time:
     `least_s` on its clock, and the `requests` in it. `memory_bytes`: what the load engine takes. `scattered`: of each
-    job that writes in random order the bytes of its region, and how many it writes."""
+    job that writes in random order the bytes of its region, and how many it writes. `end_bytes`: where the furthest
+    request ends. `layout_bytes`: what is read of a new drive or file before it is written."""
 
     read_bytes: int
     write_bytes: int
@@ -27,6 +28,8 @@ class Planned(TypedDict):
     requests: float
     memory_bytes: int
     scattered: list[tuple[int, int]]
+    end_bytes: int
+    layout_bytes: int
 
 
 class Progress(TypedDict):

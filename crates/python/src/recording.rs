@@ -76,6 +76,13 @@ fn stats_dict<'py>(
         options.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
         out.set_item(word, named)?;
     }
+    let clones: u32 = match job.group_reporting {
+        true => {
+            jobs.iter().filter(|of| of.group_reporting && of.group == job.group).map(|of| of.numjobs).sum()
+        }
+        false => 1,
+    };
+    out.set_item("clones", clones)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
