@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pslc.recording import Recording
 from pslc.results import Log
 from pslc.runner.fio_log_rows import COLUMNS, FLUSH, READ, ROWS_AT_ONCE, TRIM, WRITE, Integers, Requests, rows
 
 ACTIONS = {READ: "read", WRITE: "write", TRIM: "trim", FLUSH: "sync"}
+AGGREGATE_NS = 500_000_000
+"""How often fio looks at the rate of all jobs."""
 KINDS = {
     "write_bw_log": ("bw",),
     "write_lat_log": ("slat", "clat", "lat"),
@@ -54,6 +57,21 @@ def write(logs: Sequence[Log], folder: Path, file: str) -> list[Path]:
         columns["issued_ns"] = columns["issued_ns"] - begin_ns
         with path.open("w", encoding="utf-8") as out:
             out.writelines(_iolog(columns, re.sub(r"\s", "_", file)))
+        written.append(path)
+    return written
+
+
+def write_aggregate(recording: Recording, folder: Path) -> list[Path]:
+    """`--bandwidth-log`: what all jobs moved together, in KiB/s each half second, a file for each direction."""
+    ends = np.r_[0, recording.time["end_ns"].astype(np.float64)]
+    at = np.arange(AGGREGATE_NS, ends[-1] + 1, AGGREGATE_NS)
+    written = []
+    for op, word in ((READ, "read"), (WRITE, "write"), (TRIM, "trim")):
+        moved = np.r_[0, np.cumsum(recording.time[f"{word}_bytes"].astype(np.float64))]
+        rates = np.diff(np.interp(np.r_[0, at], ends, moved)) * 1e9 / AGGREGATE_NS / 1024
+        path = folder / f"agg-{word}_bw.log"
+        with path.open("w", encoding="ascii") as out:
+            out.writelines(f"{int(end // 1e6)}, {int(rate)}, {op}, 0, 0\n" for end, rate in zip(at, rates, strict=True))
         written.append(path)
     return written
 
