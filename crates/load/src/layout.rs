@@ -14,8 +14,10 @@ fn left_out(jobs: &[Job], unwritten: impl Fn(Range) -> Vec<Range>) -> Vec<Range>
         for clone in 0..job.numjobs as u64 {
             let extent = job.extent(clone);
             let rest = job.capacity - extent.start;
-            // Zones go on to the end.
-            let range = (extent.start, if job.strided.is_some() { rest } else { extent.region.min(rest) });
+            // Zones go on to the end, and the last of the requests between holes past that of the region.
+            let past = if job.rw.hole > 0 { job.largest() as u64 } else { 0 };
+            let region = if job.strided.is_some() { rest } else { (extent.region + past).min(rest) };
+            let range = (extent.start, region);
             if job.reads() {
                 for part in without(range, &covered) {
                     missing.extend(unwritten(part));

@@ -83,6 +83,7 @@ fn stats_dict<'py>(
         false => 1,
     };
     out.set_item("clones", clones)?;
+    out.set_item("one_at_a_time", job.one_at_a_time)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;

@@ -263,12 +263,19 @@ def _direction(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> output
         "total_ios": done["total_ios"],
         "short_ios": 0,
         "drop_ios": 0,
-        # An engine that waits has no submission of its own, nor has a simulated drive.
-        "slat_ns": _latency(done.get("slat_ns", NONE), _percentiles(job, "slat"), bins),
+        "slat_ns": _latency(_submission(job, done), _percentiles(job, "slat"), bins),
         "clat_ns": _latency(done.get("clat_ns", done["lat_ns"]), _percentiles(job, "clat"), bins),
         "lat_ns": _latency(done["lat_ns"], _percentiles(job, "lat"), bins),
         **_samples(job, kind, group),
     }
+
+
+def _submission(job: Job, done: Done) -> Times:
+    """An engine that waits has no submission of its own. To hand a request to a simulated drive takes 0 ns."""
+    if "slat_ns" in done or job.get("one_at_a_time", True) or not done["total_ios"]:
+        return done.get("slat_ns", NONE)
+    percentile = dict.fromkeys(done["lat_ns"]["percentile"], 0.0)
+    return {**NONE, "n": done["total_ios"], "percentile": percentile, "bins": [(0, done["total_ios"])]}
 
 
 def _asked(options: dict[str, str], option: str, default: bool) -> bool:

@@ -187,6 +187,10 @@ fn refused(place: &str, option: &str, wrong: Wrong, hint: &str) -> JobError {
     JobError { place: place.to_string(), message, hint: wrong.hint.unwrap_or_else(|| hint.to_string()) }
 }
 
+/// Options of fio's command line that say nothing of a job.
+const COMMAND_LINE: &[&str] =
+    &["output", "output-format", "readonly", "parse-only", "section", "bandwidth-log", "max-jobs", "debug"];
+
 fn section(
     name: &str,
     place: &str,
@@ -218,6 +222,13 @@ fn section(
         let Some(row) = find(&line.option) else {
             if let Some(whose) = engines::option(&line.option) {
                 return Err(not_run(&format!("it is {whose}")));
+            }
+            if COMMAND_LINE.contains(&line.option.as_str()) {
+                return Err(JobError {
+                    place: line.place.clone(),
+                    message: format!("{} is an option of the command line", line.option),
+                    hint: format!("leave it out here; pslc run JOBFILE --{}", line.option),
+                });
             }
             let near = pslc_ssd::profile::nearest(
                 &line.option,
@@ -269,7 +280,14 @@ fn section(
             draft.job.notes.push(note);
         }
     }
-    draft.finish().map_err(|(option, wrong)| {
+    let job = draft.finish().map(|job| match (ground, job.asked.filesize) {
+        // As of fio's null engine, whose file is as large as it says: zones go on to its end.
+        (Ground::Simulated, Some((low, high))) if job.strided.is_some() => {
+            Job { capacity: job.capacity.min(low.midpoint(high)), ..job }
+        }
+        _ => job,
+    });
+    job.map_err(|(option, wrong)| {
         let names = find(option).map_or(&[][..], |row| row.names);
         let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
         let read =
