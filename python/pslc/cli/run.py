@@ -435,8 +435,8 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
 def _next_step(error: str, folder: Path | None) -> str:
     if "nothing was ever written" in error:
         return (
-            "let a job write it first (rw=write, then stonewall; of a trace: --prefill), or measure on a file with "
-            "data: --reuse"
+            "let a job write it first (rw=write, then stonewall), leave --no-layout out, or measure on a file with "
+            "data: --reuse; a trace has --prefill"
         )
     if "No space left" in error:
         return "the drive is full: free some of it, or give a smaller --size"
