@@ -106,7 +106,8 @@ def script(name: str, left_out: str, checkout: Path, entry: Path, python: str, f
                 yield Verdict(title, "passed")
             complaints = []
     error = re.search(r"^error: (.*)", said, re.MULTILINE)
-    if "Traceback" in said:
+    # A script that had to be ended says where it was.
+    if "Traceback" in said and not ended:
         yield Verdict(
             f"{name}.py {count + 1}", "refused" if error else "FAILED", error[1] if error else "see its output"
         )
