@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census picture build clean tools test-tools
+.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -47,6 +47,7 @@ help:
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
 	@echo "make fio-page  what becomes of each of fio's options, as docs/fio.md"
 	@echo "make fio-census FOLDER=fio/examples  what pslc makes of a folder of job files"
+	@echo "make fio-tests FOLDER=fio [SCRIPTS="strided readonly"]  fio's own tests against python -m pslc.fio, into docs/fio.md"
 	@echo "make questions  what people ask, answered on two drives, into docs/questions.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
@@ -159,6 +160,16 @@ fio-page: build
 
 fio-census: build
 	$(BIN)/python docs/fio/census.py $(FOLDER)
+
+# What fio's tests import; they bring no environment of their own.
+FIO_TESTS := target/fio-tests
+$(FIO_TESTS)/.ready:
+	$(PYTHON) -m venv $(FIO_TESTS)
+	$(FIO_TESTS)/bin/python -m pip install --quiet --disable-pip-version-check statsmodels scipy
+	@touch $@
+
+fio-tests: build $(FIO_TESTS)/.ready
+	$(BIN)/python docs/fio/own_tests.py $(FOLDER) $(CURDIR)/$(FIO_TESTS)/bin/python $(SCRIPTS); status=$$?; $(MAKE) --silent fio-page; exit $$status
 
 suites: build
 	$(BIN)/python docs/catalogue/make.py

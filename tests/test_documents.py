@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -63,7 +64,18 @@ def test_the_commands_that_are_shown_run_in_their_order(document, text, whole, c
         assert done.stdout, line
 
 
-@pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith("pslc ")])
+ENTRY = "python -m pslc.fio "
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith(ENTRY)])
+def test_commands_for_scripts_that_call_fio_run(line, tmp_path):
+    words = [sys.executable, *shlex.split(line)[1:]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(("pslc ", ENTRY))])
 def test_every_other_command_is_a_target_of_the_makefile(line):
     program, target = line.split()
     assert program == "make"

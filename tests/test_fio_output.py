@@ -50,7 +50,7 @@ def both(tmp_path_factory):
     (folder / "data.bin").write_bytes(bytes(range(256)) * 16384)
     (folder / "both.fio").write_text(BOTH)
     said = {}
-    for name in ("json+", "terse"):
+    for name in ("json+", "terse", "normal"):
         theirs = subprocess.run(
             [FIO, "both.fio", f"--output-format={name}"], cwd=folder, capture_output=True, text=True
         )
@@ -67,6 +67,30 @@ def shape(value):
     if isinstance(value, list):
         return [shape(of) for of in value]
     return type(value).__name__
+
+
+def outline(text):
+    """The text without numbers, their units, and what depends on the time that something took."""
+    text = re.sub(r"\n\n?Disk stats.*", "", text[text.index("mixed: (groupid=0") :], flags=re.DOTALL)
+    lines = [line for line in text.splitlines() if not line.startswith(("  lat (", "     | "))]
+    found = [re.sub(r"\((nsec|usec|msec)\)", "(T)", re.sub(r"pid=.*", "pid=", line)) for line in lines]
+    return [
+        re.sub(r"[KMGkmg]i?B", "B", re.sub(r"(?<![a-z])\d[\d.]*k?", "N", re.sub(r"= +", "=", line))) for line in found
+    ]
+
+
+def test_the_normal_text_has_the_lines_of_fios(both):
+    theirs, ours = map(outline, both["normal"])
+    assert theirs == ours
+
+
+def test_several_formats_are_printed_one_behind_the_other(command, tmp_path):
+    (tmp_path / "j.fio").write_text("[j]\nrw=write\nsize=1m\n")
+    said = command("run", "j.fio", "--on", "sim:pm871b-128gb", "--output-format=terse,normal").stdout
+    assert said.startswith("3;fio-")
+    assert "\nj: (groupid=0, jobs=1): err= 0: pid=" in said
+    wrong = command("run", "j.fio", "--on", "sim:pm871b-128gb", "--output-format=terse,xml")
+    assert '--output-format is "xml"' in wrong.stderr
 
 
 def test_json_plus_has_the_keys_and_types_of_fios_and_its_sums(both):

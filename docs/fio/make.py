@@ -8,7 +8,8 @@ from pslc._native import fio_words
 from pslc.report.fio import VERSION
 
 PAGE = Path(__file__).parent.parent / "fio.md"
-CENSUS = Path(__file__).parent / "census.md"
+PARTS = [Path(__file__).parent / name for name in ("census.md", "own_tests.md")]
+"""What `make fio-census` and `make fio-tests` write."""
 
 INTRODUCTION = f"""
 # fio's words
@@ -53,8 +54,29 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
 - `$pagesize`, `$mb_memory` and `$ncpus` are the machine's, and arithmetic with one of them is what `bc` makes of it.
   Without one it is refused, where fio would read `8192*2` as 8192.
 - `eta` is 0 in the JSON, as of what has ended; fio prints 2147483647 where that took less than about 3 s.
-- What a job file reads of a simulated drive and does not write is written first, as fio lays out files; `--no-layout`
-  leaves that out, and then a doubt says how much was read that was never written.
+- What a job file reads of a simulated drive, or of a new file, and does not write is written first, as fio lays out
+  files; `--no-layout` leaves that out. Then a doubt says how much was read that a simulated drive never held, and of a
+  new file it is an error.
+- Logs leave out what comes back in `ramp_time`, and their times count from its end. The last row of an averaged log is
+  of a window as long as the job was in it; one of a rate over less than `bwavgtime` is left out, as in fio.
+- `--output-format` takes fio's words, and several of them: `normal` (fio's text), `terse`, `json+`, and for fio's JSON
+  `fio`, as `json` is pslc's own document. `--readonly`, `--parse-only` and `--section` are fio's. `--size` is fio's
+  `size` on a simulated drive; on a real one it is the size of the scratch file.
+- To hand a request to a simulated drive takes no time: where an engine does not wait, `slat` is 0 ns.
+
+Options alone tell a job, as on fio's command line; those before the first `--name` are for all jobs:
+
+```sh
+pslc run --name=x --rw=randread --bs=4k --io_size=16m --on sim:sn850-1tb --output-format=normal
+```
+
+A script that calls fio can call `python -m pslc.fio` instead, with the same words. Jobs of `ioengine=null` then run on
+a simulated drive, all others on the one file that they name, which stays. A file that pslc did not write last is not
+overwritten, a block device never, and what is not done is refused with exit code 1.
+
+```sh
+python -m pslc.fio --name=x --ioengine=null --rw=randwrite --size=64m --output-format=terse
+```
 """
 
 
@@ -75,8 +97,9 @@ def document() -> str:
     lines += [row(*option) for option in sorted(options)]
     lines += ["", "## Engines", "", "| engine | is | and |", "|---|---|---|"]
     lines += [row(*engine) for engine in engines]
-    if CENSUS.exists():
-        lines += ["", CENSUS.read_text(encoding="utf-8").strip()]
+    for part in PARTS:
+        if part.exists():
+            lines += ["", part.read_text(encoding="utf-8").strip()]
     return "\n".join(lines) + "\n"
 
 

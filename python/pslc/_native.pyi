@@ -142,6 +142,9 @@ class RealDrive:
     def device(path: str, serial: str, wipe_signatures: bool) -> RealDrive:
         """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
 
+    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """As `SimDrive.lay_out`, through the page cache. Nothing where it is not known what is written."""
+
     def watch(self, stat: str) -> bool:
         """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
 

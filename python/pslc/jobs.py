@@ -103,7 +103,8 @@ class Job(TypedDict):
     """One job, or the first of its reporting group. `options` are as written, after [global] and overrides;
     `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the group.
     `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
-    `fdatasync`. `verified`: of a job that verifies. Of another program's job there is what is required, no more."""
+    `fdatasync`. `verified`: of a job that verifies. `clones`: how many jobs are reported as this one. `one_at_a_time`:
+    its engine waits. Of another program's job there is what is required, no more."""
 
     name: str
     options: dict[str, str]
@@ -118,6 +119,8 @@ class Job(TypedDict):
     mixed: NotRequired[Done]
     global_options: NotRequired[dict[str, str]]
     own_options: NotRequired[dict[str, str]]
+    clones: NotRequired[int]
+    one_at_a_time: NotRequired[bool]
     iodepth: NotRequired[int]
     size_bytes: NotRequired[int]
     start_ns: NotRequired[int]

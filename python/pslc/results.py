@@ -17,7 +17,8 @@ class Planned(TypedDict):
     """What a job file does. Bytes are of the jobs that end by themselves, `timed_ns` is how long those take that end by
     time, `idle_ns` how long the drive is left alone before jobs. On a drive that is as fast as was said all the time:
     `least_s` on its clock, and the `requests` in it. `memory_bytes`: what the load engine takes. `scattered`: of each
-    job that writes in random order the bytes of its region, and how many it writes."""
+    job that writes in random order the bytes of its region, and how many it writes. `end_bytes`: where the furthest
+    request ends. `layout_bytes`: what is read of a new drive or file before it is written."""
 
     read_bytes: int
     write_bytes: int
@@ -29,6 +30,8 @@ class Planned(TypedDict):
     requests: float
     memory_bytes: int
     scattered: list[tuple[int, int]]
+    end_bytes: int
+    layout_bytes: int
 
 
 class Progress(TypedDict):
@@ -67,6 +70,7 @@ class Series(TypedDict):
 
 class Log(TypedDict):
     """The requests of a clone of a job that asked for a log. `number` is from 1; `one_at_a_time`: its engine waits;
+    `counts_from_ns` is the end of its `ramp_time`, `end_ns` its own (0: it has not ended);
     `submission_ns` is the part of `latency_ns` until the system had the request; `op` is 0 for a read, 1 for a write,
     2 for a trim, 3 for a flush."""
 
@@ -74,6 +78,8 @@ class Log(TypedDict):
     number: int
     one_at_a_time: bool
     begin_ns: int
+    counts_from_ns: int
+    end_ns: int
     options: dict[str, str]
     issued_ns: Values
     latency_ns: Values

@@ -306,6 +306,10 @@ impl RealTarget {
 impl Target for RealTarget {
     const LOOK_EVERY: u32 = 16;
 
+    fn unwritten(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
+        self.written.holes(offset, len)
+    }
+
     fn begin(&mut self, slots: &[&Job], largest: u32) -> Result<(), TargetError> {
         let failed = |source| TargetError::Engine { what: "the buffers", source };
         let mut arena = Arena::new(slots.len(), largest as usize).map_err(failed)?;

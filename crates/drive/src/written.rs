@@ -39,6 +39,22 @@ impl Written {
             .all(|block| bits[(block / 64) as usize] >> (block % 64) & 1 == 1)
     }
 
+    /// Whole blocks of a range that hold no data: where each run of them begins, and its bytes.
+    pub fn holes(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for block in offset / BLOCK..(offset + len).div_ceil(BLOCK) {
+            let at = block * BLOCK;
+            if self.covers(at, BLOCK) {
+                continue;
+            }
+            match found.last_mut() {
+                Some((start, len)) if *start + *len == at => *len += BLOCK,
+                _ => found.push((at, BLOCK)),
+            }
+        }
+        found
+    }
+
     pub fn is_known(&self) -> bool {
         self.bits.is_some()
     }
@@ -59,5 +75,8 @@ mod tests {
         written.remove(2048, 6144);
         assert!(written.covers(0, 4096) && !written.covers(4096, 4096) && written.covers(8192, 4096));
         assert!(Written::unknown().covers(0, 1 << 40));
+        assert_eq!(written.holes(0, 16384), [(4096, 4096), (12288, 4096)]);
+        assert_eq!(written.holes(5000, 100), [(4096, 4096)]);
+        assert_eq!(Written::unknown().holes(0, 1 << 20), []);
     }
 }

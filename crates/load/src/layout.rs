@@ -1,7 +1,7 @@
 //! What has to be on a drive before jobs can read it: as fio lays out a file before the first job that reads it.
 
 use crate::job::{self, Ground, Job};
-use crate::{run, SimTarget, Target};
+use crate::{run, Target, TargetError};
 
 /// A part of the target: where it begins and its bytes.
 pub type Range = (u64, u64);
@@ -14,8 +14,10 @@ fn left_out(jobs: &[Job], unwritten: impl Fn(Range) -> Vec<Range>) -> Vec<Range>
         for clone in 0..job.numjobs as u64 {
             let extent = job.extent(clone);
             let rest = job.capacity - extent.start;
-            // Zones go on to the end.
-            let range = (extent.start, if job.strided.is_some() { rest } else { extent.region.min(rest) });
+            // Zones go on to the end, and the last of the requests between holes past that of the region.
+            let past = if job.rw.hole > 0 { job.largest() as u64 } else { 0 };
+            let region = if job.strided.is_some() { rest } else { (extent.region + past).min(rest) };
+            let range = (extent.start, region);
             if job.reads() {
                 for part in without(range, &covered) {
                     missing.extend(unwritten(part));
@@ -50,12 +52,27 @@ fn without(range: Range, covered: &[Range]) -> Vec<Range> {
 }
 
 /// What `jobs` read of a drive that is neither written nor going to be by a job before them.
-pub fn missing(target: &SimTarget, jobs: &[Job]) -> Vec<Range> {
-    left_out(jobs, |(offset, len)| target.drive().unwritten(offset, len))
+pub fn missing<T: Target>(target: &T, jobs: &[Job]) -> Vec<Range> {
+    left_out(jobs, |(offset, len)| target.unwritten(offset, len))
 }
 
-/// Write what is missing, in sequence, and let it reach the cells. Returns the bytes, 0 if nothing was.
-pub fn lay_out(target: &mut SimTarget, jobs: &[Job]) -> u64 {
+/// The bytes that `jobs` read of a new drive, or of a new file, before any of them writes there.
+pub fn layout_bytes(jobs: &[Job]) -> u64 {
+    left_out(jobs, |range| vec![range]).iter().map(|(_, len)| len).sum()
+}
+
+/// Where the furthest request of all jobs ends.
+pub fn end_bytes(jobs: &[Job]) -> u64 {
+    let clones = jobs.iter().filter(|job| !job.null).flat_map(|job| {
+        (0..job.numjobs as u64).map(|clone| job.extent(clone)).map(|extent| extent.start + extent.region)
+    });
+    clones.max().unwrap_or(0)
+}
+
+/// Write what is missing, in sequence, and let it reach the cells: on a real drive through the page cache, as fio does.
+/// Returns the bytes, 0 if nothing was.
+pub fn lay_out<T: Target>(target: &mut T, jobs: &[Job], ground: Ground) -> Result<u64, TargetError> {
+    let direct = matches!(ground, Ground::Simulated) as u8;
     let ranges = missing(target, jobs);
     let bytes = ranges.iter().map(|(_, len)| len).sum();
     for (offset, len) in ranges {
@@ -64,16 +81,18 @@ pub fn lay_out(target: &mut SimTarget, jobs: &[Job]) -> u64 {
         for (bs, offset, size) in [(MIB, offset, whole), (len - whole, offset + whole, len - whole)] {
             if size > 0 {
                 let text = format!(
-                    "[layout]\nrw=write\nbs={bs}\nioengine=libaio\niodepth=8\ndirect=1\nend_fsync=1\n\
+                    "[layout]\nrw=write\nbs={bs}\nioengine=libaio\niodepth=8\ndirect={direct}\nend_fsync=1\n\
                      offset={offset}\nsize={size}\n"
                 );
-                let jobs =
-                    job::parse("layout", &text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
-                run(target, &jobs.expect("our own words"), 0, &mut |_: &_| true);
+                let jobs = job::parse("layout", &text, &[], ground, target.capacity_bytes(), &|_| None);
+                let recording = run(target, &jobs.expect("our own words"), 0, &mut |_: &_| true);
+                if let Some(error) = recording.error {
+                    return Err(error);
+                }
             }
         }
     }
-    bytes
+    Ok(bytes)
 }
 
 const MIB: u64 = 1 << 20;

@@ -18,7 +18,7 @@ mod target;
 pub mod traces;
 pub mod verify;
 
-pub use layout::{lay_out, missing};
+pub use layout::{end_bytes, lay_out, layout_bytes, missing};
 pub use plan::{least, memory_bytes, plan, scattered, Best, Least, Plan};
 pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;

@@ -64,6 +64,10 @@ impl Target for SimTarget {
         Ok(())
     }
 
+    fn unwritten(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
+        self.drive().unwritten(offset, len)
+    }
+
     fn skip_waits(&mut self) {
         self.machine.begin_run();
     }

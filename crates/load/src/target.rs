@@ -130,6 +130,11 @@ pub trait Target {
     /// The page cache forgets this part of the target, as far as it is on the drive.
     fn invalidate(&mut self, _offset: u64, _len: u64) {}
 
+    /// The parts of a range that hold no data, as far as that is known.
+    fn unwritten(&self, _offset: u64, _len: u64) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
     /// A request that will be submitted soon, so that the target can prefetch for it. Changes no state.
     fn prepare(&self, _request: &Request) {}
 

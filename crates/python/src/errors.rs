@@ -36,6 +36,14 @@ pub fn target(error: OpenError) -> PyErr {
     TargetError::new_err((error.message, error.hint))
 }
 
+/// A drive that failed while what jobs read was laid out.
+pub fn layout(error: pslc_load::TargetError) -> PyErr {
+    TargetError::new_err((
+        format!("laying out what the jobs read: {error}"),
+        "see the kernel's log (dmesg), and how much room the drive has: df",
+    ))
+}
+
 /// A trace that cannot be read, or cannot be replayed as asked.
 pub fn trace(error: TraceError) -> PyErr {
     let message =

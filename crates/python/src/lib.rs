@@ -229,7 +229,8 @@ impl SimDrive {
     ) -> PyResult<u64> {
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         let target = &mut self.target;
-        Ok(py.detach(|| pslc_load::lay_out(target, &jobs)))
+        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated));
+        Ok(laid_out.expect("a simulated drive does not fail"))
     }
 
     fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {

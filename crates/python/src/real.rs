@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pslc_drive::{DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
-use pslc_load::{least, memory_bytes, plan, scattered, Best, Target};
+use pslc_load::{end_bytes, layout_bytes, least, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -79,6 +79,19 @@ impl RealDrive {
         run::run(py, &mut self.target, &jobs, seed, progress, keep, None)
     }
 
+    fn lay_out(
+        &mut self,
+        py: Python<'_>,
+        jobs: &str,
+        source: &str,
+        overrides: Vec<(String, String)>,
+    ) -> PyResult<u64> {
+        let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
+        self.target.check(&jobs).map_err(errors::unfit)?;
+        let target = &mut self.target;
+        py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Real)).map_err(errors::layout)
+    }
+
     #[pyo3(signature = (trace, how, seed, progress=None, keep=None))]
     fn replay<'py>(
         &mut self,
@@ -126,6 +139,8 @@ fn plan_jobs<'py>(
         "requests" => least.requests,
         "memory_bytes" => memory_bytes(&jobs, !simulated, best),
         "scattered" => scattered(&jobs),
+        "end_bytes" => end_bytes(&jobs),
+        "layout_bytes" => layout_bytes(&jobs),
     };
     Ok(out)
 }

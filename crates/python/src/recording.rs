@@ -82,6 +82,14 @@ fn stats_dict<'py>(
         options.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
         out.set_item(word, named)?;
     }
+    let clones: u32 = match job.group_reporting {
+        true => {
+            jobs.iter().filter(|of| of.group_reporting && of.group == job.group).map(|of| of.numjobs).sum()
+        }
+        false => 1,
+    };
+    out.set_item("clones", clones)?;
+    out.set_item("one_at_a_time", job.one_at_a_time)?;
     out.set_item("notes", job.notes.clone())?;
     out.set_item("iodepth", job.iodepth)?;
     out.set_item("size_bytes", job.size)?;
@@ -225,6 +233,8 @@ fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, P
         "number" => log.number,
         "one_at_a_time" => job.one_at_a_time,
         "begin_ns" => log.begin.0,
+        "counts_from_ns" => log.counts_from.0,
+        "end_ns" => log.end.0,
         "options" => job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>(),
     };
     let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);

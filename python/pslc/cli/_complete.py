@@ -20,3 +20,10 @@ def drive(begun: str) -> list[str]:
     from pslc.targets.profiles import library
 
     return [name for name in library() if name.startswith(begun)]
+
+
+def output_format(begun: str) -> list[str]:
+    """What `pslc run --output-format` takes."""
+    from pslc.cli.run import OutputFormat
+
+    return [one.value for one in OutputFormat if one.value.startswith(begun)]

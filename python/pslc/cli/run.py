@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 REAL = "Real drives"
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """A kill that can be heard ends a run as Ctrl-C does: what was measured is kept."""
+UNLIMITED_BYTES = 1 << 60
+"""Capacity of a drive that is not named, where jobs are only read."""
+FILE_UNIT_BYTES = 4096
+"""Scratch files are whole pages."""
+COMMAND_LINE = "--name"
+"""In place of a suite or a job file: options alone tell the jobs (`job_file.COMMAND_LINE`)."""
 ELSEWHERE = 3
 """Exit code when the recording could not be put where it was wanted, and is somewhere else."""
 SUITE = "Suites"
@@ -34,7 +40,7 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class OutputFormat(StrEnum):
-    """Of what goes to stdout."""
+    """What goes to stdout in place of pslc's report; several are printed one behind the other."""
 
     NORMAL = "normal"
     JSON = "json"
@@ -80,8 +86,15 @@ def command(
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
     output_format: Annotated[
-        OutputFormat, typer.Option(help="fio: fio's JSON; json+: with its latency bins; terse: its lines for scripts.")
-    ] = OutputFormat.NORMAL,
+        str | None,
+        typer.Option(
+            help="json: pslc's; as fio prints: normal, fio (its JSON), json+, terse; or several: terse,json+",
+            metavar="FORMAT,...",
+            autocompletion=_complete.output_format,
+        ),
+    ] = None,
+    readonly: Annotated[bool, typer.Option("--readonly", help="Refuse jobs that write or trim.")] = False,
+    parse_only: Annotated[bool, typer.Option("--parse-only", help="Check the job file and stop.")] = False,
     section: Annotated[
         list[str] | None, typer.Option(help="Run only this section of the job file; may be repeated.", metavar="NAME")
     ] = None,
@@ -155,7 +168,12 @@ def command(
         bool, typer.Option("--skip-broken", help="Leave out lines that cannot be read.", rich_help_panel=TRACE)
     ] = False,
     size: Annotated[
-        str | None, typer.Option(help="Size of the scratch file.", metavar="20GB", rich_help_panel=REAL)
+        str | None,
+        typer.Option(
+            help="Size of the scratch file; on a simulated drive fio's size of every job.",
+            metavar="20GB",
+            rich_help_panel=REAL,
+        ),
     ] = None,
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Measure on a file that is there, and overwrite it.", rich_help_panel=REAL)
@@ -196,7 +214,25 @@ def command(
     from pslc.targets.target import RealOptions
     from pslc.traces import Replay, part
 
-    files, options = _words(context, what, on, section or [])
+    words = context.args
+    if what is not None and what.startswith("--"):
+        # The parser takes the first option that is fio's for what is to be run.
+        words = [what, *words]
+        what = next((word for word in words if not word.startswith("-")), None)
+        if what is not None:
+            words.remove(what)
+    files, options = _words(context, words, what, on, section or [])
+    if what is None and any(name == "name" for name, _ in options):
+        what = COMMAND_LINE
+    if size and what is not None and _is_of_jobs(what, on, options):
+        options, size = [*options, ("size", size)], None
+    new_bytes = None
+    if what == COMMAND_LINE and on is not None and not on.startswith("sim:") and not Path(on).exists():
+        new_bytes = _file_bytes(options, on)
+    if (readonly or parse_only) and resume is None and what is not None:
+        _check_jobs(what, files, section or [], options, on, readonly)
+        if parse_only:
+            return
     how = Replay(
         part(trace_format, columns, skip_broken, device, begin, end),
         pace.value if pace else "original",
@@ -207,7 +243,7 @@ def command(
         what_if,
     )
     real = RealOptions(
-        units.size(size, "--size") if size else None, reuse, overwrite_file, destroy_data, wipe_signatures
+        units.size(size, "--size") if size else new_bytes, reuse, overwrite_file, destroy_data, wipe_signatures
     )
     scope = Scope(
         quick,
@@ -224,16 +260,28 @@ def command(
         raise _unsaid([what, *files] if what else [], on)
     else:
         order = campaign.Order(
-            what, on, seed, options, scope, real, repeat, meter, how, (), files, section or [], not no_layout
+            what,
+            on,
+            seed,
+            options,
+            scope,
+            real,
+            repeat,
+            meter,
+            how,
+            (),
+            files,
+            section or [],
+            not no_layout and not readonly,
         )
     if dry_run and order.on.startswith("sim:"):
         costs = f"pslc suites --on {order.on} says what each suite takes"
         raise refusal(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
-    output_format = OutputFormat.JSON if as_json else output_format
+    formats = [OutputFormat.JSON] if as_json else _formats(output_format)
     wanted = resume or save
-    if wanted is None and output_format is OutputFormat.NORMAL and not dry_run:
+    if wanted is None and not formats and not dry_run:
         wanted = new_folder(_slug(order))
     if wanted is not None and resume is None:
         _keep.check(wanted)
@@ -242,7 +290,7 @@ def command(
     if not recordings:
         raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
     folder = _keep.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
-    _show(order, recordings, output_format, output)
+    _show(order, recordings, formats, output)
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
@@ -252,7 +300,7 @@ def command(
 
 
 def _words(
-    context: typer.Context, what: str | None, on: str | None, sections: list[str]
+    context: typer.Context, words: list[str], what: str | None, on: str | None, sections: list[str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """What no option of ours has taken: further job files, and fio's options.
 
@@ -263,7 +311,7 @@ def _words(
     from pslc.errors import refusal
     from pslc.runner import campaign
 
-    files = [word for word in context.args if not word.startswith("--")]
+    files = [word for word in words if not word.startswith("--")]
     if short := next((word for word in files if word.startswith("-") and word != "-"), None):
         keeps = "--save DIR keeps the recording, --output FILE what is printed"
         raise refusal(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
@@ -271,9 +319,9 @@ def _words(
         extra = [*files, *sections][0]
         raise refusal(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
     if on is not None and what in suites.names():
-        _astray(context.args, on)
+        _astray(words, on)
     own = [name.lstrip("-") for of in context.command.params for name in of.opts]
-    return files, _overrides([word for word in context.args if word.startswith("--")], own)
+    return files, _overrides([word for word in words if word.startswith("--")], own)
 
 
 def _slug(order: "Order") -> str:
@@ -282,6 +330,8 @@ def _slug(order: "Order") -> str:
     from pslc.targets.target import name_in
 
     first = order.more[0] if order.what in suites.OF_FILES and order.more else order.what
+    if first == COMMAND_LINE:
+        first = next(value for name, value in order.options if name == "name")
     named = "stdin" if first == "-" else Path(first).stem
     return f"{named}-{Path(name_in(order.on)).stem}"
 
@@ -385,8 +435,8 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
 def _next_step(error: str, folder: Path | None) -> str:
     if "nothing was ever written" in error:
         return (
-            "let a job write it first (rw=write, then stonewall; of a trace: --prefill), or measure on a file with "
-            "data: --reuse"
+            "let a job write it first (rw=write, then stonewall), leave --no-layout out, or measure on a file with "
+            "data: --reuse; a trace has --prefill"
         )
     if "No space left" in error:
         return "the drive is full: free some of it, or give a smaller --size"
@@ -454,20 +504,101 @@ def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _show(order: "Order", recordings: "list[Recording]", output_format: OutputFormat, output: Path | None) -> None:
+def _formats(text: str | None) -> list[OutputFormat]:
+    """The words of `--output-format`, each once.
+
+    Raises:
+        PslcError: one of them is unknown.
+    """
+    from pslc.errors import refusal
+
+    known = {one.value: one for one in OutputFormat}
+    words = [word.strip() for word in text.split(",")] if text is not None else []
+    for word in words:
+        if word not in known:
+            raise refusal(f'--output-format is "{word}"', f"one of {', '.join(known)}, or several: terse,json+")
+    return [known[word] for word in dict.fromkeys(words)]
+
+
+def _is_of_jobs(what: str, on: str | None, options: list[tuple[str, str]]) -> bool:
+    """Whether `--size` is the option of fio's jobs: of options that alone tell the jobs, and on a simulated drive,
+    which has a size of its own.
+
+    Raises:
+        PslcError: there are several jobs, and it is not known of which one.
+    """
+    from pslc import suites
+    from pslc.errors import refusal
+    from pslc.targets.target import is_drive
+
+    if what != COMMAND_LINE:
+        simulated = on is not None and (on.startswith("sim:") or is_drive(Path(on)))
+        return simulated and what not in (*suites.names(), "all")
+    if sum(name == "name" for name, _ in options) > 1:
+        raise refusal("--size beside several --name is of one of them, or of all", "a job file says of which")
+    return True
+
+
+def _file_bytes(options: list[tuple[str, str]], on: str) -> int:
+    """How large a new file has to be for jobs that options alone tell.
+
+    Raises:
+        PslcError: they do not say.
+    """
+    from pslc._native import plan_jobs
+    from pslc.errors import refusal
+    from pslc.runner import job_file
+
+    text = job_file.text_of(options)
+    end = plan_jobs(text, job_file.SOURCES[COMMAND_LINE], [], UNLIMITED_BYTES)["end_bytes"]
+    if end >= UNLIMITED_BYTES:
+        raise refusal(f"{on}: how large may the scratch file be?", "--size=1g; it is removed at the end")
+    return -(-end // FILE_UNIT_BYTES) * FILE_UNIT_BYTES
+
+
+def _check_jobs(
+    what: str, files: list[str], sections: list[str], options: list[tuple[str, str]], on: str | None, readonly: bool
+) -> None:
+    """Read the jobs as a run would.
+
+    Raises:
+        PslcError: they cannot be run, are no jobs, or, where they may only read, one of them writes.
+    """
+    from pslc import suites
+    from pslc._native import plan_jobs
+    from pslc.errors import refusal
+    from pslc.runner import job_file
+    from pslc.targets.target import RealOptions, find_target
+
+    if what in (*suites.names(), "all"):
+        raise refusal(f"{what} is a suite", "--readonly and --parse-only are for job files")
+    if what == COMMAND_LINE:
+        text, options = job_file.of_command_line(options, files, sections), []
+    else:
+        text = job_file.read([what, *files], sections)
+    simulated = on is not None and on.startswith("sim:")
+    capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and simulated else UNLIMITED_BYTES
+    plan_jobs(text, job_file.SOURCES.get(what, what), options, capacity, simulated)
+    if readonly and (name := job_file.writing(text, options)):
+        raise refusal(f"job {name} writes or trims, and --readonly forbids it", "leave --readonly out, or rw=read")
+
+
+def _show(order: "Order", recordings: "list[Recording]", formats: list[OutputFormat], output: Path | None) -> None:
     """What came of it, to stdout or a file; notes to stderr where they are not in what is printed."""
     # Who sees both streams reads them in what is printed.
-    if output_format is not OutputFormat.NORMAL or output is not None or not sys.stdout.isatty():
+    if formats or output is not None or not sys.stdout.isatty():
         for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
             typer.echo(f"note: {note}", err=True)
-    if output is None:
-        _print(order, recordings, output_format)
-    else:
-        with output.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
+    with contextlib.ExitStack() as stack:
+        if output is not None:
+            out = stack.enter_context(output.open("w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(out))
+        wanted: list[OutputFormat | None] = [*formats] or [None]
+        for output_format in wanted:
             _print(order, recordings, output_format)
 
 
-def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat) -> None:
+def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat | None) -> None:
     documents = recordings if order.what == "all" else recordings[:1]
     if output_format is OutputFormat.JSON:
         found = [recording.document() for recording in documents]
@@ -480,6 +611,10 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
         from pslc.report import fio_terse
 
         print("\n".join(fio_terse.lines(documents[0])))
+    elif output_format is OutputFormat.NORMAL:
+        from pslc.report import fio_normal
+
+        print("\n".join(fio_normal.lines(documents[0])))
     else:
         from pslc import view
         from pslc.report import terminal

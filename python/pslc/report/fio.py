@@ -55,9 +55,7 @@ NONE: Times = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "n": 0, "percenti
 def document(recording: Recording, bins: bool = False) -> output.Document:
     """The JSON document of `fio --output-format=json`; with `bins`, of `json+`."""
     now = time.time()
-    jobs = list(recording.jobs)
-    for at, job in recording.unbegun:
-        jobs.insert(at, job)
+    jobs = in_order(recording)
     valued = _valued(jobs[0]["global_options"]) if jobs else {}
     common: output.GlobalOptions = {"global options": valued} if valued else {}
     return {
@@ -66,9 +64,22 @@ def document(recording: Recording, bins: bool = False) -> output.Document:
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
         **common,
-        "jobs": [_job(job, recording, bins) for job in jobs if _asked(job["options"], "stats", True)],
+        "jobs": [_job(job, recording, bins) for job in jobs if has_stats(job)],
         "disk_util": disk_util(recording),
     }
+
+
+def in_order(recording: Recording) -> list[Job]:
+    """All jobs, those that never began in their places."""
+    jobs = list(recording.jobs)
+    for at, job in recording.unbegun:
+        jobs.insert(at, job)
+    return jobs
+
+
+def has_stats(job: Job) -> bool:
+    """Whether a job is shown at all (`stats`)."""
+    return _asked(job["options"], "stats", True)
 
 
 def _valued(options: dict[str, str]) -> dict[str, str]:
@@ -239,7 +250,6 @@ def _batches(job: Job) -> dict[str, float]:
 
 def _direction(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> output.Direction:
     done = job[kind]
-    runtime_ms = done["runtime_ns"] / 1e6
     seconds = done["runtime_ns"] / 1e9
     bytes_per_s = _bytes_per_s(done)
     return {
@@ -248,16 +258,24 @@ def _direction(job: Job, kind: Part, group: Sequence[Job], bins: bool) -> output
         "bw_bytes": int(bytes_per_s),
         "bw": int(bytes_per_s / 1024),
         "iops": done["total_ios"] / seconds if seconds else 0.0,
-        "runtime": round(runtime_ms),
+        # fio rounds up.
+        "runtime": -(-done["runtime_ns"] // 1_000_000),
         "total_ios": done["total_ios"],
         "short_ios": 0,
         "drop_ios": 0,
-        # An engine that waits has no submission of its own, nor has a simulated drive.
-        "slat_ns": _latency(done.get("slat_ns", NONE), _percentiles(job, "slat"), bins),
+        "slat_ns": _latency(_submission(job, done), _percentiles(job, "slat"), bins),
         "clat_ns": _latency(done.get("clat_ns", done["lat_ns"]), _percentiles(job, "clat"), bins),
         "lat_ns": _latency(done["lat_ns"], _percentiles(job, "lat"), bins),
         **_samples(job, kind, group),
     }
+
+
+def _submission(job: Job, done: Done) -> Times:
+    """An engine that waits has no submission of its own. To hand a request to a simulated drive takes 0 ns."""
+    if "slat_ns" in done or job.get("one_at_a_time", True) or not done["total_ios"]:
+        return done.get("slat_ns", NONE)
+    percentile = dict.fromkeys(done["lat_ns"]["percentile"], 0.0)
+    return {**NONE, "n": done["total_ios"], "percentile": percentile, "bins": [(0, done["total_ios"])]}
 
 
 def _asked(options: dict[str, str], option: str, default: bool) -> bool:

@@ -29,7 +29,8 @@ def _direction(done: output.Direction) -> Iterator[str]:
     yield f"{done['runtime']}"
     yield from _times(done["slat_ns"])
     yield from _times(done["clat_ns"])
-    found = done["clat_ns"].get("percentile", {})
+    # Those of the whole latency, where they were asked for, stand in the place of the others.
+    found = done["lat_ns"].get("percentile") or done["clat_ns"].get("percentile", {})
     yield from (f"{percent}%={ns // 1000}" for percent, ns in found.items())
     yield from ["0%=0"] * (SHOWN - len(found))
     yield from _times(done["lat_ns"])

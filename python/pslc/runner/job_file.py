@@ -18,6 +18,10 @@ from pslc.traces import Part, Replay
 
 STDIN = "-"
 FILE = gate.Expected("give the path of an fio job file, or a suite: pslc suites")
+COMMAND_LINE = "--name"
+"""In place of a job file: the options themselves say what the jobs are (`text_of`)."""
+SOURCES = {STDIN: "stdin", COMMAND_LINE: "the command line"}
+"""What messages call these."""
 FURTHER = "#line 0 "
 """Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
 DEEPEST = 8
@@ -37,6 +41,45 @@ def read(names: Sequence[str | Path], sections: Sequence[str] = ()) -> str:
     parts = [f"{FURTHER}{file}\n{text}" for file, text in zip(names, texts, strict=True)]
     text = "".join([*texts[:1], *parts[1:]])
     return _sections(text, sections) if sections else text
+
+
+def text_of(options: Sequence[tuple[str, str]]) -> str:
+    """The job file of a command line of fio's: each `name` begins a job, and what stands before the first is for all.
+
+    Raises:
+        JobError: a value cannot stand in a job file.
+    """
+    lines = ["[global]"]
+    for name, value in options:
+        if "\n" in value or (name == "name" and "]" in value) or any(sign in value for sign in ";#"):
+            raise JobError(
+                f"--{name}={value!r} has a sign that ends a line of a job file", "leave out ; # ] and new lines"
+            )
+        lines.append(f"[{value}]" if name == "name" else f"{name}={value}" if value else name)
+    return "\n".join(lines) + "\n"
+
+
+def of_command_line(options: Sequence[tuple[str, str]], more: Sequence[str | Path], sections: Sequence[str]) -> str:
+    """The jobs that options alone tell; if `sections` are named, only these.
+
+    Raises:
+        JobError: there are job files, too.
+    """
+    if more:
+        raise JobError(
+            f"--name tells a job, and {more[0]} is a job file", "one of them; --section picks jobs of a file"
+        )
+    text = text_of(options)
+    return _sections(text, sections) if sections else text
+
+
+def writing(text: str, overrides: Sequence[tuple[str, str]]) -> str | None:
+    """The first job that writes or trims; None where all only read."""
+    for name, options in jobs_in(text):
+        rw = [value for option, value in [*options, *overrides] if option in ("rw", "readwrite")]
+        if rw and rw[-1].partition(":")[0] not in ("read", "randread"):
+            return name
+    return None
 
 
 def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tuple[Path, Replay] | None:

@@ -67,8 +67,9 @@ def expected(suite: str, region: Region, scope: Scope) -> list[str]:
     return [text for text in (preparation(region, scope), *suites.expected(suite, region)) if text]
 
 
-def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]]) -> Plan:
-    """What running the job files of `steps` on `target` does.
+def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]], layout: bool = False) -> Plan:
+    """What running the job files of `steps` on `target` does. With `layout`, what they read of a new file is written
+    first.
 
     Raises:
         PslcError: one of them cannot be used on it, or this machine has no memory for it.
@@ -78,9 +79,12 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     long = [_days(found, target)] if found.least_s >= DAY else []
     if not target.is_real:
         return Plan(long, "", found.write_bytes, takes_days=bool(long))
-    written = found.write_bytes
+    laid_out = found.layout_bytes if layout and target.kind == "file" and not Path(target.spec).exists() else 0
+    written = found.write_bytes + laid_out
     where, *more = places(target)
     said = [where, *long, *more]
+    if laid_out:
+        said.append(f"lays out {words.size(laid_out)} first: the jobs read it, and a new file is empty")
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
@@ -158,20 +162,19 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
     jobs = jobs_in(job_file)
     if len(jobs) > MOST_JOBS:
         return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
-    words = ["fio"]
+    # With `filesize` fio lets jobs go on to the end of the file past their size, so the file itself has to be as large.
+    makes = target.kind == "file" and not Path(target.spec).exists()
+    words = ["truncate", "-s", str(target.capacity_bytes), target.spec, "&&", "fio"] if makes else ["fio"]
     for section, said in jobs:
         given = [option for option in said + options if option[0] not in PLACES]
         # A colon would begin another file.
-        where = [("filename", target.spec.replace(":", r"\:"))]
-        if target.kind == "file" and "filesize" not in dict(given):
-            where.append(("filesize", str(target.capacity_bytes)))
         named = [
             ("name", dict(given).get("name", section)),
-            *where,
+            ("filename", target.spec.replace(":", r"\:")),
             *(option for option in given if option[0] != "name"),
         ]
         words += [f"--{name}={value}" if value else f"--{name}" for name, value in named]
-    return shlex.join(words)
+    return shlex.join(words).replace(" '&&' ", " && ", 1) if makes else shlex.join(words)
 
 
 def _part(share: float) -> str:

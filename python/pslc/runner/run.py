@@ -106,7 +106,11 @@ def run(
         if more or sections:
             raise JobError(f"{what} is a trace, and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
         return _replayed(Path(what), on, how or Replay(), options, progress, keep, real, confirm)
-    text = None if suite else job_file.read([what, *more], sections)
+    if what == job_file.COMMAND_LINE:
+        text: str | None = job_file.of_command_line(options, more, sections)
+        options = ()
+    else:
+        text = None if suite else job_file.read([what, *more], sections)
     if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:
         _first_is_for_jobs(what, alone)
         return _replayed(trace[0], on, trace[1], (), progress, keep, real, confirm)
@@ -118,11 +122,11 @@ def run(
             hint = "let its first job write: rw=write, size=50%"
             raise JobError(f"--fill-first and --idle of a job file are for simulated drives, not for {on}", hint)
         # A suite works behind what is filled first, a job file where it says.
-        region = find_region(target, scope if suite else Scope())
-        before = preparation(region, scope) if suite or not alone else ""
-        expected = suites.expected(suite, region) if suite else [str(text)]
-        source = f"{suite}.fio" if suite else "stdin" if what == job_file.STDIN else str(what)
-        made = plan(target, [before, *expected] if before else expected, source, list(options))
+        region = find_region(target, scope if suite else Scope()) if suite or not alone else None
+        before = preparation(region, scope) if region else ""
+        expected = suites.expected(suite, region) if suite and region else [str(text)]
+        source = f"{suite}.fio" if suite else job_file.SOURCES.get(str(what), str(what))
+        made = plan(target, [before, *expected] if before else expected, source, list(options), layout and not suite)
         if confirm is not None and (target.is_real or made.takes_days):
             if not confirm(made):
                 raise DeclinedError
@@ -138,7 +142,7 @@ def run(
             if before and not kept and not bench.prepare(before):
                 raise KeyboardInterrupt
             unread = 0 if suite else bench.before(str(text), layout)
-            steps = suites.load(suite).steps(region) if suite else _one(str(text))
+            steps = suites.load(suite).steps(region) if suite and region else _one(str(text))
             recording = join(list(_walk(bench, steps, kept, tell if len(expected) > 1 else None)))
         if isinstance(bench.drive, SimDrive) and target.stays:
             recording = _left(bench.drive, recording)
@@ -290,12 +294,11 @@ class _Bench:
         }
 
     def before(self, text: str, layout: bool) -> int:
-        """Lay out what jobs read of a simulated drive. Returns the bytes that they will read unwritten."""
-        if not isinstance(self.drive, SimDrive):
-            return 0
-        if not layout:
-            return self.drive.unwritten_bytes(text, self.source, self.options)
+        """Lay out what jobs read and nobody wrote. Returns the bytes that they will read unwritten of a simulated
+        drive; reading those of a real file is an error."""
         drive = self.drive
+        if not layout:
+            return drive.unwritten_bytes(text, self.source, self.options) if isinstance(drive, SimDrive) else 0
         laid_out = self._step(f"layout of\n{text}", True, lambda: drive.lay_out(text, self.source, self.options))
         if laid_out:
             size = words.size(laid_out)

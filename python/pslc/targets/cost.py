@@ -21,6 +21,7 @@ class Cost:
         least_s: of the clock on the wall, where the drive is at its best all the time; of a simulation, as fast as it
             mostly is.
         memory_bytes: at most, without the program itself.
+        layout_bytes: what the steps read of a new file before they write it.
     """
 
     write_bytes: int
@@ -30,6 +31,7 @@ class Cost:
     writes_until_time: bool
     least_s: float
     memory_bytes: int
+    layout_bytes: int = 0
 
     def seconds(self, bytes_per_s: float) -> float:
         """How long it takes where so much is moved a second."""
@@ -61,6 +63,7 @@ def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: 
         any(step["writes_until_time"] for step in found),
         least,
         held,
+        sum(step["layout_bytes"] for step in found),
     )
 
 

@@ -191,6 +191,10 @@ fn refused(place: &str, option: &str, wrong: Wrong, hint: &str) -> JobError {
     JobError { place: place.to_string(), message, hint: wrong.hint.unwrap_or_else(|| hint.to_string()) }
 }
 
+/// Options of fio's command line that say nothing of a job.
+const COMMAND_LINE: &[&str] =
+    &["output", "output-format", "readonly", "parse-only", "section", "bandwidth-log", "max-jobs", "debug"];
+
 fn section(
     name: &str,
     place: &str,
@@ -222,6 +226,13 @@ fn section(
         let Some(row) = find(&line.option) else {
             if let Some(whose) = engines::option(&line.option) {
                 return Err(not_run(&format!("it is {whose}")));
+            }
+            if COMMAND_LINE.contains(&line.option.as_str()) {
+                return Err(JobError {
+                    place: line.place.clone(),
+                    message: format!("{} is an option of the command line", line.option),
+                    hint: format!("leave it out here; pslc run JOBFILE --{}", line.option),
+                });
             }
             let near = pslc_ssd::profile::nearest(
                 &line.option,
@@ -290,6 +301,11 @@ fn section(
         refused(line.map_or(place, |line| &line.place), option, wrong, hint)
     });
     let mut job = finished?;
+    if let (Ground::Simulated, Some((low, high)), true) = (ground, job.asked.filesize, job.strided.is_some())
+    {
+        // As of fio's null engine, whose file is as large as it says: zones go on to its end.
+        job.capacity = job.capacity.min(low.midpoint(high));
+    }
     if let (Ground::Simulated, Some(verify)) = (ground, &job.verify) {
         job.notes.push(format!("verify={}: {UNSEEN}", verify.sum.name()));
     }

@@ -56,6 +56,8 @@ const OFF: &[&str] = &["0"];
 
 const SECOND: Nanos = Nanos::from_secs(1);
 const DAY_MS: u64 = 86_400_000;
+/// fio's: from there on a bin of its histogram logs would be wider than an octave.
+const MAX_HISTOGRAM_COARSENESS: u64 = 6;
 const MICROSECOND: Nanos = Nanos::from_micros(1);
 
 pub fn find(name: &str) -> Option<&'static Row> {
@@ -364,10 +366,19 @@ pub const OPTIONS: &[Row] = &[
     row(&["percentile_list"], Obey(|d, v| Ok(d.job.percentiles = percentiles(v)?), "in fio's JSON; fio's own otherwise")),
     row(&["clat_percentiles", "lat_percentiles", "slat_percentiles"],
         Obey(|_, v| boolean(v).map(|_| ()), "in fio's JSON")),
-    row(&["write_bw_log", "write_lat_log", "write_iops_log", "write_iolog"], Obey(logged, "in fio's files")),
-    row(&["log_avg_msec", "log_offset", "log_max_value", "per_job_logs"],
-        Obey(output, "in those logs")),
-    row(&["write_hist_log", "log_hist_msec", "log_hist_coarseness", "log_entries", "log_prio", "log_compression",
+    row(&["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"], Obey(logged, "in fio's files")),
+    row(&["log_avg_msec"], Obey(|_, v| count(v, 0, DAY_MS).map(|_| ()),
+        "in those logs; the last row is of a window as long as it was, and one of rates shorter than `bwavgtime` is left out, as in fio")),
+    row(&["log_offset", "per_job_logs", "log_prio"], Obey(|_, v| boolean(v).map(|_| ()), "in those logs")),
+    row(&["log_issue_time"], Obey(|_, v| boolean(v).map(|_| ()), "in those logs, as fio 3.37 and later write it")),
+    row(&["log_window_value", "log_max_value"], Obey(|_, v| match v {
+        "avg" | "max" | "both" | "0" | "1" | "" => Ok(()),
+        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "avg, max or both")),
+    }, "in those logs, as fio 3.37 and later write it")),
+    row(&["log_hist_msec"], Obey(|_, v| count(v, 0, DAY_MS).map(|_| ()),
+        "in those logs; the last window is written as well, which fio leaves out")),
+    row(&["log_hist_coarseness"], Obey(|_, v| count(v, 0, MAX_HISTOGRAM_COARSENESS).map(|_| ()), "in those logs")),
+    row(&["log_entries", "log_compression",
         "log_compression_cpus", "log_store_compressed", "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id"],
         Ignore("every run keeps its series in series.parquet")),
     row(&["bwavgtime"], Obey(|d, v| Ok(d.job.bwavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),

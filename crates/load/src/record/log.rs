@@ -22,5 +22,9 @@ pub struct Log {
     pub job: usize,
     pub number: usize,
     pub begin: Nanos,
+    /// The end of its `ramp_time`: what came back before is in no log of times and rates.
+    pub counts_from: Nanos,
+    /// When it ended; `Nanos::ZERO` while it has not.
+    pub end: Nanos,
     pub entries: Vec<Entry>,
 }

@@ -184,6 +184,8 @@ impl Runner {
                 job: worker.job,
                 number: at + 1,
                 begin: Nanos::ZERO,
+                counts_from: Nanos::ZERO,
+                end: Nanos::ZERO,
                 entries: Vec::new(),
             });
         }
@@ -253,7 +255,8 @@ impl Runner {
         let begin = now.saturating_add(worker.pause);
         worker.begin(begin);
         if let Some(log) = worker.log {
-            self.recorder.logs[log].begin = begin;
+            let log = &mut self.recorder.logs[log];
+            (log.begin, log.counts_from) = (begin, worker.counts_from);
         }
         worker.drop_cached(target);
         let stats = &mut self.recorder.stats[worker.stats];
@@ -618,6 +621,9 @@ impl Runner {
         let stats = &mut self.recorder.stats[worker.stats];
         stats.end = stats.end.max(now);
         stats.worked += now.saturating_sub(if worker.ramping { worker.begin } else { worker.counts_from });
+        if let Some(log) = worker.log {
+            self.recorder.logs[log].end = now;
+        }
         self.share_usage(target);
         self.done(slot_of, now);
         self.tell_whether_alone(target);

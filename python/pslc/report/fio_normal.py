@@ -1,0 +1,232 @@
+"""A recording as fio prints it for people: `--output-format=normal`, the text that many scripts search."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+
+from pslc.jobs import Job as RecordedJob
+from pslc.recording import Recording
+from pslc.report import fio
+from pslc.report import fio_output as output
+
+DIRECTIONS: tuple[tuple[fio.Part, str], ...] = (
+    ("read", "   READ"),
+    ("write", "  WRITE"),
+    ("trim", "   TRIM"),
+    ("mixed", "  MIXED"),
+)
+BINARY, DECIMAL = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), ("", "k", "M", "G", "T", "P", "E")
+DIGITS = 4
+"""fio's `significant_figures`."""
+LINE_WIDTH = 80 - 7
+"""Of the percentiles, in fio's stat.c."""
+LEVELS_PER_LINE = 5
+
+
+def lines(recording: Recording) -> Iterator[str]:
+    """The whole text, line by line without their ends."""
+    document = fio.document(recording)
+    shown = [job for job in fio.in_order(recording) if fio.has_stats(job)]
+    yield ""
+    for job, said in zip(shown, document["jobs"], strict=True):
+        if any(said[kind]["total_ios"] for kind, _ in DIRECTIONS if kind in said):
+            yield from _job(job, said, document["time"])
+    for number in range(max((said["groupid"] for said in document["jobs"]), default=-1) + 1):
+        yield from _group(number, [said for said in document["jobs"] if said["groupid"] == number])
+    if document["disk_util"]:
+        yield ""
+        yield "Disk stats (read/write):"
+        is_stack = any("aggr_util" in disk for disk in document["disk_util"])
+        yield from (_disk(disk, is_stack) for disk in document["disk_util"])
+
+
+def number(value: float, thousand: int, unit: str = "", digits: int = DIGITS) -> str:
+    """As fio's `num2str` shortens it: at most so many digits, the point among them, and a prefix."""
+    prefixes = BINARY if thousand == 1024 else DECIMAL
+    whole, rest, power = int(value), None, 0
+    while len(str(whole)) > digits and power + 1 < len(prefixes):
+        whole, rest = divmod(whole, thousand)
+        power += 1
+    if rest is None:
+        return f"{whole}{unit}"
+    places = digits - len(str(whole)) - 1
+    if places <= 0:
+        return f"{whole + (rest >= thousand // 2)}{prefixes[power]}{unit}"
+    fraction = f"{rest / thousand:.{places}f}"
+    return f"{whole + int(fraction[0])}.{fraction[2:]}{prefixes[power]}{unit}"
+
+
+def _job(job: RecordedJob, said: output.Job, time: str) -> Iterator[str]:
+    head = f"{said['jobname']}: (groupid={said['groupid']}, jobs={job.get('clones', 1)}): err={said['error']:2d}"
+    yield f"{head}: pid={os.getpid()}: {time}"
+    if "desc" in said:
+        yield f"  Description  : [{said['desc']}]"
+    for kind, _ in DIRECTIONS:
+        if kind in said and said[kind]["io_bytes"]:
+            yield from _direction(kind, said[kind], _base(job))
+    for unit, levels in (("nsec", said["latency_ns"]), ("usec", said["latency_us"]), ("msec", said["latency_ms"])):
+        yield from _levels(unit, levels)
+    sync = said.get("sync")
+    if sync and sync["lat_ns"]["N"]:
+        yield "  fsync/fdatasync/sync_file_range:"
+        yield _times("sync", sync["lat_ns"])
+        yield from _percentiles("sync", sync["lat_ns"])
+    yield (
+        f"  cpu          : usr={said['usr_cpu']:.2f}%, sys={said['sys_cpu']:.2f}%, ctx={said['ctx']}, "
+        f"majf={said['majf']}, minf={said['minf']}"
+    )
+    yield f"  IO depths    : {_shares(said['iodepth_level'])}"
+    yield f"     submit    : {_shares(said['iodepth_submit'])}"
+    yield f"     complete  : {_shares(said['iodepth_complete'])}"
+    yield f"     issued rwts: total={_issued(said)} short=0,0,0,0 dropped=0,0,0,0"
+    if said.get("latency_depth"):
+        yield (
+            f"     latency   : target={said['latency_target']}, window={said['latency_window']}, "
+            f"percentile={said['latency_percentile']:.2f}%, depth={said['latency_depth']}"
+        )
+    if "steadystate" in said:
+        yield _steady(said["steadystate"])
+
+
+def _issued(said: output.Job) -> str:
+    counts = [said[kind]["total_ios"] if kind in said else 0 for kind in ("read", "write", "trim")]
+    if "mixed" in said and "read" not in said:
+        counts[0] = said["mixed"]["total_ios"]
+    return ",".join(map(str, [*counts, said["sync"]["total_ios"] if "sync" in said else 0]))
+
+
+def _base(job: RecordedJob) -> int:
+    return int(job["options"].get("kb_base", "1024") or 1024)
+
+
+def _both(value: float, unit: str, base: int) -> tuple[str, str]:
+    """In the prefixes of `kb_base`, and in the others."""
+    other = 1000 if base == 1024 else 1024
+    return number(value, base, unit), number(value, other, unit)
+
+
+def _direction(kind: str, done: output.Direction, base: int) -> Iterator[str]:
+    if not done["runtime"]:
+        return
+    speed, other = _both(1000 * done["io_bytes"] // done["runtime"], "B/s", base)
+    rate = number(1000 * done["total_ios"] // done["runtime"], 1000)
+    moved = number(done["io_bytes"], base, "B")
+    yield f"  {kind}: IOPS={rate}, BW={speed} ({other})({moved}/{done['runtime']}msec)" + (
+        # fio says so of every drive.
+        "; 0 zone resets" if kind == "write" else ""
+    )
+    named = (("slat", done["slat_ns"]), ("clat", done["clat_ns"]), (" lat", done["lat_ns"]))
+    yield from (_times(name, latency) for name, latency in named if latency["N"])
+    for name, latency in named:
+        if "percentile" in latency:
+            yield from _percentiles(name.strip(), latency)
+    if done["bw_samples"]:
+        mega = done["bw_mean"] > base * base
+        scale, unit = (base, "MiB") if mega else (1, "KiB" if base == 1024 else "kB")
+        least, most, mean, deviation = (done[name] / scale for name in ("bw_min", "bw_max", "bw_mean", "bw_dev"))
+        yield (
+            f"   bw ({unit:>5}/s): min={int(least):5d}, max={int(most):5d}, per={done['bw_agg']:3.2f}%, "
+            f"avg={mean:5.2f}, stdev={deviation:5.2f}, samples={done['bw_samples']}"
+        )
+    if done["iops_samples"]:
+        yield (
+            f"   iops        : min={done['iops_min']:5d}, max={done['iops_max']:5d}, "
+            f"avg={done['iops_mean']:5.2f}, stdev={done['iops_stddev']:5.2f}, samples={done['iops_samples']}"
+        )
+
+
+def _times(name: str, latency: output.Latency) -> str:
+    least, most, mean, deviation = latency["min"], latency["max"], latency["mean"], latency["stddev"]
+    unit = "nsec"
+    for scale, word in ((1_000_000, "msec"), (1000, "usec")):
+        if least > 2 * scale and most > 100 * scale - 1 and deviation > scale:
+            least, most, mean, deviation, unit = least // scale, most // scale, mean / scale, deviation / scale, word
+            break
+    return (
+        f"    {name} ({unit}): min={number(least, 1000, digits=6)}, max={number(most, 1000, digits=6)}, "
+        f"avg={mean:5.2f}, stdev={deviation:5.2f}"
+    )
+
+
+def _percentiles(name: str, latency: output.Latency) -> Iterator[str]:
+    found = latency.get("percentile", {})
+    if not found:
+        return
+    values = [int(value) for value in found.values()]
+    steps, unit = 0, "nsec"
+    if min(values) > 2_000_000 and max(values) > 99_999_999:
+        steps, unit = 2, "msec"
+    elif min(values) > 2000 and max(values) > 99_999:
+        steps, unit = 1, "usec"
+    width = max(5, int(math.log10(max(max(values) // 1000**steps, 1)) + 1))
+    shown = []
+    for percent, value in zip(found, values, strict=True):
+        for _ in range(steps):
+            value = (value + 999) // 1000
+        shown.append(f" {float(percent):5.2f}th=[{value:{width}d}]")
+    per_line = LINE_WIDTH // (2 + 10 + width)
+    yield f"    {name} percentiles ({unit}):"
+    for first in range(0, len(shown), per_line):
+        ends = "," if first + per_line < len(shown) else ""
+        yield f"     |{','.join(shown[first : first + per_line])}{ends}"
+
+
+def _levels(unit: str, levels: dict[str, float]) -> Iterator[str]:
+    shown = [f"{upper}={percent:3.2f}%" for upper, percent in levels.items() if percent > 0]
+    for first in range(0, len(shown), LEVELS_PER_LINE):
+        yield f"  lat ({unit})   : {', '.join(shown[first : first + LEVELS_PER_LINE])}"
+
+
+def _shares(levels: dict[str, float]) -> str:
+    return ", ".join(f"{name}={percent:3.1f}%" for name, percent in levels.items())
+
+
+def _steady(found: output.Steady) -> str:
+    kind = found["ss"].partition(":")[0]
+    speed, other = _both(found["data"]["bw_mean"], "B/s", 1024)
+    rate = number(found["data"]["iops_mean"], 1000)
+    word = " slope" if kind.endswith("_slope") else " mean dev"
+    value = float(found["criterion"].rstrip("%"))
+    percent = "%" if found["criterion"].endswith("%") else ""
+    attained = "yes" if found["attained"] else "no"
+    return (
+        f"  steadystate  : attained={attained}, bw={speed} ({other}), iops={rate}, "
+        f"{kind.split('_')[0]}{word}={value:.3f}{percent}"
+    )
+
+
+def _group(number_of_group: int, jobs: Sequence[output.Job]) -> Iterator[str]:
+    yield ""
+    yield f"Run status group {number_of_group} (all jobs):"
+    for kind, title in DIRECTIONS:
+        moved = [said[kind] for said in jobs if kind in said and said[kind]["runtime"]]
+        if not moved:
+            continue
+        longest = max(done["runtime"] for done in moved)
+        total = sum(done["io_bytes"] for done in moved)
+        speeds = [1000 * done["io_bytes"] // done["runtime"] for done in moved]
+        whole, least, most = (
+            _both(value, "B/s", 1024) for value in (1000 * total // longest, min(speeds), max(speeds))
+        )
+        size = _both(total, "B", 1024)
+        runs = f"{min(done['runtime'] for done in moved)}-{longest}msec"
+        yield (
+            f"{title}: bw={whole[0]} ({whole[1]}), {least[0]}-{most[0]} ({least[1]}-{most[1]}), "
+            f"io={size[0]} ({size[1]}), run={runs}"
+        )
+
+
+def _disk(disk: output.Disk, is_stack: bool) -> str:
+    line = (
+        f"{'    ' if is_stack else '  '}{disk['name']}: ios={disk['read_ios']}/{disk['write_ios']}, "
+        f"merge={disk['read_merges']}/{disk['write_merges']}, ticks={disk['read_ticks']}/{disk['write_ticks']}, "
+        f"in_queue={disk['in_queue']}, util={disk['util']:3.2f}%"
+    )
+    if "aggr_util" in disk:
+        line += (
+            f", aggrios={disk['aggr_read_ios']}/{disk['aggr_write_ios']}, "
+            f"aggrmerge={disk['aggr_read_merges']}/{disk['aggr_write_merge']}, "
+            f"aggrticks={disk['aggr_read_ticks']}/{disk['aggr_write_ticks']}, "
+            f"aggrin_queue={disk['aggr_in_queue']}, aggrutil={disk['aggr_util']:3.2f}%"
+        )
+    return line
