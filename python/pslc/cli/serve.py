@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,8 @@ import typer
 if TYPE_CHECKING:
     from pslc.live import Live
     from pslc.recording import Recording
+    from pslc.serving.listening import Address
+    from pslc.serving.server import Server
     from pslc.serving.state import State
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -55,10 +58,12 @@ def command(
 
     Needs nbdkit. What follows -- goes to it: -- --tls=require --tls-psk=keys.psk. What was served is a recording.
     """
+    ends = _Ends()
     from pslc.errors import TargetError
     from pslc.live import Live
     from pslc.places import new_folder
-    from pslc.serving.server import Address, Server
+    from pslc.serving.listening import Address
+    from pslc.serving.server import Server
     from pslc.targets.target import name_in
 
     if unix is not None and tcp is not None:
@@ -70,16 +75,58 @@ def command(
     folder = save or (None if as_json else new_folder(f"serve-{name}"))
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
-    with Server(drive, at, data.value if data else None, speed, context.args) as server:
-        for heard in ENDS:
-            signal.signal(heard, lambda *_: server.stop())
+    _warn_of(at)
+    try:
+        server = ends.guard(Server(drive, at, data.value if data else None, speed, context.args))
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted before {drive} was served; the drive is as it was", err=True)
+        raise typer.Exit(130) from None
+    with server:
         # The address is data: scripts wait for it.
         if not as_json:
             print(at.uri, flush=True)
+        if server.data == "memory":
+            typer.echo("what is written is in memory: it is gone when serve ends", err=True)
         typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
         with Live(sys.stderr) as live:
-            recording = server.run(_shown(live, server.target.name) if watch and live.shown else _warning())
+            look = _shown(live, server.target.name) if watch and live.shown else _warning()
+            recording = server.run(look, partial(_say, live))
     _end(recording, folder, report=not no_report, as_json=as_json)
+
+
+class _Ends:
+    """Hears the signals that end a program: the server's once it is there, before that an interrupt."""
+
+    def __init__(self) -> None:
+        self._server: Server | None = None
+        for heard in ENDS:
+            signal.signal(heard, self._end)
+
+    def guard(self, server: "Server") -> "Server":
+        """From now on signals end this server in order."""
+        self._server = server
+        return server
+
+    def _end(self, *_: object) -> None:
+        if self._server is None:
+            raise KeyboardInterrupt
+        self._server.stop()
+
+
+def _warn_of(at: "Address") -> None:
+    """Say who can reach an address of the network."""
+    if not at.is_local:
+        typer.echo(
+            f"warning: whoever can reach {at.listen} over the network can read and write the drive; -- --tls=require "
+            "encrypts it and asks who they are",
+            err=True,
+        )
+
+
+def _say(live: "Live", text: str) -> None:
+    """A line above what is drawn."""
+    live.draw([])
+    typer.echo(text, err=True)
 
 
 def _shown(live: "Live", title: str) -> "Callable[[State], None]":
