@@ -23,7 +23,7 @@ GROUPS = {
         "test_attempts", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_replay_real",
         "test_swapped", "test_sysstat", "test_watch",
     ),
-    "clock": ("test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
+    "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
     **{name: (name,) for name in (
         "test_browser", "test_change_points", "test_extension", "test_fio_output", "test_lab", "test_layers",
         "test_study_page", "test_twin",
