@@ -77,20 +77,19 @@ def command(
         raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
     _warn_of(at)
     try:
-        server = ends.guard(Server(drive, at, data.value if data else None, speed, context.args))
+        with ends.guard(Server(drive, at, data.value if data else None, speed, context.args)) as server:
+            # The address is data: scripts wait for it.
+            if not as_json:
+                print(at.uri, flush=True)
+            if server.data == "memory":
+                typer.echo("what is written is in memory: it is gone when serve ends", err=True)
+            typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+            with Live(sys.stderr) as live:
+                look = _shown(live, server.target.name) if watch and live.shown else _warning()
+                recording = server.run(look, partial(_say, live))
     except KeyboardInterrupt:
         typer.echo(f"interrupted before {drive} was served; the drive is as it was", err=True)
         raise typer.Exit(130) from None
-    with server:
-        # The address is data: scripts wait for it.
-        if not as_json:
-            print(at.uri, flush=True)
-        if server.data == "memory":
-            typer.echo("what is written is in memory: it is gone when serve ends", err=True)
-        typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
-        with Live(sys.stderr) as live:
-            look = _shown(live, server.target.name) if watch and live.shown else _warning()
-            recording = server.run(look, partial(_say, live))
     _end(recording, folder, report=not no_report, as_json=as_json)
 
 

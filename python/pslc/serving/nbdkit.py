@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Thread
@@ -29,6 +29,8 @@ CLIENTS: Final = 200
 BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "error-policy": "error"}
 LAST_LINES: Final = 3
 """Of what it said before it died, that are shown."""
+CONSEQUENCE: Final = "error: aborting sleep because of"
+"""What each thread says when it is to end, whatever the cause."""
 MAX_END_S: Final = 600.0
 """In which it saves a drive; the largest take minutes on a slow disk."""
 FIRST_FREE: Final = 10
@@ -42,12 +44,13 @@ class Nbdkit:
 
     Raises:
         PslcError: it does not start.
+        KeyboardInterrupt: it is not wanted any more.
     """
 
     def __init__(self, program: str, listener: Listener, settings: Mapping[str, str], options: Sequence[str],
-                 descriptors: Mapping[str, int]) -> None:  # fmt: skip
+                 descriptors: Mapping[str, int], wanted: Callable[[], bool]) -> None:  # fmt: skip
         """`settings` are the plugin's, `descriptors` those of its settings that are open files; `options` are the
-        user's."""
+        user's. It is given up where it is not `wanted` any more before it is ready."""
         self._said: deque[str] = deque(maxlen=20)
         self._kept = ExitStack()
         self._tells, tell = os.pipe()
@@ -75,13 +78,11 @@ class Nbdkit:
         self._reader = Thread(target=self._listen, args=(self._process.stderr,), daemon=True)
         self._reader.start()
         self._lines = self._told()
-        try:
-            self.first = next((line for line in self._lines if line is not None), None)
-        except BaseException:
-            self.end()
-            raise
+        self.first = next((line for line in self._lines if line is not None or not wanted()), None)
         if self.first is None:
             self.end()
+            if not wanted():
+                raise KeyboardInterrupt
             raise TargetError(f"nbdkit does not start: {self.why}", f"see nbdkit(1); it was {' '.join(command)}")
 
     def lines(self) -> Iterator[str | None]:
@@ -156,7 +157,7 @@ class Nbdkit:
 
     def _listen(self, errors: IO[str]) -> None:
         for line in errors:
-            if line.strip():
+            if line.strip() and CONSEQUENCE not in line:
                 self._said.append(line.rstrip())
 
 

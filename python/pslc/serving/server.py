@@ -37,10 +37,11 @@ Say = Callable[[str], None]
 
 
 class Server:
-    """nbdkit, serving one drive. Use it as a context; `stop` ends it from a signal handler.
+    """nbdkit, serving one drive. Use it as a context, which starts it; `stop` ends it from a signal handler.
 
     Raises:
         PslcError: the drive, its data or the address cannot be used, or nbdkit is not there.
+        KeyboardInterrupt: it was stopped while it started.
     """
 
     def __init__(
@@ -66,12 +67,18 @@ class Server:
             raise TargetError(f"{spec} is gone afterwards, and so are its data", f"--data memory; {hint}")
         try:
             self._prepare(spec)
-            self._start()
         except BaseException:
             self.close()
             raise
 
     def __enter__(self) -> Server:
+        try:
+            self._start(wanted=lambda: not self._asked)
+            if self._asked:
+                raise KeyboardInterrupt
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -136,17 +143,15 @@ class Server:
         self._kept.callback(self._listener.close)
         self._begun, self._began_unix_ns = monotonic(), time_ns()
 
-    def _start(self) -> None:
+    def _start(self, wanted: Callable[[], bool]) -> None:
         settings = {"drive": str(self._path), "data": self.data, "speed": repr(self._speed)}
         settings["recording"] = str(self._folder.path / "recording")
         settings["exportdesc"] = f"fixed:{self._described()}"
         if self.address.unix is not None:
             settings["unix"] = "true"
-        self._nbdkit = Nbdkit(self._program, self._listener, settings, self._options, self._descriptors)
+        self._nbdkit = Nbdkit(self._program, self._listener, settings, self._options, self._descriptors, wanted)
         self._starts += 1
         self._hear(self._nbdkit.first)
-        if self._asked:
-            self._nbdkit.terminate()
 
     def _serve(self, look: Callable[[State], None], say: Say) -> str | None:
         """Returns why the drive could not be saved, if it could not."""
@@ -181,9 +186,12 @@ class Server:
             f"What they had flushed is there{':' if last else '.'}{last}")  # fmt: skip
         died.end()
         try:
-            self._start()
+            self._start(wanted=lambda: True)
         except TargetError as error:
             return f"{died.why}; {error.message}"
+        assert self._nbdkit is not None
+        if self._asked:
+            self._nbdkit.terminate()
         return None
 
     def _say(self, say: Say) -> None:
