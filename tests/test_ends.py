@@ -200,6 +200,45 @@ def test_however_it_ends_with_clients_connected_what_was_flushed_is_there(tmp_pa
     end(tmp_path, seed)
 
 
+@pytest.mark.skipif(not (has("nbdfuse", "mkfs.ext4", "e2fsck", "losetup", "mount") and os.geteuid() == 0
+                         and Path("/dev/fuse").exists()), reason="needs root and FUSE")  # fmt: skip
+def test_it_ends_while_a_file_system_is_mounted_on_it_and_keeps_what_was_synced(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(PROFILE)
+    drive = SimDrive("small.toml", PROFILE, {}, [])
+    drive.save(str(tmp_path / "disk.pslc"))
+    drive.close()
+    (tmp_path / "at").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    content = random.Random(1).randbytes(4 << 20)
+    with served(tmp_path, "disk.pslc", "--speed", "10") as on:
+        fuse = subprocess.Popen(["nbdfuse", str(tmp_path / "file"), on.uri], env={"PATH": PATH})
+        loop = ""
+        try:
+            eventually(lambda: (tmp_path / "file").stat().st_size == 8_000_000_000)
+            on.tool("mkfs.ext4", "-q", "-F", "file")
+            loop = on.tool("losetup", "--find", "--show", "file").strip()
+            on.tool("mount", loop, "at")
+            (tmp_path / "at" / "synced").write_bytes(content)
+            on.tool("sync", "-f", "at")
+            began = time.monotonic()
+            _, talk = on.end()
+            assert time.monotonic() - began < MAX_END_S
+            assert on.process.returncode == 0
+            assert "nbdfuse, process" in talk
+        finally:
+            on.tool("umount", "at", ok=False)
+            if loop:
+                on.tool("losetup", "-d", loop, ok=False)
+            on.tool("fusermount3", "-u", "file", ok=False)
+            fuse.wait(timeout=30)
+    # As after a loss of power its journal is replayed, and then it is whole.
+    data = tmp_path / "disk.pslc.data"
+    assert subprocess.run(["e2fsck", "-fy", data], env={"PATH": PATH}, capture_output=True, check=False).returncode < 4
+    subprocess.run(["debugfs", "-R", f"dump synced {tmp_path / 'back'}", data], env={"PATH": PATH}, check=True,
+                   capture_output=True)  # fmt: skip
+    assert (tmp_path / "back").read_bytes() == content
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(len(WAYS), len(WAYS) + 60))
 def test_sixty_ends_with_clients_connected_lose_nothing_that_was_flushed(tmp_path: Path, seed: int) -> None:
