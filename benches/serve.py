@@ -17,7 +17,9 @@ from threading import Thread
 import numpy as np
 
 from pslc._native import SimDrive
-from pslc.serving.server import THREADS, Address, Server
+from pslc.serving.listening import Address
+from pslc.serving.nbdkit import THREADS
+from pslc.serving.server import Server
 from pslc.targets.target import open_simulated
 
 DRIVE = "sim:pm871b-128gb"
@@ -80,7 +82,7 @@ def served(disk: Path, options: list[str], speed: float, folder: Path) -> tuple[
     """Of fio on the served drive, and what `serve` says of the host."""
     with Server(str(disk), Address(disk.with_suffix(".sock")), data="none", speed=speed) as server:
         told: list[str] = []
-        thread = Thread(target=server.run, args=(lambda state: told.append(state.too_slow or ""),))
+        thread = Thread(target=server.run, args=(lambda state: told.append(state.too_slow or ""), print))
         thread.start()
         figures = fio(server.address.uri, options, speed, "4g", folder)
         server.stop()

@@ -23,7 +23,7 @@ GROUPS = {
         "test_attempts", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_replay_real",
         "test_swapped", "test_sysstat", "test_watch",
     ),
-    "clock": ("test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
+    "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
     **{name: (name,) for name in (
         "test_browser", "test_change_points", "test_extension", "test_fio_output", "test_lab", "test_layers",
         "test_study_page", "test_twin",
@@ -147,3 +147,23 @@ def tracefs() -> Iterator[Path]:
     yield place
     if mounted:
         subprocess.run(["umount", place], check=False)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts file systems in memory of a size such as `64k`; the test is skipped where that needs more rights."""
+    mounted: list[Path] = []
+
+    def mount(size: str) -> Path:
+        point = tmp_path / f"disk-{len(mounted)}"
+        point.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", point], capture_output=True,
+                              check=False)  # fmt: skip
+        if done.returncode != 0:
+            pytest.skip("mounting needs root")
+        mounted.append(point)
+        return point
+
+    yield mount
+    for point in mounted:
+        subprocess.run(["umount", point], check=True)

@@ -1,5 +1,10 @@
 """Suites at once, each in a process: the same as one after the other, and nothing is lost or goes on for ever."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -80,3 +85,21 @@ def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch: pytest.MonkeyPa
     days = [task._replace(options=[("runtime", "30d"), ("time_based", "1")]) for task in tasks]
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
     assert at_once.workers(days)[1] == 1
+
+
+@pytest.mark.parametrize("after_s", [1.5, 2.0, 4.0])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_whole_group_ends_the_catalogue_and_keeps_what_was_measured(
+    tmp_path: Path, after_s: float, sent: signal.Signals
+):
+    program = str(Path(sys.executable).parent / "pslc")
+    command = [program, "run", "all", "--on", LONG, "--save", "runs"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               start_new_session=True)  # fmt: skip
+    time.sleep(after_s)
+    os.killpg(running.pid, sent)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "Traceback" not in said
+    assert "bug" not in said
+    assert not list(tmp_path.glob("pslc-bug-*"))

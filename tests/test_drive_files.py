@@ -312,3 +312,13 @@ def test_options_of_real_drives_are_refused_for_a_drive_file(disk: Path, command
     assert disk.read_bytes() == whole
     missing = command("run", "fill", "--on", "nothing.pslc")
     assert "pslc drives create nothing.pslc --like" in missing.stderr
+
+
+def test_a_full_disk_is_said_by_create_and_leaves_no_file(small_disk: Any, command: Any) -> None:
+    disk = small_disk("64k")
+    (disk / "full").write_bytes(bytes(60 << 10))
+    done = command("drives", "create", disk / "new.pslc", "--like", "pm871b-128gb,scale=1/16")
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "hint: make room" in done.stderr
+    assert os.listdir(disk) == ["full"]

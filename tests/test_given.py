@@ -16,6 +16,7 @@ from pslc.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar,
 from pslc.runner.replay import replay
 from pslc.runner.run import of_result
 from pslc.serving import server
+from pslc.serving.listening import Address
 from pslc.surveys import Batch, Survey
 from pslc.targets.target import RealOptions, open_simulated
 from pslc.traces import Part, Replay
@@ -147,9 +148,9 @@ def test_of_a_drive_that_was_served(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return given[-1]
 
     monkeypatch.setattr(server, "served_recording", seen)
-    with server.Server(DRIVE, server.Address(unix=tmp_path / "socket")) as served:
+    with server.Server(DRIVE, Address(unix=tmp_path / "socket")) as served:
         served.stop()
-        recording = served.run(lambda state: None)
+        recording = served.run(lambda state: None, print)
     assert [unlike(of, Recorded) for of in given] == [[]]
     assert unlike(recording.facts, Facts) == []
     assert recording.facts["served"]["data"] == "memory"

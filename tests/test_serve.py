@@ -7,6 +7,7 @@ import os
 import pty
 import random
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -20,15 +21,16 @@ from typing import Any
 import pytest
 from benches.small import PROFILE
 
+import pslc
 from pslc._native import SimDrive
 from pslc.recording import Recording
-from pslc.serving import server
+from pslc.serving.nbdkit import CLIENTS, PLUGIN, THREADS
 from tests import forked
 from tests.conftest import ROOT
 from tests.served import PATH, eventually, has, served
 
 pytestmark = pytest.mark.skipif(
-    not server.PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
+    not PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
     reason="nbdkit or libnbd is not installed, or the plugin is not built (make build)",
 )
 
@@ -224,7 +226,11 @@ def test_tcp_is_for_this_machine_alone_unless_said_otherwise(tmp_path: Path, dis
             assert on.nbdsh("print(h.get_size())").strip() == "8000000000"
             bound = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
                      if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]  # fmt: skip
+            _, talk = on.end()
         assert bound == [f"{'00000000' if everywhere else '0100007F'}:{port:04X}"]
+        assert (
+            "warning: whoever can reach 0.0.0.0 over the network can read and write the drive" in talk
+        ) is everywhere
 
 
 def test_tls_is_the_servers(tmp_path: Path, disk: str) -> None:
@@ -307,9 +313,9 @@ for step in range(10**9):
             time.sleep(rng.uniform(0.5, 1.5))
             os.kill(on.nbdkit, signal.SIGKILL)
             said = client.communicate(timeout=30)[0].splitlines()
-            _, errors = on.process.communicate(timeout=60)
-            assert on.process.returncode == 2
-            assert "it was killed (SIGKILL)" in errors
+            _, errors = on.end()
+            assert on.process.returncode == 0
+            assert "it was killed (SIGKILL). It is started again on the journal" in errors
         newer: dict[int, set[int]] = {}
         for line in said:
             kind, *numbers = line.split()
@@ -387,7 +393,7 @@ for page in range(10**6):
         time.sleep(random.Random(5).uniform(0, 0.3))
         os.kill(on.nbdkit, signal.SIGKILL)
         flushed = int(client.communicate(timeout=30)[0].split()[-1])
-        _, errors = on.process.communicate(timeout=60)
+        _, errors = on.end()
         assert "not saved in between" not in errors
     drive = SimDrive.open(str(tmp_path / disk))
     counters = drive.counters()
@@ -507,9 +513,9 @@ def test_a_thousand_clients_at_once_do_not_keep_others_from_their_drive(tmp_path
             except (BrokenPipeError, ConnectionResetError):
                 said = b""
             refused += len(said) < 28
-        assert refused == 1000 - (server.CLIENTS - 1)
+        assert refused == 1000 - (CLIENTS - 1)
         threads = len(os.listdir(f"/proc/{nbdkit}/task"))
-        assert threads <= server.CLIENTS * (server.THREADS + 1) + 10
+        assert threads <= CLIENTS * (THREADS + 1) + 10
         # Who is there is served on, and so is who comes once one of them has gone.
         assert early.communicate("\n", timeout=60)[0] == "True\n"
         eventually(lambda: "4096" in on.tool("nbdsh", "-u", on.uri, "-c", "print(len(h.pread(4096, 0)))", ok=False))
@@ -638,7 +644,7 @@ def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
             loop = on.tool("losetup", "--find", "--show", "file").strip()
             on.tool("mount", loop, "at")
             try:
-                tree = Path(server.__file__).parent.parent
+                tree = Path(pslc.__file__).parent
                 on.tool("cp", "-a", str(tree), "at/tree")
                 on.tool("sync", "-f", "at")
                 on.tool("diff", "-r", "-x", "__pycache__", str(tree), "at/tree")
@@ -707,3 +713,178 @@ def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, c
     assert "apt install nbdkit" in missing.stderr
     assert PATH
     SimDrive.open(str(tmp_path / disk)).close()
+
+
+def test_a_full_disk_lets_trims_and_flushes_through_and_a_clean_end_there_loses_nothing(
+    tmp_path: Path, disk: str, small_disk: Any, command: Any
+) -> None:
+    small = small_disk("40m")
+    shutil.move(tmp_path / disk, small / disk)
+    (tmp_path / disk).symlink_to(small / disk)
+    fill = """
+at = 0
+try:
+    while True:
+        h.pwrite(b"x" * 65536, at * 65536)
+        at += 1
+except nbd.Error as error:
+    print("refused", error.errno)
+h.flush()
+h.trim(1 << 20, 0)
+h.flush()
+print("kept", h.pread(65536, 1 << 20) == b"x" * 65536, h.pread(65536, 0) == bytes(65536))
+h.pwrite(b"y" * 65536, 0)
+h.flush()
+try:
+    for at in range(at, at + 1000):
+        h.pwrite(b"x" * 65536, at * 65536)
+except nbd.Error as error:
+    print("refused", error.errno)
+h.trim(65536, 2 << 20)
+h.flush()
+"""
+    (tmp_path / "fill.py").write_text(fill)
+    with served(tmp_path, disk) as on:
+        said = on.nbdsh("exec(open('fill.py').read(), {'h': h, 'nbd': nbd})").splitlines()
+        assert said == ["refused ENOSPC", "kept True True", "refused ENOSPC"]
+        # Whatever else is written there: the drive has no room for its own file now.
+        with (small / "other").open("wb", buffering=0) as other, contextlib.suppress(OSError):
+            while True:
+                other.write(bytes(4096))
+        _, talk = on.end()
+        assert on.process.returncode == 0
+    assert "warning: the disk of disk.pslc is full: writes are refused" in talk
+    assert "No space left on device; it is whole in its journal" in talk
+    (small / "other").unlink()
+    told = json.loads(command("probe", disk, "--json").stdout)
+    assert told["nvme_smart_health_information_log"]["unsafe_shutdowns"] == 0
+    assert told["inside"]["lost_bytes"] == 0
+    with served(tmp_path, disk) as on:
+        assert (
+            on.nbdsh("print(h.pread(65536, 0) == b'y' * 65536, h.pread(65536, 2 << 20) == bytes(65536))")
+            == "True True\n"
+        )
+        on.end()
+    assert not list(small.glob("*.journal*"))
+
+
+def test_the_reason_is_said_where_there_is_no_room_to_serve_at_all(
+    tmp_path: Path, disk: str, small_disk: Any, command: Any
+) -> None:
+    small = small_disk("1m")
+    shutil.move(tmp_path / disk, small / disk)
+    done = command("serve", str(small / disk))
+    assert done.returncode == 2
+    assert f"the journal of {small / disk}: No space left on device" in done.stderr
+    assert not list(small.glob("*.part"))
+    SimDrive.open(str(small / disk)).close()
+
+
+def test_a_signal_before_there_is_a_socket_ends_in_words(tmp_path: Path, disk: str, command: Any) -> None:
+    program = str(Path(sys.executable).parent / "pslc")
+    early = 0
+    for step in range(4, 60):
+        process = subprocess.Popen([program, "serve", disk, "--save", f"run-{step}"], cwd=tmp_path, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        time.sleep(0.025 * step)
+        process.send_signal(signal.SIGTERM)
+        said, talk = process.communicate(timeout=30)
+        assert not (tmp_path / "disk.sock").exists()
+        if process.returncode == -signal.SIGTERM:
+            # Before pslc itself has begun.
+            assert not talk
+            continue
+        assert process.returncode == (0 if said else 130), talk
+        assert "Traceback" not in talk
+        if said:
+            break
+        assert talk == "interrupted before disk.pslc was served; the drive is as it was\n"
+        early += 1
+    assert early
+    told = json.loads(command("probe", disk, "--json").stdout)
+    assert told["nvme_smart_health_information_log"]["unsafe_shutdowns"] == 0
+
+
+def test_a_server_that_was_killed_leaves_nothing_behind_the_next_one(tmp_path: Path, disk: str) -> None:
+    places = {"TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    other = tmp_path / "tmp" / "pslc-serve-notes"
+    other.write_text("not ours")
+    program = str(Path(sys.executable).parent / "pslc")
+
+    def start(drive: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen([program, "serve", drive, "--unix", "s.sock"], cwd=tmp_path, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   env=os.environ | places)  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        return process
+
+    for drive in (disk, "sim:./small.toml"):
+        killed = start(drive)
+        (left,) = (folder for folder in (tmp_path / "tmp").iterdir() if folder.is_dir())
+        killed.kill()
+        killed.communicate()
+        second = start(drive)
+        assert not left.exists()
+        second.send_signal(signal.SIGINT)
+        second.communicate(timeout=30)
+        assert second.returncode == 0
+        assert os.listdir(tmp_path / "tmp") == ["pslc-serve-notes"]
+    assert not list(tmp_path.glob(".pslc*"))
+    assert not (tmp_path / "s.sock").exists()
+
+
+def test_a_client_that_vanishes_ends_nothing_for_a_drive_in_memory(tmp_path: Path, disk: str) -> None:
+    vanish = """
+buffers = [nbd.Buffer.from_bytearray(bytearray(65536)) for _ in range(60)]
+for at, buffer in enumerate(buffers):
+    h.aio_pwrite(buffer, 65536 * (at + 1), flags=nbd.CMD_FLAG_FUA)
+import os
+for _ in range(20):
+    h.poll(1)
+os.kill(os.getpid(), 9)
+"""
+    (tmp_path / "vanish.py").write_text(vanish)
+    with served(tmp_path, "sim:./small.toml", "--speed", "0.002") as on:
+        on.nbdsh("h.pwrite(b'x' * 4096, 0)", "h.flush()")
+        first = on.nbdkit
+        for _ in range(20):
+            on.tool("nbdsh", "-u", on.uri, "-c", "exec(open('vanish.py').read(), {'h': h, 'nbd': nbd})", ok=False)
+            if not Path(f"/proc/{first}").exists():
+                break
+        else:
+            pytest.skip("this nbdkit does not mind")
+        eventually(
+            lambda: "True" in on.tool("nbdsh", "-u", on.uri, "-c", "print(h.pread(4096, 0) == b'x' * 4096)", ok=False)
+        )
+        _, talk = on.end()
+        assert on.process.returncode == 0
+    assert "nbdkit ended: it was killed (SIGABRT). It is started again on the journal" in talk
+    assert "raw_send_socket" in talk
+    assert "what is written is in memory" in talk
+    document = on.recording()
+    assert document["facts"]["served"]["deaths"] >= 1
+    assert [doubt["code"] for doubt in document["findings"]["doubts"]].count("died") == 1
+    # What was recorded before it died is in the recording, too.
+    assert document["drive_time_s"] > 0
+
+
+def test_who_is_connected_is_said_when_it_is_to_end(tmp_path: Path, disk: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for options, named in ((), r"python3, process \d+"), (("--tcp", str(port)), r"127\.0\.0\.1:\d+"):
+        with served(tmp_path, disk, *options) as on:
+            client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", "print('ready', flush=True)", "-c", "input()"],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": PATH})  # fmt: skip
+            assert client.stdout is not None
+            client.stdout.readline()
+            time.sleep(0.4)
+            began = time.monotonic()
+            _, talk = on.end()
+            assert 4 < time.monotonic() - began < 10
+            client.kill()
+            client.wait()
+            assert on.process.returncode == 0
+        assert re.search(rf"^1 client is connected \({named}\)\. Requests are refused from now on", talk, re.M), talk

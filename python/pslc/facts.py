@@ -141,10 +141,12 @@ class Watched(TypedDict):
 
 
 class Served(TypedDict):
-    """How a drive was served (`pslc.serving.state.State`), and whether the host was too slow for it."""
+    """How a drive was served (`pslc.serving.state.State`), and whether the host was too slow for it. `deaths`: how
+    often nbdkit died and was started again, a loss of power each."""
 
     data: str
     speed: float
+    deaths: NotRequired[int]
     way_s: NotRequired[float]
     replies: NotRequired[int]
     late_s: NotRequired[float]

@@ -4,9 +4,14 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import connection
 from threading import Thread
-from typing import Any
+from typing import Any, Final
+
+ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals by which a terminal, a shell or a service manager ends a program, often with all of its processes."""
 
 _stop: Any = None
 """In a worker: set when nobody waits for what it does any more."""
@@ -18,12 +23,23 @@ def cores() -> int:
 
 
 def work_until(stop: Any) -> None:
-    """In a worker, before anything: an interrupt is the parent's, which sets `stop`, an event of `multiprocessing`; and
-    without it there is nothing to do."""
+    """In a worker that was started by `deaf_children`, before anything: end once the parent sets `stop`, an event of
+    `multiprocessing`, or is gone."""
     global _stop
     _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Start processes that no signal of `ENDS` ends, not even while they import: what a terminal or a service manager
+    sends to the whole group is for this process, which asks them to stop. The first event or queue of `multiprocessing`
+    starts a process as well."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def is_wanted() -> bool:

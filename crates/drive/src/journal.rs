@@ -5,6 +5,9 @@
 //!   disk.pslc.journal   the clock of the drive in the file, then entries of 24 bytes; the last may be cut
 //! ```
 //!
+//! Room for [`RESERVE_BYTES`] more is allocated ahead of what is written, where the file system can do that: on a disk that
+//! is full a drive still takes trims and flushes, which is how it gets room again.
+//!
 //! That somebody was killed is a loss of power. Of what the write buffer held then, the drive has nothing unless capacitors
 //! protect it (`controller.plp`); what a flush had waited for is in the cells.
 
@@ -15,12 +18,18 @@ use std::path::{Path, PathBuf};
 
 use pslc_ssd::state::Kept;
 use pslc_ssd::{Machine, Nanos, Op, Request, PAGE_BYTES};
+use rustix::fs::{fallocate, FallocateFlags};
+use rustix::io::Errno;
 
 /// Of the form of all of it.
 const MAGIC: [u8; 12] = *b"pslc journal";
 const SIZE: usize = 24;
 /// Bytes that are held back at most.
 const HELD: usize = 64 << 10;
+/// What is allocated for trims and flushes on a full disk: 170,000 flushes.
+pub const RESERVE_BYTES: u64 = 8 << 20;
+/// Allocated at once beyond that.
+const CHUNK_BYTES: u64 = 1 << 20;
 
 /// A call that changes a drive, at a time of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +45,8 @@ pub enum Call {
     Advance,
     /// The file has been saved, or soon will be, as the drive was here.
     Saved,
+    /// The drive was switched off in order, but its file could not be saved.
+    Ended,
 }
 
 #[derive(Debug)]
@@ -44,6 +55,8 @@ pub struct Journal {
     file: File,
     held: Vec<u8>,
     written: u64,
+    /// Where what is allocated ends; none where the file system allocates nothing ahead.
+    allocated: Option<u64>,
 }
 
 /// The journal of the drive in a file.
@@ -64,11 +77,35 @@ impl Journal {
         let path = path(drive);
         let mut part = path.as_os_str().to_os_string();
         part.push(".part");
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part)?;
-        file.write_all_at(&header(now), 0)?;
-        file.write_all_at(entries, SIZE as u64)?;
-        fs::rename(&part, &path)?;
-        Ok(Journal { path, file, held: Vec::with_capacity(HELD), written: (SIZE + entries.len()) as u64 })
+        let begin = || {
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part)?;
+            file.write_all_at(&header(now), 0)?;
+            file.write_all_at(entries, SIZE as u64)?;
+            let written = (SIZE + entries.len()) as u64;
+            let held = Vec::with_capacity(HELD);
+            let mut journal = Journal { path: path.clone(), file, held, written, allocated: Some(written) };
+            journal.reserve()?;
+            fs::rename(&part, &path).map(|()| journal)
+        };
+        begin().inspect_err(|_| {
+            let _ = fs::remove_file(&part);
+        })
+    }
+
+    /// Allocate what is missing of the reserve; an error where the disk is too full for all of it.
+    pub fn reserve(&mut self) -> io::Result<()> {
+        let Some(allocated) = self.allocated else { return Ok(()) };
+        let needed = self.written + self.held.len() as u64 + RESERVE_BYTES;
+        if allocated >= needed {
+            return Ok(());
+        }
+        let end = needed + CHUNK_BYTES;
+        self.allocated = match fallocate(&self.file, FallocateFlags::KEEP_SIZE, allocated, end - allocated) {
+            Ok(()) => Some(end),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(())
     }
 
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
@@ -102,12 +139,18 @@ impl Journal {
     }
 }
 
+/// Whether an error is for want of room on the disk.
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// The drive is in its file as it is.
 pub fn remove(drive: &Path) {
     let _ = fs::remove_file(path(drive));
 }
 
-/// What became of a drive after it was saved, if anything did. `again` reads its file once more.
+/// What became of a drive after it was saved, if anything did: it lost its power, unless the last that the journal holds is
+/// that it ended. `again` reads its file once more.
 pub fn recovered(
     drive: &Path,
     kept: &mut Kept,
@@ -123,6 +166,9 @@ pub fn recovered(
         return Ok(false);
     }
     let safe = replay(kept, &entries);
+    if entries.last().is_some_and(|entry| entry.call == Call::Ended) {
+        return Ok(true);
+    }
     let lost = match kept.machine.drive().survives_power_loss() {
         true => 0,
         false => drop_newest(&mut entries[safe..], kept.machine.drive().buffered_pages()),
@@ -154,7 +200,7 @@ pub fn run(machine: &mut Machine, entry: &Entry) -> Nanos {
     machine.advance(entry.at);
     match &entry.call {
         Call::Submit(request) => machine.submit(entry.at, request, true),
-        Call::Advance | Call::Saved => entry.at,
+        Call::Advance | Call::Saved | Call::Ended => entry.at,
     }
 }
 
@@ -202,6 +248,7 @@ fn encoded(entry: &Entry) -> [u8; SIZE] {
         }
         Call::Advance => (5, 0, 0),
         Call::Saved => (6, 0, 0),
+        Call::Ended => (7, 0, 0),
     };
     let mut bytes = [0; SIZE];
     bytes[..8].copy_from_slice(&entry.at.0.to_le_bytes());
@@ -227,6 +274,7 @@ fn decoded(bytes: &[u8; SIZE]) -> Option<Entry> {
         4 => Call::Submit(Request::flush()),
         5 => Call::Advance,
         6 => Call::Saved,
+        7 => Call::Ended,
         _ => return None,
     };
     Some(Entry { at: Nanos(long(0)), call })
@@ -461,6 +509,53 @@ mod tests {
             lost += gone.len();
         }
         assert!(lost > 1000, "{lost}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_drive_that_ended_in_its_journal_has_lost_nothing_and_no_power() {
+        let folder = folder("ended");
+        let drive = folder.join("disk.pslc");
+        for seed in 0..8 {
+            let mut live = small("off");
+            let mut journal = Journal::begin(&drive, live.now).unwrap();
+            let mut entries = drawn(seed, 500, live.now);
+            entries.push(Entry { at: entries[499].at + Nanos(1_000_000), call: Call::Ended });
+            for entry in &entries {
+                run(&mut live.machine, entry);
+                live.now = entry.at;
+                journal.add(*entry).unwrap();
+            }
+            journal.write().unwrap();
+            let mut found = small("off");
+            assert!(recovered(&drive, &mut found, || unreachable!()).unwrap());
+            assert_eq!(found.machine.drive().unsafe_shutdowns(), 0);
+            assert_eq!(found.machine.drive().lost_bytes(), 0);
+            alike(found, live);
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_reserve_is_allocated_ahead_and_is_no_part_of_the_journal() {
+        use std::os::unix::fs::MetadataExt;
+
+        let folder = folder("reserve");
+        let drive = folder.join("disk.pslc");
+        let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+        let entries = drawn(6, 100_000, Nanos::ZERO);
+        for entry in &entries {
+            journal.reserve().unwrap();
+            journal.add(*entry).unwrap();
+        }
+        journal.write().unwrap();
+        let about = fs::metadata(path(&drive)).unwrap();
+        assert_eq!(about.len(), (SIZE * 100_001) as u64);
+        if journal.allocated.is_some() {
+            assert!(about.blocks() * 512 >= about.len() + RESERVE_BYTES - HELD as u64);
+            assert!(about.blocks() * 512 < about.len() + RESERVE_BYTES + 2 * CHUNK_BYTES);
+        }
+        assert_eq!(since(&fs::read(path(&drive)).unwrap(), Nanos::ZERO), entries);
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -33,10 +33,13 @@ pub fn direct_block(#[cfg_attr(not(target_os = "linux"), expect(unused))] file: 
 }
 
 pub fn failed(what: &str, path: &Path, error: io::Error) -> OpenError {
-    OpenError::new(
-        format!("{}: cannot {what}: {}", path.display(), words(&error)),
-        "give a path in a folder on the drive that you can write to",
-    )
+    let hint = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room on that file system, or give another folder"
+        }
+        _ => "give a path in a folder on the drive that you can write to",
+    };
+    OpenError::new(format!("{}: cannot {what}: {}", path.display(), words(&error)), hint)
 }
 
 /// An error of the system without its number.

@@ -10,6 +10,8 @@
 //! ```
 #![cfg(target_os = "linux")]
 
+mod clients;
+mod given;
 mod pace;
 mod served;
 mod settings;
@@ -39,6 +41,13 @@ const RUNS: usize = 1 << 16;
 struct Drive {
     served: &'static Served,
     turns: Turns,
+    client: u64,
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        self.served.clients.goes(self.client);
+    }
 }
 
 fn served() -> &'static Served {
@@ -56,9 +65,11 @@ impl Drive {
         if request.offset % BLOCK != 0 || request.len as u64 % BLOCK != 0 {
             return Err(Error::new(libc::EINVAL, format!("offset and length are multiples of {BLOCK}")));
         }
+        let _under_way = self.served.under_way();
         let came = wall();
-        let due = self.served.submit(request, came, self.turns.comes(&self.served.pace, came))?;
-        let done = data();
+        let from = self.turns.comes(&self.served.pace, came);
+        let due = self.served.submit(request, came, from).inspect_err(|_| self.turns.fails())?;
+        let done = data().inspect_err(|error| self.served.refused(error));
         let left = self.served.pace.wait_until(due);
         if request.fua || request.op == Op::Flush {
             self.served.reached(due.done)?;
@@ -122,7 +133,8 @@ impl Server for Drive {
     }
 
     fn open(_readonly: bool) -> Result<Box<dyn Server>> {
-        Ok(Box::new(Drive { served: served(), turns: Turns::default() }))
+        let served = served();
+        Ok(Box::new(Drive { served, turns: Turns::default(), client: served.clients.comes(served.unix) }))
     }
 
     fn get_size(&self) -> Result<i64> {
@@ -201,7 +213,7 @@ impl Server for Drive {
     fn extents(&self, count: u32, offset: u64, flags: Flags, extents: &mut ExtentHandle) -> Result<()> {
         let (mut at, end) = (offset, offset + count as u64);
         let mut first = None;
-        for (mapped, bytes) in self.served.extents(offset, count as u64, RUNS) {
+        for (mapped, bytes) in self.served.extents(offset, count as u64, RUNS)? {
             if flags.contains(Flags::REQ_ONE) && *first.get_or_insert(mapped) != mapped {
                 break;
             }

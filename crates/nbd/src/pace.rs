@@ -166,14 +166,18 @@ impl Pace {
     }
 }
 
+/// Sleep, a second at most; returns at once, and that it did, where nbdkit is about to end.
+pub fn nap(time: Duration) -> bool {
+    // SAFETY: numbers.
+    unsafe { nbdkit_nanosleep(0, time.as_nanos().min(999_999_999) as u32) != 0 }
+}
+
 /// Returns whether there was something to sleep for.
 fn sleep_until(end: u64) -> bool {
     let slept = end > wall();
     while let Some(rest) = end.checked_sub(wall()).filter(|rest| *rest > 0) {
         if rest > LONG {
-            // SAFETY: numbers; it is nbdkit that calls us.
-            let ended = unsafe { nbdkit_nanosleep(0, (rest - LONG / 2).min(999_999_999) as u32) };
-            if ended != 0 {
+            if nap(Duration::from_nanos(rest - LONG / 2)) {
                 break;
             }
         } else {

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{fallocate, memfd_create, seek, FallocateFlags, MemfdFlags, SeekFrom};
 use rustix::io::Errno;
 
+use crate::given;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     Keep,
@@ -24,12 +26,14 @@ pub struct Store(Option<File>);
 const PIECE: u64 = 1 << 20;
 
 impl Store {
-    /// The data of the drive in a file. Those that a new one has are zeros.
-    pub fn open(data: Data, drive: &Path, capacity: u64) -> io::Result<Store> {
-        let file = match data {
-            Data::None => return Ok(Store(None)),
-            Data::Memory => File::from(memfd_create("pslc", MemfdFlags::CLOEXEC)?),
-            Data::Keep => {
+    /// The data of the drive in a file, those in memory in the open one `memory` if there is one. Those that a new one has
+    /// are zeros.
+    pub fn open(data: Data, memory: Option<i32>, drive: &Path, capacity: u64) -> io::Result<Store> {
+        let file = match (data, memory) {
+            (Data::None, _) => return Ok(Store(None)),
+            (Data::Memory, Some(memory)) => given::file(memory)?,
+            (Data::Memory, None) => File::from(memfd_create("pslc", MemfdFlags::CLOEXEC)?),
+            (Data::Keep, _) => {
                 let mut how = OpenOptions::new();
                 how.read(true).write(true).create(true).truncate(false).open(path(drive))?
             }

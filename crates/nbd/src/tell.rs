@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use pslc_load::live::Live;
 use pslc_load::record::Sums;
@@ -10,6 +10,8 @@ use pslc_load::{SimTarget, Target};
 use pslc_ssd::Nanos;
 use rustix::fs::{fcntl_setfl, OFlags};
 
+use crate::clients::Clients;
+use crate::given;
 use crate::pace::Pace;
 
 pub struct Teller {
@@ -68,10 +70,8 @@ impl Busy {
 impl Teller {
     /// On an open descriptor, which stays open.
     pub fn new(to: i32) -> Option<Teller> {
-        // SAFETY: who started nbdkit left it open for us, and nobody closes it.
-        let to = unsafe { BorrowedFd::borrow_raw(to) }.try_clone_to_owned().ok()?;
+        let to = given::file(to).ok()?;
         fcntl_setfl(to.as_fd(), OFlags::NONBLOCK | OFlags::WRONLY).ok()?;
-        let to = File::from(to);
         let (now, sums) = (Nanos::ZERO, Sums::default());
         Some(Teller {
             to,
@@ -97,8 +97,8 @@ impl Teller {
         target.sample(&mut self.columns);
     }
 
-    /// Say it.
-    pub fn tell(&mut self, pace: &Pace, last: bool) {
+    /// Say it. `full`: the disk has refused something.
+    pub fn tell(&mut self, pace: &Pace, clients: &Clients, full: bool, last: bool) {
         let late = pace.late();
         let percentile = |of: f64| {
             let found = late.by.percentiles(&[]).into_iter().find(|(name, _)| name.parse() == Ok(of));
@@ -106,9 +106,10 @@ impl Teller {
         };
         let mean = |sum: f64| if late.by.count > 0 { sum / late.by.count as f64 } else { 0.0 };
         let mut line = format!(
-            "{{\"last\":{last},\"clock_ns\":{},\"bytes\":{:?},\"count\":{:?},\"latency_sum_ns\":{},\"p50_ns\":{},\
+            "{{\"last\":{last},\"full\":{full},\"clients\":{},\"clock_ns\":{},\"bytes\":{:?},\"count\":{:?},\"latency_sum_ns\":{},\"p50_ns\":{},\
              \"p99_ns\":{},\"under_way\":{},\"way_ns\":{},\"late\":{{\"count\":{},\"mean_ns\":{:.0},\"p50_ns\":{},\
              \"p99_ns\":{},\"of_ns\":{:.0},\"turn_ns\":{:.0},\"busy\":{:.3}}},\"columns\":{{",
+            clients.json(),
             self.now.0,
             self.sums.bytes,
             self.sums.count,

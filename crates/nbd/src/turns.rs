@@ -58,6 +58,11 @@ impl Turns {
         (came - left.late).max(left.done)
     }
 
+    /// It is refused.
+    pub fn fails(&self) {
+        self.0.lock().expect("nobody panics with it").under_way -= 1;
+    }
+
     /// Its reply leaves `now`, and had to at `leave`.
     pub fn leaves(&self, due: Due, (leave, now): (u64, u64)) {
         let mut turns = self.0.lock().expect("nobody panics with it");

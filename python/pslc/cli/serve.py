@@ -5,7 +5,9 @@ import signal
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +15,8 @@ import typer
 if TYPE_CHECKING:
     from pslc.live import Live
     from pslc.recording import Recording
+    from pslc.serving.listening import Address
+    from pslc.serving.server import Server
     from pslc.serving.state import State
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -55,31 +59,79 @@ def command(
 
     Needs nbdkit. What follows -- goes to it: -- --tls=require --tls-psk=keys.psk. What was served is a recording.
     """
-    from pslc.errors import TargetError
-    from pslc.live import Live
-    from pslc.places import new_folder
-    from pslc.serving.server import Address, Server
-    from pslc.targets.target import name_in
+    with _Ends(drive) as ends:
+        from pslc.errors import TargetError
+        from pslc.live import Live
+        from pslc.places import new_folder
+        from pslc.serving.listening import Address
+        from pslc.serving.server import Server
+        from pslc.targets.target import name_in
 
-    if unix is not None and tcp is not None:
-        raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
-    if listen is not None and tcp is None:
-        raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
-    name = Path(name_in(drive)).stem
-    at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
-    folder = save or (None if as_json else new_folder(f"serve-{name}"))
-    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
-    with Server(drive, at, data.value if data else None, speed, context.args) as server:
-        for heard in ENDS:
-            signal.signal(heard, lambda *_: server.stop())
-        # The address is data: scripts wait for it.
-        if not as_json:
-            print(at.uri, flush=True)
-        typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
-        with Live(sys.stderr) as live:
-            recording = server.run(_shown(live, server.target.name) if watch and live.shown else _warning())
+        if unix is not None and tcp is not None:
+            raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
+        if listen is not None and tcp is None:
+            raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
+        name = Path(name_in(drive)).stem
+        at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
+        folder = save or (None if as_json else new_folder(f"serve-{name}"))
+        if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
+        _warn_of(at)
+        with ends.guard(Server(drive, at, data.value if data else None, speed, context.args)) as server:
+            # The address is data: scripts wait for it.
+            if not as_json:
+                print(at.uri, flush=True)
+            if server.data == "memory":
+                typer.echo("what is written is in memory: it is gone when serve ends", err=True)
+            typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+            with Live(sys.stderr) as live:
+                look = _shown(live, server.target.name) if watch and live.shown else _warning()
+                recording = server.run(look, partial(_say, live))
     _end(recording, folder, report=not no_report, as_json=as_json)
+
+
+class _Ends:
+    """Hears the signals that end a program: the server's once it is there, before that they end it in words."""
+
+    def __init__(self, drive: str) -> None:
+        self._drive = drive
+        self._server: Server | None = None
+
+    def __enter__(self) -> "_Ends":
+        for heard in ENDS:
+            signal.signal(heard, self._end)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is KeyboardInterrupt:
+            typer.echo(f"interrupted before {self._drive} was served; the drive is as it was", err=True)
+            raise typer.Exit(130)
+
+    def guard(self, server: "Server") -> "Server":
+        """From now on signals end this server in order."""
+        self._server = server
+        return server
+
+    def _end(self, *_: object) -> None:
+        if self._server is None:
+            raise KeyboardInterrupt
+        self._server.stop()
+
+
+def _warn_of(at: "Address") -> None:
+    """Say who can reach an address of the network."""
+    if not at.is_local:
+        typer.echo(
+            f"warning: whoever can reach {at.listen} over the network can read and write the drive; -- --tls=require "
+            "encrypts it and asks who they are",
+            err=True,
+        )
+
+
+def _say(live: "Live", text: str) -> None:
+    """A line above what is drawn."""
+    live.draw([])
+    typer.echo(text, err=True)
 
 
 def _shown(live: "Live", title: str) -> "Callable[[State], None]":

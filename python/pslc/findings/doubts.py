@@ -21,6 +21,10 @@ class Doubts(Kinds):
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
     LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
+    DIED = (
+        "the server died {times}, a loss of power to the drive; what was not flushed is lost, and up to 5 s of this "
+        "recording: leave it alive"
+    )
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
@@ -77,9 +81,13 @@ def of_its_end(recording: Recording) -> list[Doubt]:
 
 
 def of_its_host(recording: Recording) -> list[Doubt]:
-    """Whether the host that served the drive kept up with it."""
-    how = recording.facts.get("served", {}).get("too_slow")
-    return [Doubts.LATE.of(how=how)] if how else []
+    """Whether the host that served the drive kept up with it, and its server lived."""
+    served = recording.facts.get("served")
+    if served is None:
+        return []
+    how, deaths = served.get("too_slow"), served.get("deaths", 0)
+    late = [Doubts.LATE.of(how=how)] if how else []
+    return [*late, Doubts.DIED.of(times="once" if deaths == 1 else f"{deaths} times")] if deaths else late
 
 
 def of_its_scale(recording: Recording, why: str | None) -> list[Doubt]:

@@ -75,7 +75,8 @@ def results(tasks: Sequence[Task], count: int, progress: Progress | None,
         begins: called with each suite as it begins.
     """
     context = multiprocessing.get_context("spawn")
-    stop, told = context.Event(), context.Queue()
+    with processes.deaf_children():
+        stop, told = context.Event(), context.Queue()
     queue, waiting = list(tasks)[::-1], dict[Future[Any], Task]()
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop, told))
     try:
@@ -83,7 +84,7 @@ def results(tasks: Sequence[Task], count: int, progress: Progress | None,
             while queue and len(waiting) < count and not stop.is_set():
                 task = queue.pop()
                 begins(task.suite)
-                waiting[pool.submit(_run, task)] = task
+                waiting[_submitted(pool, task)] = task
             if not waiting:
                 return
             done = wait(waiting, LOOK_S, FIRST_COMPLETED)[0]
@@ -93,11 +94,24 @@ def results(tasks: Sequence[Task], count: int, progress: Progress | None,
             for future in done:
                 task, error = waiting.pop(future), future.exception()
                 if isinstance(error, BrokenProcessPool):
-                    raise JobError("a process that ran a suite was killed", ALONE) from error
+                    raise _killed() from error
                 yield task, error if isinstance(error, Exception) else future.result()
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _submitted(pool: ProcessPoolExecutor, task: Task) -> Future[Any]:
+    """Hand a suite over; the first ones start a process each."""
+    try:
+        with processes.deaf_children():
+            return pool.submit(_run, task)
+    except BrokenProcessPool as error:
+        raise _killed() from error
+
+
+def _killed() -> JobError:
+    return JobError("a process that ran a suite was killed", ALONE)
 
 
 def _said(told: Any, suite: str) -> list[StepProgress]:

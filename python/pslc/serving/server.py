@@ -1,82 +1,61 @@
-"""nbdkit with our plugin, which serves one drive."""
+"""A served drive: its socket, its folder, and nbdkit, which is started again where it dies."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
-import socket
-import stat
-import subprocess
-import tempfile
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 from time import monotonic, time_ns
-from typing import IO, Final
-from urllib.parse import quote
+from typing import Final
 
+from pslc import words
 from pslc._native import SimDrive, served_recording
 from pslc.errors import RecordingError, TargetError
 from pslc.facts import Facts, Served
 from pslc.recording import Common, Recording
 from pslc.results import Result
 from pslc.runner.run import of_result
+from pslc.serving.folders import WorkingFolder
+from pslc.serving.listening import Address, Listener
+from pslc.serving.nbdkit import Nbdkit, program
 from pslc.serving.state import State, Told
 from pslc.targets.target import Target, find_target
 
-PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"
-OLDEST: Final = (1, 30)
-"""nbdkit's version from which it tells clients our block size."""
-THREADS: Final = 72
-"""Of a connection: 64 requests are under way at once, and some are read or answered."""
-CLIENTS: Final = 200
-"""Connections at once. Each has its threads, of which a small machine's kernel gives 32768 to all programs."""
-BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "error-policy": "error"}
-LONGEST_PATH: Final = 107
-"""Of a unix socket."""
+MIN_LIFE_S: Final = 1.0
+"""A life of nbdkit that is shorter counts as a start that failed."""
+MAX_SHORT_LIVES: Final = 5
+"""In a row; then it is not started again."""
+GRACE_S: Final = 5
+"""How long the plugin waits for clients to go (`GRACE` in crates/nbd/src/served.rs)."""
 
+MAX_ASKED: Final = 2
+"""Times that somebody asks for an end and waits for it."""
 
-@dataclass(frozen=True)
-class Address:
-    """Where clients find the drive: a unix socket, or a TCP port of `listen`."""
-
-    unix: Path | None = None
-    tcp: int | None = None
-    listen: str = "127.0.0.1"
-
-    @property
-    def uri(self) -> str:
-        """As nbdinfo, qemu, fio and nbdfuse take it."""
-        if self.unix is not None:
-            return f"nbd+unix:///?socket={quote(str(self.unix.absolute()))}"
-        host = f"[{self.listen}]" if ":" in self.listen else self.listen
-        return f"nbd://{host}:{self.tcp}"
+Say = Callable[[str], None]
 
 
 class Server:
-    """nbdkit, serving one drive. Use it as a context; `stop` ends it from a signal handler.
+    """nbdkit, serving one drive. Use it as a context, which starts it; `stop` ends it from a signal handler.
 
     Raises:
         PslcError: the drive, its data or the address cannot be used, or nbdkit is not there.
+        KeyboardInterrupt: it was stopped while it started.
     """
 
     def __init__(
         self, spec: str, at: Address, data: str | None = None, speed: float = 1.0, options: Sequence[str] = ()
     ) -> None:
-        self.address, self._speed = at, speed
-        self._nbdkit: subprocess.Popen[str] | None = None
-        self._stopped = False
-        self._said: deque[str] = deque(maxlen=20)
+        self.address, self._speed, self._options = at, speed, options
+        self._nbdkit: Nbdkit | None = None
+        self._asked, self._answered = 0, 0
+        self._ended = False
+        self._starts, self._short_lives = 0, 0
+        self._full = False
         self._kept = ExitStack()
         self.state: State | None = None
-        self._ended = False
-        program = _program()
-        _free(at)
+        self._program = program()
         self._target = find_target(spec)
         if self._target.is_real:
             raise TargetError(
@@ -87,12 +66,19 @@ class Server:
             hint = f"pslc drives create disk.pslc --like {spec.partition(':')[2]} makes one that stays"
             raise TargetError(f"{spec} is gone afterwards, and so are its data", f"--data memory; {hint}")
         try:
-            self._start(program, spec, options)
+            self._prepare(spec)
         except BaseException:
             self.close()
             raise
 
     def __enter__(self) -> Server:
+        try:
+            self._start(wanted=lambda: not self._asked)
+            if self._asked:
+                raise KeyboardInterrupt
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,96 +90,125 @@ class Server:
         return self._target
 
     def stop(self) -> None:
-        """End it: what is under way completes, and the drive is saved."""
-        self._stopped = True
-        if self._nbdkit is not None and self._nbdkit.poll() is None:
-            self._nbdkit.send_signal(signal.SIGTERM)
+        """End it: what is under way completes, and the drive is saved once nobody is connected, or five seconds later.
+        The second time it waits for nobody; the third time nbdkit is killed, and what was flushed is in the journal."""
+        self._asked += 1
+        if self._nbdkit is None:
+            return
+        if self._asked == 1:
+            self._nbdkit.terminate()
+            self._listener.refuse()
+        elif self._asked == 2:
+            self._nbdkit.hurry()
+        else:
+            self._nbdkit.kill()
 
-    def run(self, look: Callable[[State], None]) -> Recording:
-        """Serve until somebody stops it; `look` is called several times a second. What was served is a recording; one
-        whose server was killed has an error."""
+    def run(self, look: Callable[[State], None], say: Say) -> Recording:
+        """Serve until somebody stops it; `look` is called several times a second, `say` with what the user has to know.
+        What was served is a recording; one whose drive could not be saved has an error."""
+        error = self._serve(look, say)
         assert self._nbdkit is not None
-        for line in self._told:
-            self._hear(line)
-            if self.state is not None:
-                look(self.state)
-        code = self._nbdkit.wait()
-        self._reader.join()
         try:
-            found = served_recording(str(self._folder / "recording"))
+            recorded = served_recording(str(self._folder.path / "recording"))
         except RecordingError:
-            raise TargetError(f"nbdkit ended: {self._why(code)}", "nothing was recorded") from None
-        result: Result = {**found, "wall_s": monotonic() - self._begun}
-        if not self._ended:
-            result["error"] = f"nbdkit ended before the drive was saved: {self._why(code)}"
+            raise TargetError(f"nbdkit ended: {error or self._nbdkit.why}", "nothing was recorded") from None
+        result: Result = {**recorded, "wall_s": monotonic() - self._begun}
+        if error is not None:
+            result["error"] = f"nbdkit ended before the drive was saved: {error}"
         return of_result(self._common(), result)
 
     def close(self) -> None:
         """End it if it has not ended."""
-        if self._nbdkit is not None and self._nbdkit.poll() is None:
-            self.stop()
-            self._nbdkit.wait()
-        if self.address.unix is not None and self._nbdkit is not None:
-            with suppress(OSError):
-                self.address.unix.unlink()
+        if self._nbdkit is not None:
+            self._nbdkit.end()
         self._kept.close()
 
-    def _start(self, program: str, spec: str, options: Sequence[str]) -> None:
+    def _prepare(self, spec: str) -> None:
+        """All that outlives nbdkit: the drive's file, the data of one that is in memory, the socket."""
         drive = self._target.open()
         assert isinstance(drive, SimDrive)
-        self._folder = Path(self._kept.enter_context(tempfile.TemporaryDirectory(prefix="pslc-")))
-        path = Path(spec).absolute()
+        self._folder = self._kept.enter_context(WorkingFolder())
+        self._path = Path(spec).absolute()
         if not self._target.stays:
-            path = self._folder / "disk.pslc"
-            drive.save(str(path))
+            self._path = self._folder.path / "disk.pslc"
+            drive.save(str(self._path))
         # From here on it is the plugin's.
         drive.close()
-        reads, writes = os.pipe()
-        said: dict[str, str] = {"drive": str(path), "data": self.data, "speed": repr(self._speed)}
-        said |= {"recording": str(self._folder / "recording"), "tell": str(writes)}
-        said |= {f"blocksize-{name}": value for name, value in BLOCK_SIZES.items()}
-        said["limit"] = str(CLIENTS)
-        said["exportdesc"] = f"fixed:{self._described()}"
-        named = [option for option in options if not option.startswith("-")]
-        command = [program, "--exit-with-parent", f"--threads={THREADS}"]
-        command += ["--filter=limit", "--filter=blocksize-policy", "--filter=exportname", *self._listening()]
-        command += [option for option in options if option.startswith("-")]
-        command += [str(PLUGIN), *(f"{name}={value}" for name, value in said.items()), *named]
+        self._descriptors = {"lock": self._folder.lock}
+        if self.data == "memory":
+            memory = os.memfd_create("pslc")
+            self._kept.callback(os.close, memory)
+            self._descriptors["memory"] = memory
+        self._listener = Listener(self.address)
+        self._kept.callback(self._listener.close)
         self._begun, self._began_unix_ns = monotonic(), time_ns()
-        # Ctrl-C is ours: nbdkit in a group of its own does not hear it, and ends with us.
-        self._nbdkit = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            errors="replace", pass_fds=(writes,), start_new_session=True,
-        )  # fmt: skip
-        os.close(writes)
-        self._told: IO[str] = self._kept.enter_context(os.fdopen(reads, encoding="utf-8"))
-        self._reader = Thread(target=self._listen, args=(self._nbdkit.stderr,), daemon=True)
-        self._reader.start()
-        if not (first := self._told.readline()):
-            code = self._nbdkit.wait()
-            self._reader.join()
-            raise TargetError(f"nbdkit does not start: {self._why(code)}", "see nbdkit(1); the command was nbdkit "
-                          + " ".join(command[1:]))  # fmt: skip
-        self._hear(first)
-        if self.address.unix is not None:
-            made = self._private / "socket"
-            made.chmod(0o600)
-            made.rename(self.address.unix)
 
-    def _listening(self) -> list[str]:
-        """Where nbdkit listens. A unix socket is made in a folder of our own, and has its name once nobody else may
-        use it."""
-        unix = self.address.unix
-        if unix is None:
-            return [f"--port={self.address.tcp}", f"--ipaddr={self.address.listen}"]
+    def _start(self, wanted: Callable[[], bool]) -> None:
+        settings = {"drive": str(self._path), "data": self.data, "speed": repr(self._speed)}
+        settings["recording"] = str(self._folder.path / "recording")
+        settings["exportdesc"] = f"fixed:{self._described()}"
+        if self.address.unix is not None:
+            settings["unix"] = "true"
+        self._nbdkit = Nbdkit(self._program, self._listener, settings, self._options, self._descriptors, wanted)
+        self._starts += 1
+        self._hear(self._nbdkit.first)
+
+    def _serve(self, look: Callable[[State], None], say: Say) -> str | None:
+        """Returns why the drive could not be saved, if it could not."""
+        while True:
+            assert self._nbdkit is not None
+            for line in self._nbdkit.lines():
+                self._hear(line)
+                if self.state is not None:
+                    look(self.state)
+                self._say(say)
+            code = self._nbdkit.wait()
+            if self._ended or code == 0:
+                for warning in self._nbdkit.warnings:
+                    say(f"warning: {warning}")
+                return None
+            if self._asked and (code > 0 or self._asked > MAX_ASKED):
+                return self._nbdkit.why
+            # Also where it is to end: the drive goes from its journal into its file.
+            error = self._again(say)
+            if error is not None:
+                return error
+
+    def _again(self, say: Say) -> str | None:
+        """Start nbdkit after its death; returns why that cannot be."""
+        assert self._nbdkit is not None
+        died = self._nbdkit
+        self._short_lives = self._short_lives + 1 if monotonic() - died.began < MIN_LIFE_S else 0
+        if self._short_lives >= MAX_SHORT_LIVES:
+            return died.why
+        last = "".join(f"\n  {line}" for line in died.last_lines)
+        say(f"warning: nbdkit ended: {died.why}. It is started again on the journal, clients have to connect again. "
+            f"What they had flushed is there{':' if last else '.'}{last}")  # fmt: skip
+        died.end()
         try:
-            made = tempfile.TemporaryDirectory(prefix=".pslc-", dir=unix.absolute().parent)
-        except OSError as error:
-            raise TargetError(
-                f"{unix}: {error.strerror}", "give a socket in a folder that is there: --unix PATH"
-            ) from None
-        self._private = Path(self._kept.enter_context(made))
-        return [f"--unix={self._private / 'socket'}"]
+            self._start(wanted=lambda: True)
+        except TargetError as error:
+            return f"{died.why}; {error.message}"
+        assert self._nbdkit is not None
+        if self._asked:
+            self._nbdkit.terminate()
+        return None
+
+    def _say(self, say: Say) -> None:
+        """What has to be known now."""
+        state = self.state
+        if state is not None and state.full and not self._full:
+            self._full = True
+            say(f"warning: the disk of {self._path.name} is full: writes are refused until there is room again; trims "
+                "and flushes are not")  # fmt: skip
+        if self._asked <= self._answered:
+            return
+        self._answered = self._asked
+        if self._asked == 1 and state is not None and state.clients:
+            say(f"{_connected(state)}. Requests are refused from now on. The drive is saved once nobody is connected, "
+                f"in {GRACE_S} s, or at the next Ctrl-C")  # fmt: skip
+        elif self._asked == 2:
+            say("the drive is saved; the next Ctrl-C kills nbdkit, and leaves what was flushed in the journal")
 
     def _described(self) -> str:
         what = {
@@ -204,24 +219,17 @@ class Server:
         speed = "" if self._speed == 1 else f", {self._speed:g} times as fast"
         return f"{self._target.name}, simulated by pslc{speed}; {what[self.data]}"
 
-    def _hear(self, line: str) -> None:
+    def _hear(self, line: str | None) -> None:
+        if line is None:
+            return
         with suppress(ValueError):
             said: Told = json.loads(line)
             self._ended = self._ended or said["last"]
             self.state = State.of(said)
 
-    def _listen(self, errors: IO[str]) -> None:
-        for line in errors:
-            self._said.append(line.rstrip())
-
-    def _why(self, code: int) -> str:
-        said = [line for line in self._said if line]
-        killed = f"it was killed ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
-        return said[-1].removeprefix("nbdkit: ").removeprefix("error: ") if said and code >= 0 else killed
-
     def _common(self) -> Common:
         target, state = self._target, self.state
-        served: Served = {"data": self.data, "speed": self._speed}
+        served: Served = {"data": self.data, "speed": self._speed, "deaths": self._starts - 1}
         if state is not None:
             served = {
                 **served,
@@ -238,46 +246,17 @@ class Server:
         return {**common, "facts": target.facts | Facts(served=served)}
 
 
-def _program() -> str:
-    """nbdkit, of a version that will do."""
-    program = shutil.which("nbdkit")
-    install = "apt install nbdkit (Debian, Ubuntu), dnf install nbdkit (Fedora), zypper install nbdkit (openSUSE)"
-    if program is None:
-        raise TargetError("nbdkit is not installed, which serves the drive", install)
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.split()
-    numbers = tuple(int(part) for part in said[1].split(".")[:2] if part.isdigit()) if len(said) > 1 else ()
-    if numbers < OLDEST:
-        raise TargetError(
-            f"nbdkit is of version {said[1] if len(said) > 1 else 'unknown'}", f"1.30 or later: {install}"
-        )
-    if not PLUGIN.exists():
-        raise TargetError(f"{PLUGIN.name} is not there", "make build makes it, on Linux")
-    return program
+def _connected(state: State) -> str:
+    """`2 clients are connected (fio, process 123; qemu-img, process 124)`."""
+    named = [_process(name) if name.isdigit() else name for name in state.named if name]
+    more = state.clients - len(named)
+    if named and more:
+        named.append(f"{words.count(more)} more")
+    verb = "client is" if state.clients == 1 else "clients are"
+    return f"{words.count(state.clients)} {verb} connected" + (f" ({'; '.join(named)})" if named else "")
 
 
-def _free(at: Address) -> None:
-    """Whether nobody else is at the address.
-
-    Raises:
-        PslcError: somebody is, or it cannot be one.
-    """
-    if at.unix is None:
-        return
-    path = str(at.unix.absolute())
-    if len(os.fsencode(path)) > LONGEST_PATH - len(".pslc-12345678/"):
-        most = LONGEST_PATH - len(".pslc-12345678/")
-        raise TargetError(f"{path} is too long for a socket", f"{most} bytes at most: --unix /tmp/disk.sock")
-    try:
-        if not stat.S_ISSOCK(os.lstat(path).st_mode):
-            raise TargetError(f"{at.unix} exists and is no socket", "give another path: --unix PATH")
-    except FileNotFoundError:
-        return
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(path)
-        except ConnectionRefusedError:
-            return  # left by one that was killed
-        except OSError:
-            pass
-    raise TargetError(f"something listens at {at.unix}", "give another path: --unix PATH")
+def _process(pid: str) -> str:
+    with suppress(OSError):
+        return f"{Path(f'/proc/{pid}/comm').read_text(errors='backslashreplace').strip()}, process {pid}"
+    return f"process {pid}"

@@ -31,10 +31,20 @@ class Late(TypedDict):
     busy: float
 
 
+class Clients(TypedDict):
+    """Who is connected: how many, and the first of them by process number or address (empty: unknown)."""
+
+    count: int
+    named: list[str]
+
+
 class Told(TypedDict):
-    """A line of the plugin's (`crates/nbd/src/tell.rs`). Three numbers are of reads, writes and trims."""
+    """A line of the plugin's (`crates/nbd/src/tell.rs`). Three numbers are of reads, writes and trims; `full`: the disk
+    of the drive's file has refused something."""
 
     last: bool
+    full: bool
+    clients: Clients
     clock_ns: int
     bytes: tuple[int, int, int]
     count: tuple[int, int, int]
@@ -65,6 +75,9 @@ class State:
     turn_s: float
     busy: float
     columns: dict[str, int]
+    full: bool
+    clients: int
+    named: tuple[str, ...]
 
     @classmethod
     def of(cls, said: Told) -> State:
@@ -73,7 +86,8 @@ class State:
         some = (said["p50_ns"] / 1e9, said["p99_ns"] / 1e9) if said["p50_ns"] else None
         return cls(said["clock_ns"] / 1e9, (*said["bytes"],), (*said["count"],), some, said["under_way"],
                    said["way_ns"] / 1e9, late["count"], late["mean_ns"] / 1e9, late["p99_ns"] / 1e9,
-                   late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], said["columns"])  # fmt: skip
+                   late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], said["columns"], said["full"],
+                   said["clients"]["count"], (*said["clients"]["named"],))  # fmt: skip
 
     @property
     def slower_s(self) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc import units
 from pslc.errors import PslcError
-from pslc.processes import is_wanted, work_until
+from pslc.processes import deaf_children, is_wanted, work_until
 from pslc.runner.prepared import Prepared
 from pslc.studies.points import Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
@@ -85,7 +85,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
     queue, alone = list(reversed(by_drive(points))), list[Point]()
     while queue or alone:
         context = multiprocessing.get_context("spawn")
-        stop = context.Event()
+        with deaf_children():
+            stop = context.Event()
         careful, count = bool(alone), 1 if alone else workers
         waiting: dict[Future[Row | None], Point] = {}
         pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
@@ -94,7 +95,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
                 source = alone if careful else queue
                 while source and len(waiting) < (1 if careful else AHEAD * count):
                     point = source.pop()
-                    waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
+                    with deaf_children():
+                        waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
                 for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
                     row = future.result()
                     point = waiting.pop(future)
@@ -121,8 +123,12 @@ def timed(points: Sequence[Point]) -> tuple[float, int]:
     """Seconds a point, from a few that are run in a process of their own; and the most bytes that it took."""
     few = list(dict.fromkeys(points[at] for at in (0, len(points) // 2, len(points) - 1)))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=work_until, initargs=(context.Event(),)) as pool:
-        pool.submit(_peak).result()
+    with deaf_children():
+        stop = context.Event()
+    with ProcessPoolExecutor(1, mp_context=context, initializer=work_until, initargs=(stop,)) as pool:
+        with deaf_children():
+            begun = pool.submit(_peak)
+        begun.result()
         rows = [pool.submit(measure, point).result() for point in few]
         peak = pool.submit(_peak).result()
     return sum(number(row, "wall_s") for row in rows if row) / len(few), peak

@@ -283,6 +283,15 @@ impl Recorder {
         }
     }
 
+    /// Go on with what was recorded of a target until a while ago.
+    pub fn resume(recording: Recording) -> Recorder {
+        let Recording { stats, mut time, mut bytes, logs, start, before, totals, .. } = recording;
+        let sums = time.sums();
+        time.reopen();
+        bytes.reopen();
+        Recorder { stats, logs, time, bytes, sums, start, before, row: totals, moved_only: false }
+    }
+
     pub fn moved_bytes(&self) -> u64 {
         self.sums.bytes.iter().sum()
     }

@@ -42,6 +42,8 @@ pub struct Series {
     latencies: Tally,
     /// Bins have neither latencies nor columns.
     moved_only: bool,
+    /// The last row is of a bin that was not over.
+    cut: bool,
 }
 
 /// The percentiles of latency that each bin tells, in permille, and their columns.
@@ -60,6 +62,16 @@ impl Series {
             latency_max: 0,
             latencies: Tally::new(),
             moved_only: coarseness.is_some(),
+            cut: false,
+        }
+    }
+
+    /// Go on with a series that was finished: the bin that was cut then is the present one again.
+    pub(super) fn reopen(&mut self) {
+        if std::mem::take(&mut self.cut) {
+            let last = self.rows.pop().expect("a row was cut");
+            self.latency_max = last.latency_max;
+            self.latencies.add(&last.latencies);
         }
     }
 
@@ -92,7 +104,13 @@ impl Series {
     pub fn finish(&mut self, now: Nanos, sums: Sums, columns: &[u64]) {
         if sums != self.rows.last().map_or(Sums::default(), |row| row.sums) {
             self.push(now, sums, columns);
+            self.cut = true;
         }
+    }
+
+    /// What was completed until the last bin was closed.
+    pub(super) fn sums(&self) -> Sums {
+        self.rows.last().map_or(Sums::default(), |row| row.sums)
     }
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {

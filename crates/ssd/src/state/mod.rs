@@ -189,17 +189,20 @@ struct Keeping<'a, W> {
     failed: &'a mut Option<io::Error>,
 }
 
+impl<W> Keeping<'_, W> {
+    fn keep(&mut self, error: io::Error) -> io::Error {
+        let kind = error.kind();
+        self.failed.get_or_insert(error);
+        kind.into()
+    }
+}
+
 impl<W: Write> Write for Keeping<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let result = self.out.write_all(bytes);
-        result.map(|()| bytes.len()).map_err(|error| {
-            let kind = error.kind();
-            self.failed.get_or_insert(error);
-            kind.into()
-        })
+        self.out.write_all(bytes).map(|()| bytes.len()).map_err(|error| self.keep(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.flush().map_err(|error| self.keep(error))
     }
 }

@@ -1,0 +1,152 @@
+"""Where clients find a served drive: a socket that listens, whoever answers there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from pslc.errors import TargetError
+
+MAX_PATH_BYTES: Final = 107
+"""Of a unix socket (unix(7))."""
+WAITING: Final = 4096
+"""Clients that may wait to be answered; the kernel's own limit (net.core.somaxconn) is lower or the same."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where clients find the drive: a unix socket, or a TCP port of `listen`."""
+
+    unix: Path | None = None
+    tcp: int | None = None
+    listen: str = "127.0.0.1"
+
+    @property
+    def uri(self) -> str:
+        """As nbdinfo, qemu, fio and nbdfuse take it."""
+        if self.unix is not None:
+            return f"nbd+unix:///?socket={quote(str(self.unix.absolute()))}"
+        host = f"[{self.listen}]" if ":" in self.listen else self.listen
+        return f"nbd://{host}:{self.tcp}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return self.unix is not None or ip_address(self.listen).is_loopback
+        except ValueError:
+            return self.listen == "localhost"
+
+
+class Listener:
+    """A socket that listens at an address. It outlives the program that answers there: who connects while none does
+    waits.
+
+    Raises:
+        PslcError: somebody else listens there, or nobody can.
+    """
+
+    def __init__(self, at: Address) -> None:
+        self._path = at.unix.absolute() if at.unix is not None else None
+        self._socket = _unix(at.unix) if at.unix is not None else _tcp(at)
+        self._socket.listen(WAITING)
+        self._made = self._number()
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        return self._socket.fileno()
+
+    def refuse(self) -> None:
+        """From now on nobody can connect, whoever else has this socket."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Nobody can connect any more, and the path of a unix socket is free."""
+        self.refuse()
+        self._socket.close()
+        if self._path is not None and self._made is not None and self._number() == self._made:
+            with suppress(OSError):
+                self._path.unlink()
+
+    def _number(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
+        try:
+            about = os.lstat(self._path)
+        except OSError:
+            return None
+        return about.st_dev, about.st_ino
+
+
+def _unix(path: Path) -> socket.socket:
+    name = str(path.absolute())
+    if len(os.fsencode(name)) > MAX_PATH_BYTES:
+        raise TargetError(f"{name} is too long for a socket", f"{MAX_PATH_BYTES} bytes at most: --unix /tmp/disk.sock")
+    made = socket.socket(socket.AF_UNIX)
+    # It is the owner's alone from its first moment on.
+    before = os.umask(0o177)
+    try:
+        try:
+            made.bind(name)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            _make_free(path)
+            made.bind(name)
+    except OSError as error:
+        made.close()
+        hint = "give a socket in a folder that is there: --unix PATH"
+        raise TargetError(f"{path}: {error.strerror}", hint) from None
+    except TargetError:
+        made.close()
+        raise
+    finally:
+        os.umask(before)
+    return made
+
+
+def _make_free(path: Path) -> None:
+    """Remove the socket of a server that was killed.
+
+    Raises:
+        PslcError: it is no socket, or somebody listens there.
+    """
+    name = str(path.absolute())
+    if not stat.S_ISSOCK(os.lstat(name).st_mode):
+        raise TargetError(f"{path} exists and is no socket", "give another path: --unix PATH")
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(name)
+        except ConnectionRefusedError:
+            os.unlink(name)
+            return
+        except OSError:
+            pass
+    raise TargetError(f"something listens at {path}", "give another path: --unix PATH")
+
+
+def _tcp(at: Address) -> socket.socket:
+    made = None
+    try:
+        flags = socket.AI_PASSIVE | socket.AI_NUMERICSERV
+        found = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
+        family, kind, protocol, _, where = found[0]
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(where)
+    except OSError as error:
+        if made is not None:
+            made.close()
+        hint = "give another port or address: --tcp PORT --listen ADDRESS"
+        raise TargetError(f"{at.listen}, port {at.tcp}: {error.strerror}", hint) from None
+    return made

@@ -1,0 +1,191 @@
+"""A process of nbdkit with our plugin."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import shutil
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+from typing import IO, Final
+
+from pslc.errors import TargetError
+from pslc.serving.listening import Listener
+
+PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"
+OLDEST: Final = (1, 30)
+"""nbdkit's version from which it tells clients our block size."""
+THREADS: Final = 72
+"""Of a connection: 64 requests are under way at once, and some are read or answered."""
+CLIENTS: Final = 200
+"""Connections at once. Each has its threads, of which a small machine's kernel gives 32768 to all programs."""
+BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "error-policy": "error"}
+LAST_LINES: Final = 3
+"""Of what it said before it died, that are shown."""
+CONSEQUENCE: Final = "error: aborting sleep because of"
+"""What each thread says when it is to end, whatever the cause."""
+MAX_END_S: Final = 600.0
+"""In which it saves a drive; the largest take minutes on a slow disk."""
+FIRST_FREE: Final = 10
+"""Descriptors below are the shell's."""
+# It listens on descriptor 3, as systemd hands sockets over (sd_listen_fds(3)), which asks for its own number.
+SHELL: Final = 'exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$@"'
+
+
+class Nbdkit:
+    """One life of it, serving on `listener`. Ends when this process does.
+
+    Raises:
+        PslcError: it does not start.
+        KeyboardInterrupt: it is not wanted any more.
+    """
+
+    def __init__(self, program: str, listener: Listener, settings: Mapping[str, str], options: Sequence[str],
+                 descriptors: Mapping[str, int], wanted: Callable[[], bool]) -> None:  # fmt: skip
+        """`settings` are the plugin's, `descriptors` those of its settings that are open files; `options` are the
+        user's. It is given up where it is not `wanted` any more before it is ready."""
+        self._said: deque[str] = deque(maxlen=20)
+        self._kept = ExitStack()
+        self._tells, tell = os.pipe()
+        end, self._end = os.pipe()
+        for mine in (self._tells, self._end):
+            self._kept.callback(os.close, mine)
+        theirs = {"tell": tell, "end": end, **descriptors}
+        given = {name: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE) for name, fd in theirs.items()}
+        os.close(tell)
+        os.close(end)
+        words = dict(settings) | {name: str(fd) for name, fd in given.items() if name != "lock"}
+        command = _command(program, words, options)
+        self.began = monotonic()
+        try:
+            # Ctrl-C is ours: nbdkit in a group of its own does not hear it.
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", SHELL, "sh", *command], stdin=listener.fileno(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True, errors="replace", pass_fds=tuple(given.values()),
+                start_new_session=True,
+            )  # fmt: skip
+        finally:
+            for fd in given.values():
+                os.close(fd)
+        assert self._process.stderr is not None
+        self._reader = Thread(target=self._listen, args=(self._process.stderr,), daemon=True)
+        self._reader.start()
+        self._lines = self._told()
+        self.first = next((line for line in self._lines if line is not None or not wanted()), None)
+        if self.first is None:
+            self.end()
+            if not wanted():
+                raise KeyboardInterrupt
+            raise TargetError(f"nbdkit does not start: {self.why}", f"see nbdkit(1); it was {' '.join(command)}")
+
+    def lines(self) -> Iterator[str | None]:
+        """What the plugin tells, a line of JSON several times a second, until it ends; None where nothing came for a
+        while."""
+        return self._lines
+
+    def terminate(self) -> None:
+        """Take no more requests, and end once nobody is connected; the plugin waits five seconds for that."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
+    def hurry(self) -> None:
+        """After `terminate`: wait for nobody."""
+        with suppress(OSError):
+            os.write(self._end, b".")
+
+    def kill(self) -> None:
+        """End it at once: for the drive that is a loss of power."""
+        if self._process.poll() is None:
+            self._process.kill()
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        code = self._process.wait(timeout_s)
+        self._reader.join(1)
+        return code
+
+    def end(self) -> None:
+        """End it if it has not ended, and forget it."""
+        self.terminate()
+        self.hurry()
+        try:
+            self.wait(MAX_END_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.wait()
+        self._kept.close()
+
+    @property
+    def why(self) -> str:
+        """Why it has ended."""
+        code = self._process.returncode
+        if code < 0:
+            return f"it was killed ({signal.Signals(-code).name})"
+        errors = [line for line in self._said if line.startswith(("nbdkit:", "pslc:"))]
+        if not errors:
+            return f"exit code {code}"
+        return errors[-1].removeprefix("nbdkit: ").removeprefix("pslc: ").removeprefix("error: ")
+
+    @property
+    def last_lines(self) -> list[str]:
+        """The last that it said, for people."""
+        return list(self._said)[-LAST_LINES:]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the plugin said of its own."""
+        return [line.removeprefix("pslc: ") for line in self._said if line.startswith("pslc: ")]
+
+    def _told(self) -> Iterator[str | None]:
+        rest = b""
+        while True:
+            if not select.select([self._tells], [], [], 0.25)[0]:
+                yield None
+                continue
+            part = os.read(self._tells, 1 << 16)
+            if not part:
+                return
+            *lines, rest = (rest + part).split(b"\n")
+            yield from (line.decode() for line in lines)
+
+    def _listen(self, errors: IO[str]) -> None:
+        for line in errors:
+            if line.strip() and CONSEQUENCE not in line:
+                self._said.append(line.rstrip())
+
+
+def _command(program: str, settings: Mapping[str, str], options: Sequence[str]) -> list[str]:
+    words = {f"blocksize-{name}": value for name, value in BLOCK_SIZES.items()} | {"limit": str(CLIENTS)}
+    command = [program, "--exit-with-parent", "--foreground", f"--threads={THREADS}"]
+    command += ["--filter=limit", "--filter=blocksize-policy", "--filter=exportname"]
+    command += [option for option in options if option.startswith("-")]
+    command += [str(PLUGIN), *(f"{name}={value}" for name, value in (words | dict(settings)).items())]
+    return [*command, *(option for option in options if not option.startswith("-"))]
+
+
+def program() -> str:
+    """nbdkit, of a version that will do.
+
+    Raises:
+        PslcError: there is none, or the plugin is not built.
+    """
+    found = shutil.which("nbdkit")
+    install = "apt install nbdkit (Debian, Ubuntu), dnf install nbdkit (Fedora), zypper install nbdkit (openSUSE)"
+    if found is None:
+        raise TargetError("nbdkit is not installed, which serves the drive", install)
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.split()
+    numbers = tuple(int(part) for part in said[1].split(".")[:2] if part.isdigit()) if len(said) > 1 else ()
+    if numbers < OLDEST:
+        raise TargetError(
+            f"nbdkit is of version {said[1] if len(said) > 1 else 'unknown'}", f"1.30 or later: {install}"
+        )
+    if not PLUGIN.exists():
+        raise TargetError(f"{PLUGIN.name} is not there", "make build makes it, on Linux")
+    return found
