@@ -16,10 +16,10 @@ import numpy as np
 
 from benches.hidden import MIX, built, hidden
 from pslc.twin import predict
-from pslc.twin.data import Trial
-from pslc.twin.model import Model, of_firmware
-from pslc.twin.residuals import LUCK, compare, loss_of
-from pslc.twin.search import Problem
+from pslc.twin.datasets import Dataset
+from pslc.twin.model import Model, parameters_of
+from pslc.twin.optimizer import FitProblem
+from pslc.twin.residuals import LOSS_FLOOR, loss_of, weighted_residuals
 
 ROUNDS, UNUSED = 8, 2
 """Times that each value is drawn anew, and rounds at first that are too near to where they began."""
@@ -32,7 +32,7 @@ Drive = tuple[Model, dict[str, float]]
 Sheet = Mapping[str, tuple[float, float]]
 
 
-def alike(drive: Drive, trials: Sequence[Trial], sheet: Sheet, seed: int) -> list[Drive]:
+def alike(drive: Drive, datasets: Sequence[Dataset], sheet: Sheet, seed: int) -> list[Drive]:
     """Drives that what was measured cannot tell from this one, all as small as the twin's searches make them.
 
     Args:
@@ -40,9 +40,9 @@ def alike(drive: Drive, trials: Sequence[Trial], sheet: Sheet, seed: int) -> lis
             sheets, the build is known.
     """
     rng = np.random.default_rng([seed, 5])
-    large = [replace(trial, curve=None) for trial in trials]
-    names = [*(BUILD if not sheet else ()), *(name for name in of_firmware(drive[0].firmware) if name in drive[1])]
-    enough = _loss(drive, large, np.inf) + LUCK
+    large = [replace(dataset, curve=None) for dataset in datasets]
+    names = [*(BUILD if not sheet else ()), *(name for name in parameters_of(drive[0].firmware) if name in drive[1])]
+    enough = _loss(drive, large, np.inf) + LOSS_FLOOR
     found = []
     for number in range(ROUNDS):
         for name in names:
@@ -58,8 +58,8 @@ def least(drive: Drive, others: Sequence[Drive]) -> dict[str, float]:
     """Logarithm of the best answer over the truth, by figure: the middle of drives that are alike."""
     found = {}
     capacity = drive[0].capacity_bytes
-    whole = predict.singles(capacity)
-    for key, steps in (predict.figures(capacity) | whole).items():
+    whole = predict.small_io_jobs(capacity)
+    for key, steps in (predict.prediction_jobs(capacity) | whole).items():
         values = [
             predict.measure(model if key in whole else model.scaled(), values, steps)
             for model, values in (drive, *others)
@@ -70,14 +70,16 @@ def least(drive: Drive, others: Sequence[Drive]) -> dict[str, float]:
     return found
 
 
-def _loss(drive: Drive, trials: Sequence[Trial], enough: float) -> float:
-    """Mean square logarithm over the trials, or more than `enough` as soon as it is."""
+def _loss(drive: Drive, datasets: Sequence[Dataset], enough: float) -> float:
+    """Mean square logarithm over the datasets, or more than `enough` as soon as it is."""
     model, values = drive
     small = model.scaled()
     loss = 0.0
-    for trial in trials:
-        looks = Problem(small, [trial], (), values).looks(values)
-        loss += loss_of(compare([trial], looks), trials, 0) if looks is not None else np.inf
+    for dataset in datasets:
+        simulated = FitProblem(small, [dataset], (), values).simulate(values)
+        if simulated is None:
+            return np.inf
+        loss += loss_of(weighted_residuals([dataset], simulated), datasets, 0)
         if loss > enough:
             break
     return loss
@@ -87,10 +89,12 @@ def _with(drive: Drive, name: str, sheet: Sheet, rng: np.random.Generator) -> Dr
     """A drive with one value, or some of what it is built of, drawn anew."""
     (model, values), (other, drawn) = drive, _drawn(drive[0], rng)
     if name in BUILD:
-        parts, of = (other.build, model) if name == "dies" else (model.build, other)
-        parts = replace(parts, capacity_bytes=model.capacity_bytes, link=model.build.link)
-        build = built(parts, of.capacity_bytes / of.build.superblock_bytes, values["slc_rate"])
-        return replace(model, build=build), values | {"erase": values["erase"] / model.build.erase_s * build.erase_s}
+        parts, of = (other.geometry, model) if name == "dies" else (model.geometry, other)
+        parts = replace(parts, capacity_bytes=model.capacity_bytes, link=model.geometry.link)
+        geometry = built(parts, of.capacity_bytes / of.geometry.superblock_bytes, values["slc_rate"])
+        return replace(model, geometry=geometry), values | {
+            "erase": values["erase"] / model.geometry.erase_s * geometry.erase_s
+        }
     if name in sheet:
         said, spread = sheet[name]
         return model, values | {name: float(np.exp(rng.normal(np.log(said), spread)))}
@@ -98,7 +102,7 @@ def _with(drive: Drive, name: str, sheet: Sheet, rng: np.random.Generator) -> Dr
     if name in OVER:
         value *= values[OVER[name]] / drawn[OVER[name]]
     if name == "erase":
-        value *= model.build.erase_s / other.build.erase_s
+        value *= model.geometry.erase_s / other.geometry.erase_s
     return model, values | {name: value}
 
 
@@ -108,5 +112,5 @@ def _drawn(model: Model, rng: np.random.Generator) -> Drive:
                 == model.firmware)  # fmt: skip
     while True:
         other, values = hidden(len(MIX) * int(rng.integers(1 << 30)) + kind)
-        if other.build.bits_per_cell == model.build.bits_per_cell:
+        if other.geometry.bits_per_cell == model.geometry.bits_per_cell:
             return other, values

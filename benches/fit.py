@@ -6,8 +6,9 @@ has, with what their sheets say, as `--nand` and `--controller` do; a third are 
 twin` measures. All data have noise of 3 % in each bin; asked is what suites would measure. Beside each error stands the
 least that there can be: of the middle of drives that do the same in the suites that were given (`benches/alike.py`), or
 where `run twin` was given, whose suites take long to try again, of a drive that has the hidden one's own values where a
-suite tells them at all (told.toml), and the expected ones elsewhere. The table is written to docs/accuracy/fit.md after
-each drive, and what came of single drives as JSON lines in target/, so that a run that is killed keeps what it has;
+suite tells them at all (identifiability.toml), and the expected ones elsewhere. The table is written to
+docs/accuracy/fit.md after each drive,
+and what came of single drives as JSON lines in target/, so that a run that is killed keeps what it has;
 running it again goes on after the drives that are there, as long as the twin's sources are the same. `--worst 10`
 prints the worst and fits nothing.
 """
@@ -32,8 +33,11 @@ import pslc
 from benches.alike import alike, least
 from benches.hidden import MIX, NOISE, hidden, noisy, sheet
 from pslc.processes import end_with_parent
-from pslc.twin import data, fit, known, predict, profile, told
-from pslc.twin.model import PARAMETERS, of_firmware
+from pslc.twin import identifiability, predict, priors, profile_writer
+from pslc.twin.datasets import datasets_of
+from pslc.twin.fit_result import FitResult
+from pslc.twin.model import PARAMETERS, parameters_of
+from pslc.twin.pipeline import fit_datasets
 
 GIVEN = (("fill", "recovery"), ("fill", "recovery"), ("twin",))
 UNTOLD = ("erase", "buffer", "command", "slc_read", "native_read")
@@ -87,27 +91,27 @@ def one(seed: int) -> Result:
             for suite in GIVEN[third(seed)]
         ]
     begun, cpu = time.monotonic(), time.process_time()
-    trials = [trial for run in runs for trial in data.trials_of(run)]
+    datasets = [dataset for run in runs for dataset in datasets_of(run)]
     # Where there is no cache `recovery` ends at once.
-    trials = [trial for trial in trials if trial.suite != "recovery" or trial.findings.get("cache_bytes")]
+    datasets = [dataset for dataset in datasets if dataset.suite != "recovery" or dataset.findings.get("cache_bytes")]
     bits = model.firmware.bits_per_cell
-    facts = known.known(model.capacity_bytes, 1e9, link=model.build.link, nand={3: "tlc", 4: "qlc"}[bits])
+    facts = priors.collect_priors(model.capacity_bytes, 1e9, link=model.geometry.link, nand={3: "tlc", 4: "qlc"}[bits])
     said = sheet(model, values, seed) if third(seed) == 1 else ()
     if said:
-        facts = replace(facts, build=model.build, expected=said)
-    fitted = fit.fit(trials, facts, workers=1)
+        facts = replace(facts, geometry=model.geometry, part_priors=said)
+    fitted = fit_datasets(datasets, facts, workers=1)
     # Of the short forms that `run twin` makes, the whole ones are asked for, too.
-    whole = replace(fitted, trials=[trial for trial in fitted.trials if trial.suite == "fill"])
-    estimates, predictions = profile.estimates(fitted), predict.predictions(whole)
+    whole = replace(fitted, datasets=[dataset for dataset in fitted.datasets if dataset.suite == "fill"])
+    estimates, predictions = profile_writer.estimates(fitted), predict.predictions(whole)
     seconds, cpu = time.monotonic() - begun, time.process_time() - cpu
     truth = model.firmware
-    named = fitted.firmwares
+    named = fitted.firmware_models
     drive = model, values
     others = [(model, values | _untold(fitted))]
     if GIVEN[third(seed)] != ("twin",):
-        others = alike(drive, trials, {name: (value, spread) for name, value, spread in said}, seed)
+        others = alike(drive, datasets, {name: (value, spread) for name, value, spread in said}, seed)
     figures = {}
-    asked = predict.figures(model.capacity_bytes) | predict.singles(model.capacity_bytes)
+    asked = predict.prediction_jobs(model.capacity_bytes) | predict.small_io_jobs(model.capacity_bytes)
     for one in predictions:
         real = predict.measure(model, values, asked[one.suite, one.name, one.unit])
         if real:
@@ -118,29 +122,30 @@ def one(seed: int) -> Result:
     for estimate in estimates:
         if estimate.source == "fitted" and estimate.name in values and estimate.low and estimate.high:
             unit = PARAMETERS[estimate.name].unit
-            if unit == "of the cache" or estimate.name not in of_firmware(truth):
+            if unit == "of the cache" or estimate.name not in parameters_of(truth):
                 continue
             real = values[estimate.name] * factor.get(unit, 1.0)
             fitted_values[estimate.name] = (float(np.log(estimate.value / real)), estimate.low <= real <= estimate.high)
-    cached = truth.mode != "pure-xlc"
-    right = fitted.may_hide or any(n.when_full == truth.when_full and (n.mode != "pure-xlc") == cached for n in named)
+    policies = [(one.when_full, one.has_cache) for one in named]
+    right = fitted.cache_may_be_hidden or (truth.when_full, truth.has_cache) in policies
     words = [other.words for other in named]
     return Result(
-        seed, truth.words, words, right, fitted.best.error, seconds, cpu, figures, fitted_values, can
+        seed, truth.words, words, right, fitted.best.rms_log_error, seconds, cpu, figures, fitted_values, can
     )  # fmt: skip
 
 
-def _untold(fitted: fit.Fitted) -> dict[str, float]:
+def _untold(fitted: FitResult) -> dict[str, float]:
     """What is expected of the values that no suite tells which was given."""
-    tells = set[str]().union(*(told.free(trial.suite) for trial in fitted.trials if trial.suite in told.LEFT))
+    suites = {dataset.suite for dataset in fitted.datasets} & identifiability.REMAINING_SD_SHARE.keys()
+    tells = set[str]().union(*(identifiability.free_parameters(suite) for suite in suites))
     problem = fitted.best.problem
     names = [name for name in UNTOLD if name not in tells]
-    found = {name: float(np.exp(problem.expected(name)[0])) for name in names}
-    return found | ({"buffer": max(found["buffer"], fitted.build.full_buffer)} if "buffer" in found else {})
+    found = {name: float(np.exp(problem.prior_of(name)[0])) for name in names}
+    return found | ({"buffer": max(found["buffer"], fitted.geometry.full_buffer_bytes)} if "buffer" in found else {})
 
 
 def _made_of(words: str) -> tuple[str, str]:
-    """Policy and mode, of `Firmware.words`."""
+    """Policy and mode, of `FirmwareModel.words`."""
     parts = words.split(", ")
     return parts[0], next((part for part in parts if part.endswith("-slc")), "")
 
@@ -187,7 +192,7 @@ def table(results: list[Result]) -> str:
     for name in PARAMETERS:
         rows = [_row([of.values[name] for of in part if name in of.values]) for part in thirds.values()]
         if any(name in of.values for of in results):
-            lines.append(f"| {PARAMETERS[name].what} | {' | '.join(rows)} |")
+            lines.append(f"| {PARAMETERS[name].description} | {' | '.join(rows)} |")
     return "\n".join(lines)
 
 

@@ -10,19 +10,22 @@ import numpy as np
 from pslc.jobs import Job
 from pslc.opened import analysed
 from pslc.recording import Recording, join
-from pslc.twin.model import Build, Firmware, Model, usual_dies, usual_native
+from pslc.twin.model import FirmwareModel, Geometry, Model, typical_dies, typical_native_rate
 
 NOISE = 0.03
 ERASES = 0.043
 """Time of an erase over that of programming the block as pSLC, the median of `pslc drives`, which are 0.005 to 0.14."""
 MIX = (
-    *(Firmware("dynamic-slc", "direct-then-fold", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
-    *(Firmware("dynamic-slc", "direct-while-folding", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
-    *(Firmware("dynamic-slc", "fold", "as-freed") for _ in range(2)),
-    Firmware("static-slc", "direct-then-fold", "after-idle"),
-    Firmware("static-slc", "direct-while-folding", "after-idle"),
-    Firmware("static-slc", "fold", "as-freed"),
-    Firmware("pure-xlc"),
+    *(FirmwareModel("dynamic-slc", "direct-then-fold", reuse) for reuse in ("after-idle", "when-empty", "as-freed")),
+    *(
+        FirmwareModel("dynamic-slc", "direct-while-folding", reuse)
+        for reuse in ("after-idle", "when-empty", "as-freed")
+    ),
+    *(FirmwareModel("dynamic-slc", "fold", "as-freed") for _ in range(2)),
+    FirmwareModel("static-slc", "direct-then-fold", "after-idle"),
+    FirmwareModel("static-slc", "direct-while-folding", "after-idle"),
+    FirmwareModel("static-slc", "fold", "as-freed"),
+    FirmwareModel("pure-xlc"),
 )
 
 
@@ -36,29 +39,29 @@ def hidden(seed: int) -> tuple[Model, dict[str, float]]:
     bits = int(rng.choice([3, 3, 3, 4]))
     firmware = replace(MIX[seed % len(MIX)], bits_per_cell=bits)
     capacity = int(log(120e9, 500e9)) // 10**9 * 10**9
-    dies = max(2 ** (round(np.log2(usual_dies(capacity, bits))) + int(rng.choice([-1, 0, 1]))), 2)
+    dies = max(2 ** (round(np.log2(typical_dies(capacity, bits))) + int(rng.choice([-1, 0, 1]))), 2)
     planes = int(rng.choice([2, 4]))
     channels = min(int(rng.choice([4, 8])), dies)
     superblocks = rng.uniform(350, 1000)
     link = str(rng.choice(["sata600", "pcie3x4", "pcie4x4"]))
-    native = usual_native(capacity, bits) * log(0.5, 2)
+    native = typical_native_rate(capacity, bits) * log(0.5, 2)
     slc = native * log(2.5, 9)
-    build = built(Build(capacity, link, bits, channels, dies, planes, 0), superblocks, slc)
+    geometry = built(Geometry(capacity, link, bits, channels, dies, planes, 0), superblocks, slc)
     small = firmware.mode == "static-slc"
     values = {
         "slc_rate": slc, "native_rate": native, "dynamic": log(0.03, 0.9 / bits), "static": log(0.01, 0.03),
-        "least": float(rng.choice([1.0, rng.uniform(0.05, 0.9)])), "spare": log(0.04, 0.15),
-        "overhead": log(1.0, 3.0), "share": rng.uniform(0.3, 0.8), "threshold": log(0.05, 10.0),
+        "dynamic_min": float(rng.choice([1.0, rng.uniform(0.05, 0.9)])), "over_provisioning": log(0.04, 0.15),
+        "fold_overhead": log(1.0, 3.0), "host_share": rng.uniform(0.3, 0.8), "idle_threshold": log(0.05, 10.0),
         "idle_rate": native * log(0.1, 0.7), "residue": float(rng.choice([0.0, rng.uniform(0.0, 0.2)])),
-        "erase": build.erase_s * log(0.5, 2), "buffer": log(8e6, 3.2e7), "command": log(1e-6, 4e-6),
+        "erase": geometry.erase_s * log(0.5, 2), "buffer": log(8e6, 3.2e7), "command": log(1e-6, 4e-6),
         "slc_read": log(2e-5, 4e-5), "native_read": log(4e-5, 9e-5),
     }  # fmt: skip
     if small:
-        values["spare"] = log(0.04, 0.1)
-    return Model(build, firmware), values
+        values["over_provisioning"] = log(0.04, 0.1)
+    return Model(geometry, firmware), values
 
 
-def built(parts: Build, superblocks: float, slc_rate: float) -> Build:
+def built(parts: Geometry, superblocks: float, slc_rate: float) -> Geometry:
     """These parts as so many superblocks."""
     bits, program = parts.bits_per_cell, parts.program_bytes
     pages = max(round(parts.capacity_bytes / superblocks / program / bits), 4) * bits
@@ -67,9 +70,16 @@ def built(parts: Build, superblocks: float, slc_rate: float) -> Build:
 
 
 def sheet(model: Model, values: dict[str, float], seed: int) -> tuple[tuple[str, float, float], ...]:
-    """What the sheets of its parts would say of a drive, as wrong as `pslc.twin.known` takes them to be."""
+    """What the sheets of its parts would say of a drive, as wrong as `pslc.twin.priors` takes them to be."""
     rng = np.random.default_rng(seed + 1_000_000)
-    spreads = {"slc_rate": 0.5, "native_rate": 0.7, "slc_read": 0.2, "native_read": 0.2, "spare": 0.3, "command": 0.5}
+    spreads = {
+        "slc_rate": 0.5,
+        "native_rate": 0.7,
+        "slc_read": 0.2,
+        "native_read": 0.2,
+        "over_provisioning": 0.3,
+        "command": 0.5,
+    }
     return tuple((name, values[name] * float(np.exp(rng.normal(0, spread))), spread)
                  for name, spread in spreads.items())  # fmt: skip
 

@@ -135,7 +135,7 @@ ERRORS = {
     "a drive for a recording": (["compare", SMALL, SMALL], f"{SMALL} is a drive, not a recording"),
     "a drive to analyze": (["analyze", SMALL], f"pslc run fill --on {SMALL} makes one"),
     "a drive to watch": (["watch", SMALL], "does no work to watch"),
-    "nothing to fit to": (["fit", "nosuch"], "nosuch: there is no such folder or file"),
+    "nothing to fit to": (["fit", "nosuch"], "nosuch: no such file or folder"),
     "a plan of a simulated run": (["run", "fill", "--on", SMALL, "--dry-run"], f"pslc suites --on {SMALL}"),
     "no trace": (["trace", "show"], "pslc trace show needs FILE"),
     "a study of nothing": (["study"], "--on sim:sn850-1tb"),

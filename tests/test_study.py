@@ -220,9 +220,9 @@ def test_workers_end_with_a_parent_that_is_killed(what, tmp_path):
 
 POOL = """
 import time
-from pslc.twin.fit import _Pool
+from pslc.twin.pool import Pool
 if __name__ == "__main__":
-    with _Pool(2) as pool:
+    with Pool(2) as pool:
         list(pool.pool.map(time.sleep, [300, 300]))
 """
 

@@ -27,9 +27,10 @@ from pslc.errors import PslcError
 from pslc.processes import end_with_parent
 from pslc.targets.published import FILE as FIGURES
 from pslc.targets.published import of_a_fill
-from pslc.twin import data, fit, known, profile, published
-from pslc.twin.data import Floats
+from pslc.twin import priors, profile_writer, published_curve
+from pslc.twin.datasets import Floats, dataset_of_curve
 from pslc.twin.model import in_words
+from pslc.twin.pipeline import fit_datasets
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
@@ -125,29 +126,30 @@ def one(row: dict[str, str]) -> Refit:
     except ValueError as error:
         return Refit(row["drive"], row["of"], "", "", 0.0, [], str(error))
     capacity = round(float(row["capacity_GB"]) * 1e9)
-    bits = known.bits_of(row["cells"])
+    bits = priors.bits_of(row["cells"])
     try:
-        curve, _ = published.curve(words, capacity, bits or 3)
+        curve, _ = published_curve.curve(words, capacity, bits or 3)
     except PslcError as error:
         return Refit(row["drive"], row["of"], words, "", 0.0, [], error.message)
     fastest = float(curve.bytes_per_s.max())
-    job, host = known.LOADS[row["tool"]]
-    if fastest > 1 / (1 / known.ceiling(row["link"], capacity) + host * 1e-9 / 2**20):
+    job, host = priors.LOADS[row["tool"]]
+    if fastest > 1 / (1 / priors.link_rate(row["link"], capacity) + host * 1e-9 / 2**20):
         # No such load gets so much through the link.
-        job, host = known.LOADS["qd32"]
-    facts = known.known(capacity, fastest, link=row["link"], nand=row["cells"], host_request_ns=host)
-    facts = replace(facts, cache_bytes=published.cache(words))
-    fitted = fit.fit([data.of_curve(curve, job)], facts, workers=1)
+        job, host = priors.LOADS["qd32"]
+    facts = priors.collect_priors(capacity, fastest, link=row["link"], nand=row["cells"], host_request_ns=host)
+    facts = replace(facts, cache_bytes=published_curve.stated_cache_bytes(words))
+    fitted = fit_datasets([dataset_of_curve(curve, job)], facts, workers=1)
     keys = "" if host == 0 else f",host.cores=4,host.read={host}ns,host.write={host}ns"
     options = [
         (name, value) for name, _, value in (line.partition("=") for line in job.splitlines()) if name == "iodepth"
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "twin.toml"
-        path.write_text(profile.text(fitted, row["drive"]))
+        path.write_text(profile_writer.to_toml(fitted, row["drive"]))
         recording = pslc.run("fill", on=f"sim:{path}{keys}", options=options)
-    named = in_words(fitted.firmwares)
-    return Refit(row["drive"], row["of"], words, named, fitted.best.error, figures(row, words, recording, capacity))
+    named = in_words(fitted.firmware_models)
+    rms = fitted.best.rms_log_error
+    return Refit(row["drive"], row["of"], words, named, rms, figures(row, words, recording, capacity))
 
 
 def figures(row: dict[str, str], words: str, recording: pslc.Recording, capacity: float) -> list[Figure]:
@@ -219,7 +221,7 @@ def table(refits: list[Refit]) -> str:
             miss = ", **miss**" if figure.given and abs(figure.error) > TARGET else ""
             word = ("given" if figure.given else "not given") + miss
             lines.append(f"| {refit.drive} | {figure.what} | {both} | {figure.error:+.1%} | {word} |")
-    lines += ["", "Firmwares that make such a fill:", ""]
+    lines += ["", "Firmware models that make such a fill:", ""]
     lines += [f"- {refit.drive}: {refit.firmware}" for refit in refits if not refit.left_out]
     lines += ["", "Left out:", ""]
     lines += [f"- {refit.drive}: {refit.left_out}" for refit in refits if refit.left_out]

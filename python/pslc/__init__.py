@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from pslc.runner.run import run
     from pslc.studies.study import study
     from pslc.targets.region import Scope
+    from pslc.twin.api import fit
 
-__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "run", "study"]
+__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "fit", "run", "study"]
 
 __version__: str = version()
 
@@ -26,6 +27,7 @@ _LATER = {
     "Recording": "recording",
     "Scope": "targets.region",
     "analyze": "findings.writes",
+    "fit": "twin.api",
     "run": "runner.run",
     "study": "studies.study",
 }

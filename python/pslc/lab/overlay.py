@@ -12,7 +12,7 @@ from pslc.lab import recordings
 from pslc.lab.bench import Drive
 from pslc.lab.dropped import Drops
 from pslc.targets.published import in_words, source
-from pslc.twin import published
+from pslc.twin import published_curve
 
 RUN, DROP, PUBLISHED, REVIEW = "run:", "drop:", "published:", "review:"
 """How an address says it: with the recording's name, the folder's, the figures, the name of the drive they are of."""
@@ -32,10 +32,10 @@ def line(over: str, drops: Drops, capacity_bytes: int) -> Line | None:
     if not over:
         return None
     if over.startswith(PUBLISHED):
-        return _drawn("published", published.curve(over.removeprefix(PUBLISHED), capacity_bytes)[0])
+        return _drawn("published", published_curve.curve(over.removeprefix(PUBLISHED), capacity_bytes)[0])
     if over.startswith(REVIEW):
         words = in_words(over.removeprefix(REVIEW))
-        return _drawn("published", published.curve(words, capacity_bytes)[0])
+        return _drawn("published", published_curve.curve(words, capacity_bytes)[0])
     if over.startswith(RUN):
         name = over.removeprefix(RUN)
         return drops.readers.kept(recordings.changed_ns(name), recorded, name)
@@ -56,7 +56,7 @@ def review(drive: Drive) -> str:
     """What lays the published fill of a drive over the curve; empty where what is published makes none."""
     name = drive.source.removeprefix("sim:")
     try:
-        published.curve(in_words(name), drive.base().capacity_bytes)
+        published_curve.curve(in_words(name), drive.base().capacity_bytes)
     except PslcError:
         return ""
     return f"{REVIEW}{name}"

@@ -25,7 +25,7 @@ from pslc.report.overlaid import key_pictures
 from pslc.view import of_recording as view_of
 
 if TYPE_CHECKING:
-    from pslc.twin.answer import Answer
+    from pslc.twin.fit_report import FitReport
 
 FOLDER = Path(__file__).parent
 """Of templates, styles and scripts."""
@@ -269,13 +269,12 @@ def today() -> str:
     return f"{datetime.now():%Y-%m-%d}, pslc {version()}"
 
 
-def write_fit(found: "Answer", path: Path) -> None:
-    """Write the page of a twin to `path`: measured and twin over each other, values, firmwares, predictions."""
-    suites = ", ".join(dict.fromkeys(trial.suite for trial in found.fitted.trials))
-    about = About(found.name, f"fitted to {suites or 'published figures'}, {today()}")
-    text = with_pictures(
-        "fit.html.jinja", [(picture, about) for picture in found.pictures], title=found.name, found=found
-    )
+def write_fit(report: "FitReport", path: Path) -> None:
+    """Write the page of a twin to `path`: measured and simulated curves, values, firmware models, predictions."""
+    suites = ", ".join(dict.fromkeys(dataset.suite for dataset in report.result.datasets))
+    about = About(report.name, f"fitted to {suites or 'published figures'}, {today()}")
+    pictures = [(picture, about) for picture in report.pictures]
+    text = with_pictures("fit.html.jinja", pictures, title=report.name, report=report)
     path.write_text(text, encoding="utf-8")
 
 

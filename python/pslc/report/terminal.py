@@ -24,7 +24,7 @@ from pslc.findings.comparison import Compared, Side
 from pslc.findings.verdict import headlines, verdicts
 
 if TYPE_CHECKING:
-    from pslc.twin.answer import Answer
+    from pslc.twin.fit_report import FitReport
 
 Floats = NDArray[np.float64]
 
@@ -48,12 +48,21 @@ def console() -> Console:
     return found
 
 
-def show_fit(found: "Answer") -> None:
-    """Print a twin: measured and simulated over each other, its values, and all that is said."""
-    view = View(
-        found.name, found.name, "fitted", "a twin", found.sentences, found.tables, found.pictures, [], found.notes
+def show_fit(report: "FitReport") -> None:
+    """Print a twin: measured and simulated curves, its values, and the sentences of its report."""
+    show(
+        View(
+            report.name,
+            report.name,
+            "fitted",
+            "a twin",
+            report.sentences,
+            report.tables,
+            report.pictures,
+            [],
+            report.notes,
+        )
     )
-    show(view)
 
 
 def show(view: View) -> None:

@@ -9,7 +9,8 @@ new file here, a section in docs/suites.md, and nothing else.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -52,6 +53,27 @@ class Suite(Protocol):
     @staticmethod
     def pictures(recording: Recording) -> list[Picture]:
         """The one that answers the question first."""
+
+
+StartValues = list[dict[str, float]]
+"""Values from which a fit may start, the likeliest first: natural values of a twin's parameters, by name."""
+
+
+@dataclass(frozen=True)
+class FitStart:
+    """A twin that was fitted without a suite, for the `fit_hints` of that suite.
+
+    Attributes:
+        values: natural values of its parameters, by name.
+        cache_bytes: its cache on the empty drive, in bytes.
+        when_full: its rule for a full cache, as a profile writes it.
+        equivalent: values of a drive that folds beside the host which the first write cannot tell apart; else empty.
+    """
+
+    values: Mapping[str, float]
+    cache_bytes: float
+    when_full: str
+    equivalent: Sequence[Mapping[str, float]] = ()
 
 
 PARTS = [
@@ -115,6 +137,15 @@ def on_a_desktop(name: str) -> bool:
 def unlike_scaled(name: str) -> str | None:
     """Why a suite answers otherwise on a scaled drive (`UNLIKE_SCALED`, for `pslc.targets.scaling`)."""
     return cast("str | None", getattr(load(name), "UNLIKE_SCALED", None))
+
+
+def fit_hints(name: str, findings: Mapping[str, Any], start: FitStart) -> list[StartValues]:
+    """What the findings of a suite say of a twin's values: several sets of starts (`fit_hints` of the suite).
+
+    Empty for a suite that has none, and for what is no suite.
+    """
+    hints = getattr(load(name), "fit_hints", None) if name in names() else None
+    return cast("list[StartValues]", hints(findings, start)) if hints else []
 
 
 def question(name: str) -> str:

@@ -20,7 +20,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.findings.measure import curve, snia_steady, sums
 from pslc.recording import Recording, join
-from pslc.suites import Steps
+from pslc.suites import FitStart, StartValues, Steps
 from pslc.targets.region import Region
 
 QUICK = "at most 12 s each, in rounds of 2 s"
@@ -190,6 +190,14 @@ def _end(row: Case) -> str:
     last = row["rounds"][-5:]
     least, most = words.count(min(last)), words.count(max(last))
     return f"{words.count(row['last_iops'])} IOPS at the end, still changing ({least} to {most} over the last rounds)"
+
+
+def fit_hints(findings: object, start: FitStart) -> list[StartValues]:
+    """Starts for the over-provisioning, which decides how often random writes make a full drive collect garbage.
+
+    Beyond some of it more makes no difference: from there no slope leads back.
+    """
+    return [[{"over_provisioning": ratio * start.values["over_provisioning"]} for ratio in (1.0, 0.5, 2.0)]]
 
 
 def sentences(findings: Findings) -> list[str]:

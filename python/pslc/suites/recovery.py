@@ -7,8 +7,9 @@ pause gave back. Each pause is chosen within the largest step between two others
 bracket the threshold, later ones lie along the slope between nothing and all.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -21,7 +22,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.findings import evidence
 from pslc.findings.measure import Cache, cache, curve, idle
 from pslc.recording import Recording
-from pslc.suites import Steps
+from pslc.suites import FitStart, StartValues, Steps
 from pslc.targets.region import MIB, Region
 
 QUICK = "pauses end at 5 min, and fewer of them tell threshold and rate"
@@ -50,6 +51,14 @@ SLOPE, QUICK_SLOPE, SPARING_SLOPE = 15, 11, 5
 """Pauses, each within the largest step that is left of what came back."""
 NEAR, QUICK_NEAR = 3, 1
 """Pauses between the longest that gave nothing and the shortest that gave something."""
+SLOW_RATE_RATIOS = (0.5, 0.2, 0.08)
+"""Idle rate over the native rate from which a fit starts where the cache never seems to come back."""
+UNSEEN_RESIDUES = (0.0, 0.1, 0.2)
+"""Residues from which a fit starts where no pause was long enough to see one, as shares of the cache."""
+MAX_RESIDUE_SHARE = 0.8
+"""Largest residue from which a fit starts, as a share of the cache."""
+UNSHRUNK_SHARE = 0.95
+"""Cache of the half-full drive over that of the empty one, from which on it does not shrink."""
 
 
 class _Rounds:
@@ -312,6 +321,60 @@ def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Ca
     off = 2 * told.step_bytes + grain
     low, high = max(left - off, 0.0), max(left + off, 0.0)
     found |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
+
+
+def fit_hints(findings: Mapping[str, Any], start: FitStart) -> list[StartValues]:
+    """Starts for idle rate, residue and idle threshold, for the cache of the full drive, and for erase time."""
+    values, residues = start.values, _residue_hints(findings, start)
+    hints = [
+        _rate_hints(findings, start),
+        _cache_hints(findings, start),
+        residues,
+        _threshold_hints(findings),
+        # What is overwritten was erased before, which the first write is not.
+        [{"erase": ratio * values["erase"]} for ratio in (1.0, 2.5, 0.4)],
+    ]
+    if start.when_full == "fold":
+        # Its first write says next to nothing of the spare space, and not in which way folding takes its time.
+        for names in (("over_provisioning",), ("native_rate", "fold_overhead")):
+            hints.append([{name: ratio * values[name] for name in names} for ratio in (1.0, 0.5, 2.0)])
+    # The residue hides which of these it is.
+    hints.append([dict(same) | residue for same in start.equivalent for residue in residues])
+    return [hint for hint in hints if hint]
+
+
+def _cache_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
+    """Starts for the cache of the full drive: on the half-full one it has shrunk half as far."""
+    if not (findings.get("cache_bytes") and start.cache_bytes):
+        return []
+    half = findings["cache_bytes"] / start.cache_bytes
+    least = min(max(2 * half - 1, 0.0), 1.0) if half < UNSHRUNK_SHARE else 0.97
+    return [{"dynamic_min": share} for share in dict.fromkeys((least, 0.97, 0.3))]
+
+
+def _threshold_hints(findings: Mapping[str, Any]) -> StartValues:
+    if not findings.get("idle_threshold_s"):
+        return []
+    ends = [findings.get(f"idle_threshold_s{end}") for end in ("_low", "", "_high")]
+    return [{"idle_threshold": float(end)} for end in ends if end]
+
+
+def _rate_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
+    hints: StartValues = []
+    if findings.get("migration_bytes_per_s"):
+        hints.append({"idle_rate": findings["migration_bytes_per_s"]})
+    elif findings.get("migration_bytes_per_s_low"):
+        # Few pauses give a lower bound only.
+        hints += [{"idle_rate": ratio * findings["migration_bytes_per_s_low"]} for ratio in (1.0, 1.5, 2.5)]
+    # What never seems to come back may be slow to do so.
+    return hints + [{"idle_rate": ratio * start.values["native_rate"], "residue": 0.0} for ratio in SLOW_RATE_RATIOS]
+
+
+def _residue_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
+    if not (findings.get("residue_bytes") and start.cache_bytes):
+        return [{"residue": share} for share in UNSEEN_RESIDUES]
+    share = min(findings["residue_bytes"] / start.cache_bytes, MAX_RESIDUE_SHARE)
+    return [{"residue": share}, {"residue": 0.6 * share}]
 
 
 def sentences(findings: Findings) -> list[str]:

@@ -15,7 +15,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.findings.writes import of_writes, write_curve
 from pslc.jobs import Job
 from pslc.recording import Recording
-from pslc.suites import Steps
+from pslc.suites import FitStart, StartValues, Steps
 from pslc.targets.region import Region
 
 QUICK = "the second pass ends after a quarter of the drive"
@@ -78,6 +78,15 @@ def _rested(part: Recording) -> Recording:
         for job in part.jobs
     ]
     return replace(part, start_ns=jobs[0]["start_ns"], jobs=jobs) if jobs else part
+
+
+def fit_hints(findings: Findings, start: FitStart) -> list[StartValues]:
+    """Starts for the cache of the full drive.
+
+    The share of it in the second pass is what the full drive has of its cache, or what came back of it in the pause.
+    """
+    share = findings.get("cache_share")
+    return [[{"dynamic_min": least} for least in (min(share, 0.97), 0.97, 0.5)]] if share else []
 
 
 def sentences(findings: Findings) -> list[str]:

@@ -1,20 +1,24 @@
-"""A twin: a simulated drive fitted to what was measured of a real one, so that the second answers for the first.
+"""A twin: a simulated drive fitted to measurements of a real one, so that it answers for the real one.
 
-data          what was measured: jobs, and what came of each
-known         what is known besides: capacity, link, parts, the load that wrote it
-published     the words of a review instead of a recording
-model         a drive as a few numbers that data can tell, and the profile they make
-residuals     measured beside simulated
-search        least squares over simulated runs, of one firmware (policy, reuse, ...)
-chance        what nobody can know of a drive, and what it does to the data
-intervals     how well the data tell the values
-told          which suite tells which value
-laws          values from the phases of a curve: docs/model.md backwards
-begin         the first write: firmwares that could have made it
-singles       single requests and queues: commands, reads, dies, the bus
-variants      the same values under another rule
-fit           all firmwares beside each other, the best and those like it
-predict       suites that were not measured, and which would tell more
-profile       the twin as a file; what is known of each value
-answer        all of it as sentences, pictures and tables
+api                 `pslc.fit`: from recordings, logs or published figures to a report
+datasets            measured runs as datasets: jobs, and the features of each
+priors              prior knowledge: capacity, link, parts, the load that wrote the data
+published_curve     published figures as a write curve
+model               a drive as a few numbers that data can determine, and the profile they make
+residuals           log ratios of measured to simulated speed, weighted
+optimizer           least squares over simulated runs, of one firmware model
+geometry_ensemble   the same values in alternative geometries
+uncertainty         covariance: Jacobian, profile likelihood, alternative geometries
+identifiability     which suite determines which parameter
+initial_guess       the laws of docs/model.md solved for parameters
+initial_fit         the first write, and the firmware models that can produce it
+start_values        starts of a fit to more datasets
+small_io            fits to small requests
+alternatives        the same values under other rules
+pool                a pool of processes
+pipeline            all firmware models beside each other, in stages
+fit_result          candidates and their statistics
+predict             suites that were not measured, and suites that would tell firmware models apart
+profile_writer      the twin as a file, with the provenance of each value
+fit_report          sentences, pictures, tables and JSON
 """

@@ -1,11 +1,12 @@
-"""A drive as a few numbers that data can tell: rates and sizes instead of times and counts of blocks.
+"""A drive as a few numbers that data can determine: rates and sizes instead of times and counts of blocks.
 
-    Build      what the parts are: dies, planes, blocks; from a part, or assumed for the capacity
-    Firmware   what it decides to do: policy, reuse, what the cache is made of
-    values     natural coordinates by name, see `PARAMETERS`
+    Geometry        dies, planes, blocks: from a part of the library, or assumed for the capacity
+    FirmwareModel   rules of the firmware: when the cache is full, how it is reused, what it is made of
+    values          natural values by parameter name, see `PARAMETERS`
+    Model           a geometry and a firmware model; with values it makes a profile, and a simulated drive
 
-`profile` turns them into a profile. `scaled` makes a drive of it that behaves the same and is many times smaller: the
-same superblocks with fewer pages, and all sizes and times of the jobs smaller with them.
+A scaled model behaves like the full-size drive and is many times smaller: as many superblocks with fewer pages, and all
+sizes and times of the jobs divided by the scale.
 """
 
 from __future__ import annotations
@@ -20,32 +21,51 @@ from pslc.errors import PslcError
 
 MIB: Final = 1 << 20
 SUPERBLOCKS: Final = 700
-"""Of a drive of unknown parts, without its spare ones: 512 Gb dies of 24 MiB blocks have about as many."""
-OPEN: Final = 4
-"""Superblocks that the check of a profile wants beside the reserve, and one to be on the safe side."""
-USUAL_PAGES: Final = 1152
-"""Of a block."""
-RESERVE: Final = 6
-KEEPS: Final = 0.995
-"""A cache of a full drive of this share of that of an empty one does not shrink."""
-LEAST_WATERMARK: Final = 1e-3
-"""Of the capacity: less is no superblock."""
-LEAST_BATCH: Final = 0.01
-"""Of the cache."""
-LEAST_SLC_PAGES: Final = 8
-"""Pages of a block in pSLC mode below which a scaled drive differs from the whole one (tests/test_twin.py)."""
-LEAST_DIES: Final = 4
-LEAST_BYTES: Final = 10 << 30
-"""Of a scaled drive: smaller ones feel the size of a request."""
-SMALL_PAGE: Final = 8 << 10
-"""Bytes at most of a page of a scaled drive."""
+"""Superblocks of a drive of unknown parts, without spare ones: as many as dies of 512 Gb with 24 MiB blocks have."""
+OPEN_SUPERBLOCKS: Final = 4
+"""Superblocks that the check of a profile wants beside the reserve, and one as a margin."""
+RESERVE_SUPERBLOCKS: Final = 6
+"""`ftl.reserve_superblocks` of every twin: no suite determines it."""
+TYPICAL_PAGES_PER_BLOCK: Final = 1152
+"""Pages of a 3D NAND block, for which `TYPICAL_ERASE_S` holds."""
+TYPICAL_ERASE_S: Final = 4e-3
+TYPICAL_SLC_PROGRAM_S: Final = 250e-6
+TYPICAL_NATIVE_PROGRAM_S: Final = {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}
+"""Program times of unknown dies, by bits per cell."""
+TYPICAL_PAGE_BYTES: Final = 16 << 10
+TYPICAL_PLANES: Final = 4
+MIN_BUS_MTS: Final = 1200
+"""Bus of unknown dies, in MT/s; faster where the pSLC rate needs it."""
+NO_SHRINK_SHARE: Final = 0.995
+"""A cache that keeps this share of its size on the full drive does not shrink."""
+MIN_FOLD_BELOW_SHARE: Final = 1e-3
+"""Share of the capacity below which `fold_below` is less than a superblock, and left out of the profile."""
+MIN_FOLD_BATCH_SHARE: Final = 0.01
+"""Share of the cache below which a fold batch is left out of the profile."""
+MIN_SLC_PAGES: Final = 8
+"""Pages of a block in pSLC mode below which a scaled drive differs from the full-size one (tests/test_twin.py)."""
+MIN_SCALED_DIES: Final = 4
+MIN_SCALED_BYTES: Final = 10 << 30
+"""Capacity of a scaled drive below which the size of a request shows."""
+MAX_SCALED_PAGE_BYTES: Final = 8 << 10
+NO_NATIVE_LIMIT: Final = 4e10
+"""Limit of the data path into native cells that no drive reaches, in bytes/s."""
+UNSEEN_NATIVE_LIMIT: Final = 2e10
+"""Limit of the data path from which on no suite shows it, in bytes/s: no link and no cells are as fast."""
 
 Values = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Build:
-    """What a drive is made of. `sources` tells of each key of the profile where it comes from."""
+class Geometry:
+    """Dies, planes and blocks of a drive, its buses and its link.
+
+    Attributes:
+        erase_s: expected erase time of a block in pSLC mode.
+        read_speedup: how many times shorter cell reads are; above 1 on a scaled drive of fewer dies.
+        fixed: further keys of the profile, as TOML.
+        sources: where each key of the profile comes from.
+    """
 
     capacity_bytes: int
     link: str
@@ -54,40 +74,37 @@ class Build:
     dies: int
     planes: int
     pages_per_block: int
-    page_bytes: int = 16 << 10
-    bus_mts: int = 1200
-    erase_s: float = 4e-3
-    """Expected of a block in pSLC mode."""
+    page_bytes: int = TYPICAL_PAGE_BYTES
+    bus_mts: int = MIN_BUS_MTS
+    erase_s: float = TYPICAL_ERASE_S
     cores: int = 4
-    faster: float = 1.0
-    """Times shorter that reads of cells take, on a scaled drive of fewer dies."""
+    read_speedup: float = 1.0
     fixed: tuple[tuple[str, str], ...] = ()
-    """Further keys of the profile, as TOML."""
     sources: tuple[tuple[str, str], ...] = ()
 
-    def told(self, key: str, source: str) -> Build:
-        """The same where a key comes from elsewhere."""
+    def with_provenance(self, key: str, source: str) -> Geometry:
+        """The same geometry with another source for one key of the profile."""
         return replace(self, sources=tuple((dict(self.sources) | {key: source}).items()))
 
     @property
     def superblock_bytes(self) -> int:
-        """In native mode."""
+        """Size of a superblock in native mode, in bytes."""
         return self.dies * self.planes * self.pages_per_block * self.page_bytes
 
     @property
-    def full_buffer(self) -> float:
-        """A write buffer that keeps all dies busy, whatever else they do."""
+    def full_buffer_bytes(self) -> float:
+        """Size of a write buffer that keeps all dies busy, in bytes."""
         return 4.0 * self.program_bytes * self.bits_per_cell
 
     @property
     def program_bytes(self) -> int:
-        """What all dies program at once, a page of every plane."""
+        """Bytes that all dies program at once: a page of every plane."""
         return self.dies * self.planes * self.page_bytes
 
 
 @dataclass(frozen=True)
-class Firmware:
-    """What is chosen, not measured: `cache.mode`, `cache.when_full`, `cache.reuse`, `cache.dead`."""
+class FirmwareModel:
+    """Rules of a firmware that a fit chooses: `cache.mode`, `cache.when_full`, `cache.reuse`, `cache.dead`."""
 
     mode: str
     when_full: str = "direct-then-fold"
@@ -96,67 +113,77 @@ class Firmware:
     bits_per_cell: int = 3
 
     @property
+    def has_cache(self) -> bool:
+        """Whether there is a cache of any kind."""
+        return self.mode != "pure-xlc"
+
+    @property
+    def has_dynamic_cache(self) -> bool:
+        """Whether part of the cache is made of native blocks while they are free."""
+        return self.mode in ("dynamic-slc", "hybrid-slc")
+
+    @property
+    def has_static_cache(self) -> bool:
+        """Whether part of the cache is set aside for good."""
+        return self.mode in ("static-slc", "hybrid-slc")
+
+    @property
     def words(self) -> str:
-        """`direct-then-fold, reuse after-idle, dynamic-slc`."""
-        if self.mode == "pure-xlc":
+        """The rules as text: `direct-then-fold, reuse after-idle, dynamic-slc`."""
+        if not self.has_cache:
             return "no cache"
         reuse = "" if self.when_full == "fold" else f", reuse {self.reuse}"
         dead = ", dead data kept until idle" if self.dead == "until-idle" else ""
         return f"{self.when_full}{reuse}, {self.mode}{dead}"
 
 
-def in_words(firmwares: Sequence[Firmware]) -> str:
-    """Several in one phrase: `direct-then-fold, reuse after-idle/when-empty, dynamic-slc; or fold, dynamic-slc`."""
-    return "; or ".join(one.words for one in _joined(_joined(firmwares, "reuse"), "mode"))
+def in_words(models: Sequence[FirmwareModel]) -> str:
+    """Several firmware models as text: `direct-then-fold, reuse after-idle/when-empty, dynamic-slc; or fold, ...`."""
+    return "; or ".join(model.words for model in _merged(_merged(models, "reuse"), "mode"))
 
 
-def _joined(firmwares: Sequence[Firmware], field: Literal["reuse", "mode"]) -> list[Firmware]:
-    """Those that differ in a field alone as one, whose field has the words of all of them."""
-    groups: dict[Firmware, list[str]] = {}
-    for one in firmwares:
-        like = one if one.mode == "pure-xlc" else _with(one, field, "")
-        groups.setdefault(like, []).append(getattr(one, field))
-    return [_with(like, field, "/".join(of)) for like, of in groups.items()]
+def _merged(models: Sequence[FirmwareModel], field: Literal["reuse", "mode"]) -> list[FirmwareModel]:
+    """Firmware models that differ in one field only, merged: the field lists the words of all of them."""
+    groups: dict[FirmwareModel, list[str]] = {}
+    for model in models:
+        template = _with_field(model, field, "") if model.has_cache else model
+        groups.setdefault(template, []).append(getattr(model, field))
+    return [_with_field(template, field, "/".join(words)) for template, words in groups.items()]
 
 
-def _with(one: Firmware, field: Literal["reuse", "mode"], words: str) -> Firmware:
-    return replace(one, reuse=words) if field == "reuse" else replace(one, mode=words)
+def _with_field(model: FirmwareModel, field: Literal["reuse", "mode"], text: str) -> FirmwareModel:
+    return replace(model, reuse=text) if field == "reuse" else replace(model, mode=text)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that data can tell.
+    """A number that a fit determines.
 
     Attributes:
-        low, high: bounds.
-        scale: `log`, or `linear`.
-        prior, spread: what is expected without data, and its standard deviation, on the scale.
-        of: firmware for which it has a meaning.
-        keys: of the profile it decides.
-        unit: `B/s`, `B`, `s`, `share` or empty.
+        low, high: bounds, natural.
+        scale: scale on which the fit works, `log` or `linear`.
+        prior_mean: expected value before data, natural.
+        prior_sd: standard deviation of the prior, on the scale.
+        keys: keys of the profile that it decides.
+        unit: `B/s`, `B`, `s`, `capacity` (share of it), `of the cache` (share of it) or empty.
+        model_error_sd: standard deviation, on the scale, that remains however well a fit explains the data.
     """
 
     name: str
     low: float
     high: float
     scale: str
-    prior: float
-    spread: float
+    prior_mean: float
+    prior_sd: float
     keys: tuple[str, ...]
     unit: str
-    what: str
-    own: float = 0.02
-    """Standard deviation, on the scale, that is left however well a fit explains the data."""
+    description: str
+    model_error_sd: float = 0.02
 
-
-NO_CEILING: Final = 4e10
-"""Bytes a second into native cells that no drive reaches."""
-UNSEEN_CEILING: Final = 2e10
-"""From which on nothing tells it: no link and no cells are as fast."""
 
 PARAMETERS: Final = {
-    one.name: one
-    for one in (
+    parameter.name: parameter
+    for parameter in (
         Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s",
                   "what all dies program as pSLC", 0.06),
         Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s",
@@ -165,21 +192,21 @@ PARAMETERS: Final = {
                   "dynamic cache of the empty drive", 0.015),
         Parameter("static", 5e-4, 0.2, "log", 0.02, 2.0, ("cache.static",), "capacity",
                   "static cache", 0.05),
-        Parameter("least", 0.0, 1.0, "linear", 0.6, 0.45, ("cache.dynamic_least",), "of the cache",
+        Parameter("dynamic_min", 0.0, 1.0, "linear", 0.6, 0.45, ("cache.dynamic_least",), "of the cache",
                   "dynamic cache of the full drive", 0.1),
-        Parameter("spare", 0.012, 1.5, "log", 0.07, 0.5, ("nand.blocks_per_plane",), "capacity",
+        Parameter("over_provisioning", 0.012, 1.5, "log", 0.07, 0.5, ("nand.blocks_per_plane",), "capacity",
                   "native space beyond the capacity", 0.12),
-        Parameter("overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "",
+        Parameter("fold_overhead", 0.3, 20.0, "log", 1.5, 0.5, ("cache.fold_overhead",), "",
                   "die time of a folding program over that of a direct one", 0.15),
-        Parameter("share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "",
+        Parameter("host_share", 0.03, 0.97, "linear", 0.5, 0.25, ("cache.host_share",), "",
                   "die time that the host keeps while the drive folds", 0.05),
-        Parameter("ceiling", 2e6, NO_CEILING, "log", NO_CEILING, 2.0, ("controller.native_write",), "B/s",
+        Parameter("ceiling", 2e6, NO_NATIVE_LIMIT, "log", NO_NATIVE_LIMIT, 2.0, ("controller.native_write",), "B/s",
                   "what the data path carries into native cells"),
         Parameter("watermark", 0.0, 0.6, "linear", 0.0, 0.1, ("cache.fold_below",), "capacity",
                   "native space below which the cache is folded", 0.02),
         Parameter("batch", 0.0, 1.0, "linear", 0.0, 0.3, ("cache.fold_batch",), "of the cache",
                   "of the cache that is folded at a time under load"),
-        Parameter("threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s",
+        Parameter("idle_threshold", 1e-3, 3600.0, "log", 1.0, 1.5, ("cache.idle.threshold",), "s",
                   "silence before the cache is emptied", 0.35),
         Parameter("idle_rate", 1e6, 2e10, "log", 8e8, 1.5, ("cache.idle.rate",), "B/s",
                   "how fast the cache is emptied in silence", 0.07),
@@ -197,205 +224,243 @@ PARAMETERS: Final = {
                   "read of a page in native mode"),
     )
 }  # fmt: skip
-"""In the order in which a report tells them."""
+"""In the order of a report."""
+RULE_PARAMETERS: Final = {
+    "direct-then-fold": ["watermark"],
+    "fold": ["batch"],
+    "direct-while-folding": ["host_share"],
+}
+"""Parameters that only one rule for a full cache has."""
 
 
-def of_firmware(firmware: Firmware) -> list[str]:
-    """Names of the parameters that have a meaning for it."""
-    names = ["native_rate", "ceiling", "spare", "erase", "buffer", "command", "slc_read", "native_read"]
-    if firmware.mode != "pure-xlc":
-        names += ["slc_rate", "threshold", "idle_rate", "residue", "overhead"]
-        names += ["dynamic", "least"] if firmware.mode in ("dynamic-slc", "hybrid-slc") else []
-        names += ["static"] if firmware.mode in ("static-slc", "hybrid-slc") else []
-        names += ["watermark"] if firmware.when_full == "direct-then-fold" else []
-        names += ["batch"] if firmware.when_full == "fold" else []
-        names += ["share"] if firmware.when_full == "direct-while-folding" else []
+def parameters_of(firmware: FirmwareModel) -> list[str]:
+    """Names of the parameters that have a meaning for a firmware model, in the order of `PARAMETERS`."""
+    names = ["native_rate", "ceiling", "over_provisioning", "erase", "buffer", "command", "slc_read", "native_read"]
+    if firmware.has_cache:
+        names += ["slc_rate", "idle_threshold", "idle_rate", "residue", "fold_overhead"]
+        names += ["dynamic", "dynamic_min"] if firmware.has_dynamic_cache else []
+        names += ["static"] if firmware.has_static_cache else []
+        names += RULE_PARAMETERS.get(firmware.when_full, [])
     return [name for name in PARAMETERS if name in names]
 
 
-def cache_shares(firmware: Firmware, values: Values) -> tuple[float, float]:
-    """Of the capacity: the dynamic and the static cache of the empty drive, 0 where the firmware has no such one."""
-    dynamic = values["dynamic"] if firmware.mode in ("dynamic-slc", "hybrid-slc") else 0.0
-    static = values["static"] if firmware.mode in ("static-slc", "hybrid-slc") else 0.0
+def cache_shares(firmware: FirmwareModel, values: Values) -> tuple[float, float]:
+    """Dynamic and static cache of the empty drive as shares of its capacity; 0 where the firmware model has none."""
+    dynamic = values["dynamic"] if firmware.has_dynamic_cache else 0.0
+    static = values["static"] if firmware.has_static_cache else 0.0
     return dynamic, static
 
 
 @dataclass(frozen=True)
 class Model:
-    """A drive with a firmware; `scale` is how many times smaller it is than the one it stands for."""
+    """A geometry with a firmware model.
 
-    build: Build
-    firmware: Firmware
+    Attributes:
+        scale: how many times smaller it is than the drive it stands for.
+        host_request_ns: time that a request costs the host that measured; not part of the drive.
+    """
+
+    geometry: Geometry
+    firmware: FirmwareModel
     scale: float = 1.0
     host_request_ns: int = 0
-    """What a request costs the host that measured; not a part of the drive."""
 
     @property
     def capacity_bytes(self) -> int:
-        """Of this one."""
+        """Capacity of the scaled drive, in bytes."""
         if self.scale == 1.0:
-            return self.build.capacity_bytes // 4096 * 4096
-        return round(self.build.capacity_bytes / self.scale / MIB) * MIB
+            return self.geometry.capacity_bytes // 4096 * 4096
+        return round(self.geometry.capacity_bytes / self.scale / MIB) * MIB
 
-    def scaled(self, least_bytes: int = LEAST_BYTES) -> Model:
-        """The smallest drive that behaves the same."""
-        build = self.build
-        bits = build.bits_per_cell
-        most = build.capacity_bytes / least_bytes
-        if most <= 1:
+    def scaled(self, min_bytes: int = MIN_SCALED_BYTES) -> Model:
+        """The smallest drive of at least `min_bytes` that behaves the same."""
+        geometry = self.geometry
+        bits = geometry.bits_per_cell
+        max_scale = geometry.capacity_bytes / min_bytes
+        if max_scale <= 1:
             return self
-        # Fewer channels at the same rates: what each, and its dies, do takes so much less.
-        fewer = math.gcd(build.channels, max(build.dies // LEAST_DIES, 1))
-        # What is programmed at once, and what waits for it, is smaller as well.
-        page = min(build.page_bytes, SMALL_PAGE)
-        finer = build.page_bytes // page
-        least = max(build.pages_per_block * fewer * finer / most, LEAST_SLC_PAGES * bits)
-        pages = min(-(-int(least) // bits) * bits, build.pages_per_block * finer)
+        # Fewer channels at the same rates: each channel, and each of its dies, is that much faster.
+        speedup = math.gcd(geometry.channels, max(geometry.dies // MIN_SCALED_DIES, 1))
+        # Smaller program units, and less that waits for one to fill.
+        page = min(geometry.page_bytes, MAX_SCALED_PAGE_BYTES)
+        page_ratio = geometry.page_bytes // page
+        min_pages = max(geometry.pages_per_block * speedup * page_ratio / max_scale, MIN_SLC_PAGES * bits)
+        pages = min(-(-int(min_pages) // bits) * bits, geometry.pages_per_block * page_ratio)
         small = replace(
-            build, pages_per_block=pages, page_bytes=page, dies=build.dies // fewer, channels=build.channels // fewer,
-            bus_mts=build.bus_mts * fewer, faster=build.faster * fewer * finer,
-        )  # fmt: skip
-        return replace(self, build=small, scale=build.superblock_bytes / small.superblock_bytes * self.scale)
+            geometry,
+            pages_per_block=pages,
+            page_bytes=page,
+            dies=geometry.dies // speedup,
+            channels=geometry.channels // speedup,
+            bus_mts=geometry.bus_mts * speedup,
+            read_speedup=geometry.read_speedup * speedup * page_ratio,
+        )
+        return replace(self, geometry=small, scale=geometry.superblock_bytes / small.superblock_bytes * self.scale)
 
-    def like(self, build: Build) -> Model:
-        """Another drive, as small as this one is."""
-        whole = replace(self, build=build, scale=1.0)
-        return whole.scaled(self.capacity_bytes) if self.scale > 1.0 else whole
+    def with_geometry(self, geometry: Geometry) -> Model:
+        """The same firmware model with a full-size geometry, scaled as much as this model is."""
+        full_size = replace(self, geometry=geometry, scale=1.0)
+        return full_size.scaled(self.capacity_bytes) if self.scale > 1.0 else full_size
 
     def keys(self, values: Values) -> dict[str, str]:
         """The profile, as TOML values by dotted key."""
-        build, firmware, scale = self.build, self.firmware, self.scale
-        bits = build.bits_per_cell
+        geometry = self.geometry
+        keys = {"name": '"a twin"', "capacity": _size(self.capacity_bytes), "link": f'"{geometry.link}"'}
+        keys |= self._nand_keys(values) | self._controller_keys(values)
+        keys["cache.mode"] = f'"{self.firmware.mode}"'
+        if values.get("ceiling", NO_NATIVE_LIMIT) < UNSEEN_NATIVE_LIMIT:
+            keys["controller.native_write"] = _rate(values["ceiling"])
+        keys |= dict(geometry.fixed)
+        if self.firmware.has_cache:
+            keys |= self._cache_keys(values)
+        if self.host_request_ns:
+            keys |= {"host.cores": "1", "host.write": _ns(self.host_request_ns), "host.read": _ns(self.host_request_ns)}
+        return keys
 
-        def ns(time: float) -> str:
-            return f'"{max(round(time), 1)}ns"'
+    def _cache_bytes(self, values: Values) -> tuple[int, float, float]:
+        """Blocks per plane; bytes of the dynamic and of the static cache of the empty drive."""
+        geometry, capacity = self.geometry, self.capacity_bytes
+        dynamic, static = (share * capacity for share in cache_shares(self.firmware, values))
+        needed = -(-capacity // geometry.superblock_bytes)
+        blocks = round(capacity * (1 + values["over_provisioning"]) / geometry.superblock_bytes)
+        slc_bytes = geometry.superblock_bytes / geometry.bits_per_cell
+        set_aside = -(-static // slc_bytes)
+        spare = RESERVE_SUPERBLOCKS + OPEN_SUPERBLOCKS
+        blocks = max(int(blocks + set_aside), int(needed + set_aside + spare))
+        # The check of a profile allows no cache that is larger than the drive.
+        return blocks, min(dynamic, (blocks - set_aside - spare) * slc_bytes), static
 
-        def size(count: float) -> str:
-            return f'"{max(round(count), 0)}B"'
-
-        capacity = self.capacity_bytes
-        dynamic, static = (share * capacity for share in cache_shares(firmware, values))
-        needed = -(-capacity // build.superblock_bytes)
-        blocks = round(capacity * (1 + values["spare"]) / build.superblock_bytes)
-        slc = build.superblock_bytes / bits
-        set_aside = -(-static // slc)
-        blocks = max(int(blocks + set_aside), int(needed + set_aside + RESERVE + OPEN))
-        # What the check allows: the cache cannot be larger than the drive.
-        dynamic = min(dynamic, (blocks - set_aside - RESERVE - OPEN) * slc)
-        # The check wants two units; a scaled drive must keep all of its dies busy.
-        least = 2 * build.planes * build.page_bytes * bits if scale == 1 else build.full_buffer
-        found = {
-            "name": '"a twin"',
-            "capacity": size(capacity),
-            "link": f'"{build.link}"',
-            "nand.channels": str(build.channels),
-            "nand.dies": str(build.dies),
-            "nand.planes": str(build.planes),
-            "nand.pages_per_block": str(build.pages_per_block),
+    def _nand_keys(self, values: Values) -> dict[str, str]:
+        geometry, bits = self.geometry, self.geometry.bits_per_cell
+        blocks, _, _ = self._cache_bytes(values)
+        return {
+            "nand.channels": str(geometry.channels),
+            "nand.dies": str(geometry.dies),
+            "nand.planes": str(geometry.planes),
+            "nand.pages_per_block": str(geometry.pages_per_block),
             "nand.blocks_per_plane": str(blocks),
-            "nand.page": size(build.page_bytes),
+            "nand.page": _size(geometry.page_bytes),
             "nand.bits_per_cell": str(bits),
-            "nand.bus": f'"{build.bus_mts}MT/s"',
-            "nand.slc.read": ns(values["slc_read"] * 1e9 / build.faster),
-            "nand.slc.program": ns(build.program_bytes / values.get("slc_rate", 1e12) * 1e9),
-            "nand.slc.erase": ns(values["erase"] / scale * 1e9),
-            "nand.native.read": ns(values["native_read"] * 1e9 / build.faster),
-            "nand.native.program": ns(build.program_bytes * bits / values["native_rate"] * 1e9),
-            "nand.native.erase": ns(1.5 * values["erase"] / scale * 1e9),
+            "nand.bus": f'"{geometry.bus_mts}MT/s"',
+            "nand.slc.read": _ns(values["slc_read"] * 1e9 / geometry.read_speedup),
+            "nand.slc.program": _ns(geometry.program_bytes / values.get("slc_rate", 1e12) * 1e9),
+            "nand.slc.erase": _ns(values["erase"] / self.scale * 1e9),
+            "nand.native.read": _ns(values["native_read"] * 1e9 / geometry.read_speedup),
+            "nand.native.program": _ns(geometry.program_bytes * bits / values["native_rate"] * 1e9),
+            "nand.native.erase": _ns(1.5 * values["erase"] / self.scale * 1e9),
             "nand.suspend.program": '"20us"',
             "nand.suspend.erase": '"50us"',
             "nand.suspend.limit": "8",
-            "controller.write_buffer": size(max(values["buffer"] / scale, least)),
-            "controller.cores": str(build.cores),
-            "controller.command": ns(values["command"] * 1e9),
-            "ftl.reserve_superblocks": str(RESERVE),
-            "cache.mode": f'"{firmware.mode}"',
         }
-        if values.get("ceiling", NO_CEILING) < UNSEEN_CEILING:
-            found["controller.native_write"] = f'"{round(values["ceiling"] / 1e3)}kB/s"'
-        found.update(build.fixed)
-        if firmware.mode != "pure-xlc":
-            found["cache.when_full"] = f'"{firmware.when_full}"'
-            found["cache.reuse"] = f'"{firmware.reuse}"'
-            found["cache.dead"] = f'"{firmware.dead}"'
-            found["cache.fold_overhead"] = f"{values['overhead']:.3f}"
-            if dynamic:
-                found["cache.dynamic"] = size(dynamic)
-                shrinks = values["least"] < KEEPS
-                found["cache.dynamic_least"] = size(values["least"] * dynamic if shrinks else 0.0)
-                found["cache.shrink_from"] = '"0%"' if shrinks else '"100%"'
-                found["cache.shrink_to"] = '"100%"'
-            if static:
-                found["cache.static"] = size(static)
-            if firmware.when_full == "direct-while-folding":
-                found["cache.host_share"] = f'"{100 * values["share"]:.1f}%"'
-            if firmware.when_full == "direct-then-fold" and values.get("watermark", 0.0) > LEAST_WATERMARK:
-                found["cache.fold_below"] = size(values["watermark"] * capacity)
-            if firmware.when_full == "fold" and values.get("batch", 0.0) > LEAST_BATCH:
-                found["cache.fold_batch"] = size(values["batch"] * (dynamic + static))
-            found["cache.idle.threshold"] = ns(values["threshold"] / scale * 1e9)
-            found["cache.idle.rate"] = f'"{round(values["idle_rate"] / 1e3)}kB/s"'
-            found["cache.idle.residue"] = size(values["residue"] * (dynamic + static))
-        if self.host_request_ns:
-            found["host.cores"], found["host.write"] = "1", ns(self.host_request_ns)
-            found["host.read"] = ns(self.host_request_ns)
-        return found
+
+    def _controller_keys(self, values: Values) -> dict[str, str]:
+        geometry = self.geometry
+        # The check of a profile wants two program units; a scaled drive must keep all of its dies busy.
+        two_units = 2 * geometry.planes * geometry.page_bytes * geometry.bits_per_cell
+        min_buffer = two_units if self.scale == 1 else geometry.full_buffer_bytes
+        return {
+            "controller.write_buffer": _size(max(values["buffer"] / self.scale, min_buffer)),
+            "controller.cores": str(geometry.cores),
+            "controller.command": _ns(values["command"] * 1e9),
+            "ftl.reserve_superblocks": str(RESERVE_SUPERBLOCKS),
+        }
+
+    def _cache_keys(self, values: Values) -> dict[str, str]:
+        firmware = self.firmware
+        _, dynamic, static = self._cache_bytes(values)
+        keys = {
+            "cache.when_full": f'"{firmware.when_full}"',
+            "cache.reuse": f'"{firmware.reuse}"',
+            "cache.dead": f'"{firmware.dead}"',
+            "cache.fold_overhead": f"{values['fold_overhead']:.3f}",
+        }
+        if dynamic:
+            shrinks = values["dynamic_min"] < NO_SHRINK_SHARE
+            keys["cache.dynamic"] = _size(dynamic)
+            keys["cache.dynamic_least"] = _size(values["dynamic_min"] * dynamic if shrinks else 0.0)
+            keys["cache.shrink_from"] = '"0%"' if shrinks else '"100%"'
+            keys["cache.shrink_to"] = '"100%"'
+        if static:
+            keys["cache.static"] = _size(static)
+        if firmware.when_full == "direct-while-folding":
+            keys["cache.host_share"] = f'"{100 * values["host_share"]:.1f}%"'
+        if firmware.when_full == "direct-then-fold" and values.get("watermark", 0.0) > MIN_FOLD_BELOW_SHARE:
+            keys["cache.fold_below"] = _size(values["watermark"] * self.capacity_bytes)
+        if firmware.when_full == "fold" and values.get("batch", 0.0) > MIN_FOLD_BATCH_SHARE:
+            keys["cache.fold_batch"] = _size(values["batch"] * (dynamic + static))
+        keys["cache.idle.threshold"] = _ns(values["idle_threshold"] / self.scale * 1e9)
+        keys["cache.idle.rate"] = _rate(values["idle_rate"])
+        keys["cache.idle.residue"] = _size(values["residue"] * (dynamic + static))
+        return keys
 
     def profile(self, values: Values) -> str:
-        """The same as a file."""
+        """The profile, as the text of a TOML file."""
         return "\n".join(f"{key} = {value}" for key, value in self.keys(values).items())
 
     def open(self, values: Values) -> SimDrive | None:
-        """A fresh drive; None where the profile's check refuses it."""
-        return opened(self.profile(values))
+        """A new simulated drive; None where the check of the profile refuses it."""
+        return open_drive(self.profile(values))
 
 
-def opened(profile: str) -> SimDrive | None:
-    """A fresh drive; None where the profile's check refuses it."""
+def open_drive(profile: str) -> SimDrive | None:
+    """A new simulated drive with this profile; None where the check of the profile refuses it."""
     try:
         return SimDrive("twin.toml", profile, {}, [])
     except PslcError:
         return None
 
 
-USUAL_SLC_S: Final = 250e-6
-USUAL_NATIVE_S: Final = {2: 0.9e-3, 3: 1.6e-3, 4: 6e-3, 5: 10e-3}
-"""Program times of dies that nobody named, by bits a cell."""
-USUAL_PAGE, USUAL_PLANES = 16 << 10, 4
+def _ns(time: float) -> str:
+    return f'"{max(round(time), 1)}ns"'
 
 
-def usual_dies(capacity_bytes: int, bits_per_cell: int) -> float:
-    """Of 512 Gb (TLC) or 1 Tb (QLC)."""
+def _size(count: float) -> str:
+    return f'"{max(round(count), 0)}B"'
+
+
+def _rate(bytes_per_s: float) -> str:
+    return f'"{round(bytes_per_s / 1e3)}kB/s"'
+
+
+def typical_dies(capacity_bytes: int, bits_per_cell: int) -> float:
+    """Number of dies of a drive of unknown parts: dies of 512 Gb (TLC and below) or 1 Tb (QLC and above)."""
     return capacity_bytes / (64 * 2**30 * (1 if bits_per_cell <= 3 else 2))
 
 
-def usual_native(capacity_bytes: int, bits_per_cell: int) -> float:
-    """Bytes a second that the usual dies of such a drive take in native mode."""
-    program = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
-    return usual_dies(capacity_bytes, bits_per_cell) * USUAL_PLANES * USUAL_PAGE * bits_per_cell / program
+def typical_native_rate(capacity_bytes: int, bits_per_cell: int) -> float:
+    """Bytes/s that all dies of a drive of unknown parts program in native mode."""
+    program_s = TYPICAL_NATIVE_PROGRAM_S.get(bits_per_cell, TYPICAL_NATIVE_PROGRAM_S[3])
+    unit = TYPICAL_PLANES * TYPICAL_PAGE_BYTES * bits_per_cell
+    return typical_dies(capacity_bytes, bits_per_cell) * unit / program_s
 
 
-def build_for(capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float,
-              dies: int | None = None) -> Build:  # fmt: skip
-    """What a drive of that capacity may be made of, when no part is known: dies of 512 Gb (TLC) or 1 Tb (QLC), or as
-    many as the speeds need at usual program times, unless it is known how many. Faster than any drive is what memory
-    took in."""
-    page, planes = USUAL_PAGE, USUAL_PLANES
+def typical_geometry(
+    capacity_bytes: int, link: str, bits_per_cell: int, slc_rate: float, native_rate: float, dies: int | None = None
+) -> Geometry:
+    """Geometry of a drive of unknown parts.
+
+    Args:
+        slc_rate, native_rate: bytes/s that it must reach. Rates beyond any drive are those of a memory in front of it.
+        dies: their number, if known; otherwise typical for the capacity, or as many as the rates need.
+    """
+    page, planes = TYPICAL_PAGE_BYTES, TYPICAL_PLANES
     slc_rate, native_rate = min(slc_rate, PARAMETERS["slc_rate"].high), min(native_rate, PARAMETERS["native_rate"].high)
     channels = 8 if link >= "pcie4" and link.startswith("pcie") else 4
-    native = USUAL_NATIVE_S.get(bits_per_cell, USUAL_NATIVE_S[3])
-    by_speed = max(slc_rate * USUAL_SLC_S, native_rate * native / bits_per_cell) / (planes * page)
-    wanted = max(usual_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
+    native_s = TYPICAL_NATIVE_PROGRAM_S.get(bits_per_cell, TYPICAL_NATIVE_PROGRAM_S[3])
+    by_speed = max(slc_rate * TYPICAL_SLC_PROGRAM_S, native_rate * native_s / bits_per_cell) / (planes * page)
+    wanted = max(typical_dies(capacity_bytes, bits_per_cell), 0.5 * by_speed, 1.0)
     dies = dies or 2 ** max(math.ceil(math.log2(wanted / 1.4)), 0)
     channels = min(channels, dies)
-    bus = max(1200, int(-(-1.3 * slc_rate // channels // 1e8)) * 100)
+    bus = max(MIN_BUS_MTS, int(-(-1.3 * slc_rate // channels // 1e8)) * 100)
     pages = capacity_bytes / (SUPERBLOCKS * dies * planes * page)
     pages = max(round(pages / bits_per_cell), 4) * bits_per_cell
     assumed = "assumed: no part was given; usual for the capacity and the speeds"
-    keys = ("nand.channels", "nand.dies", "nand.planes", "nand.pages_per_block", "nand.page", "nand.bus",
-            "nand.slc.erase", "nand.native.erase", "nand.suspend", "controller.cores", "ftl")  # fmt: skip
-    return Build(
+    keys = (
+        "nand.channels", "nand.dies", "nand.planes", "nand.pages_per_block", "nand.page", "nand.bus",
+        "nand.slc.erase", "nand.native.erase", "nand.suspend", "controller.cores", "ftl",
+    )  # fmt: skip
+    return Geometry(
         capacity_bytes, link, bits_per_cell, channels, dies, planes, pages, bus_mts=bus,
-        erase_s=4e-3 * min(pages / USUAL_PAGES, 1.0),
+        erase_s=TYPICAL_ERASE_S * min(pages / TYPICAL_PAGES_PER_BLOCK, 1.0),
         sources=tuple((key, assumed) for key in keys),
     )  # fmt: skip

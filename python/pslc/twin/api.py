@@ -1,0 +1,193 @@
+"""The public fit: from recordings, logs or published figures to the report of a twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from pslc import formats, units
+from pslc.analysis import Curve, Seen
+from pslc.errors import refusal
+from pslc.findings import imported
+from pslc.formats import Hints
+from pslc.recording import Recording
+from pslc.twin import initial_fit, priors, published_curve
+from pslc.twin.datasets import Dataset, dataset_of_curve, datasets_of
+from pslc.twin.fit_report import FitReport, build_report
+from pslc.twin.pipeline import fit_datasets
+
+Source = Recording | str | Path
+"""A recording, its folder, or a log of another program."""
+
+
+class DriveFacts(TypedDict, total=False):
+    """What is known of a drive besides the data.
+
+    Attributes:
+        published: figures of a review in place of data: `cache=435GB speed1=4000MB/s ...`.
+        capacity: capacity of the drive: bytes, or text such as `1TB`. Recordings report it.
+        link: `sata600`, `pcie4x4` and the like.
+        nand: a die of the library, or `tlc`, `qlc`.
+        controller: a controller of the library.
+        written_by: the load that wrote a log or a review's curve: `qd32`, `qd1` or `copy`.
+    """
+
+    published: str | None
+    capacity: str | int | None
+    link: str | None
+    nand: str | None
+    controller: str | None
+    written_by: str | None
+
+
+@dataclass
+class _Inputs:
+    """Data of a fit, and notes on what was assumed."""
+
+    recordings: list[Recording]
+    logs: list[Path]
+    capacity_bytes: int
+    datasets: list[Dataset]
+    host_request_ns: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def fit(
+    data: Source | Sequence[Source] = (),
+    *,
+    name: str | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    workers: int | None = None,
+    **facts: Unpack[DriveFacts],
+) -> FitReport:
+    """Fit a simulated twin to measurements of a drive.
+
+    Args:
+        data: recordings of one drive, their folders, or a log of another program.
+        name: name of the twin (default: that of the drive).
+        on_progress: called with a line for each stage.
+        workers: number of processes (default: one per core).
+        **facts: what is known besides the data, each optional: `capacity` (bytes, or text such as `"1TB"`), `link`
+            (`"pcie4x4"`), `nand` (a die of the library, or `"tlc"`, `"qlc"`), `controller` (of the library),
+            `published` (figures of a review in place of data), and `written_by` (the load that wrote a log or a
+            review's curve: `"qd32"`, `"qd1"` or `"copy"`).
+
+    Returns:
+        The report: `report.profile` is the twin as TOML, `report.save("twin.toml")` writes it, and
+            `report.result.statistics` says whether the fit converged.
+
+    Raises:
+        PslcError: there are no data, they are not of one drive, or they hold no write over an empty drive; a part, a
+            link or a load is unknown.
+        TypeError: a fact has another name.
+    """
+    if unknown := facts.keys() - DriveFacts.__annotations__.keys():
+        raise TypeError(f"fit() got an unexpected keyword argument '{min(unknown)}'")
+    sources = [data] if isinstance(data, (Recording, str, Path)) else list(data)
+    _check(sources, facts)
+    inputs = _read(sources, facts)
+    knowledge = _prior_knowledge(inputs, facts)
+    result = fit_datasets(inputs.datasets, knowledge, on_progress, workers)
+    result.notes += inputs.notes
+    # What is wrong with the machine or the target is wrong with the twin too.
+    result.notes += dict.fromkeys(doubt for recording in inputs.recordings for doubt in recording.findings.doubts)
+    if on_progress:
+        on_progress("predictions")
+    return build_report(result, name or _name(inputs))
+
+
+def _check(sources: Sequence[Source], facts: DriveFacts) -> None:
+    if (facts.get("published") is None) == (not sources):
+        raise refusal(
+            "pslc fit needs data" if not sources else "pslc fit takes data or --published, not both",
+            "give a recording (pslc fit runs/a -o twin.toml), a log, or --published",
+        )
+    load = facts.get("written_by")
+    if load is not None and load not in priors.LOADS:
+        raise refusal(f'--written-by is "{load}"', f"one of {', '.join(priors.LOADS)}")
+
+
+def _read(sources: Sequence[Source], facts: DriveFacts) -> _Inputs:
+    """Load the data and make datasets of them."""
+    recordings, logs = _load(sources)
+    size = _capacity(recordings, logs, facts.get("capacity"))
+    inputs = _Inputs(recordings, logs, size, [dataset for each in recordings for dataset in datasets_of(each)])
+    curve = _curve(inputs, facts)
+    if curve is not None:
+        load = facts.get("written_by")
+        if load is None:
+            load, note = priors.guess_load(float(curve.bytes_per_s.max()), facts.get("link"))
+            inputs.notes.append(note)
+        options, inputs.host_request_ns = priors.LOADS[load]
+        inputs.datasets.append(dataset_of_curve(curve, options))
+    return inputs
+
+
+def _load(sources: Sequence[Source]) -> tuple[list[Recording], list[Path]]:
+    """Recordings, or the paths of logs."""
+    paths = [Path(source) for source in sources if not isinstance(source, Recording)]
+    logs = [path for path in paths if not path.is_dir()]
+    if logs and len(logs) < len(sources):
+        raise refusal("pslc fit takes recordings or logs, not both", "give data of one kind")
+    if logs:
+        return [], logs
+    return [source if isinstance(source, Recording) else Recording.load(Path(source)) for source in sources], []
+
+
+def _capacity(recordings: Sequence[Recording], logs: Sequence[Path], stated: str | int | None) -> int:
+    """Capacity of the drive in bytes, stated or recorded."""
+    size = units.size(stated, "--capacity") if isinstance(stated, str) else stated
+    size = size or priors.capacity_of(recordings)
+    if size is not None:
+        return int(size)
+    if missing := next((path for path in logs if not path.exists()), None):
+        raise refusal(f"{missing}: no such file or folder", "give the folder of a run, or a log of speed over time")
+    raise refusal("the data do not report the capacity of the drive", "for example --capacity 1TB")
+
+
+def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
+    """The write curve of published figures or of logs; None for recordings."""
+    published = facts.get("published")
+    if published is not None:
+        bits = priors.bits_of(facts.get("nand")) or 3
+        curve, notes = published_curve.curve(published, inputs.capacity_bytes, bits)
+        inputs.notes += notes
+        return curve
+    if not inputs.logs:
+        return None
+    foreign = formats.read(inputs.logs, Hints())
+    imported.analyzed(foreign, Seen(capacity_bytes=inputs.capacity_bytes))
+    if foreign.curve is None:
+        raise refusal(
+            f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
+        )
+    return foreign.curve
+
+
+def _prior_knowledge(inputs: _Inputs, facts: DriveFacts) -> priors.PriorKnowledge:
+    first = initial_fit.first_write(inputs.datasets)
+    if first is None:
+        raise refusal(
+            "the data hold no sequential write over an empty drive", "measure one: pslc run fill, or run twin"
+        )
+    reported = next((link for link in map(priors.link_of, inputs.recordings) if link), None)
+    # The first half per cent: later samples may be slower, single ones are noisy.
+    fastest = float(first.bytes_per_s[: max(len(first.bytes_per_s) // 200, 1)].mean())
+    knowledge = priors.collect_priors(
+        inputs.capacity_bytes,
+        fastest,
+        link=facts.get("link") or reported,
+        nand=facts.get("nand"),
+        controller=facts.get("controller"),
+        host_request_ns=inputs.host_request_ns,
+    )
+    published = facts.get("published")
+    return replace(knowledge, cache_bytes=published_curve.stated_cache_bytes(published) if published else None)
+
+
+def _name(inputs: _Inputs) -> str:
+    if inputs.recordings:
+        return f"{inputs.recordings[0].drive}, a twin"
+    return inputs.logs[0].stem if inputs.logs else "a twin of published figures"

@@ -1,0 +1,135 @@
+"""Published figures as a write curve: `cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from pslc import units, words
+from pslc.analysis import Curve
+from pslc.errors import refusal
+from pslc.twin.model import typical_native_rate
+
+BINS: Final = 256
+"""Bins of equal bytes; phase boundaries are further edges, so that no bin has two speeds."""
+HINT: Final = (
+    "for example cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s, where cache is the end of the "
+    "first phase"
+)
+MEAN_TOLERANCE: Final = 0.05
+"""Share by which a published mean may differ from that of the phases without a note."""
+MAX_NATIVE_SPEED_RATIO: Final = 0.9
+"""Assumed speed of a last phase without one, at most this share of the speed of the phase before it."""
+
+
+@dataclass
+class _Figures:
+    """Speeds in bytes/s and ends in bytes, by number of the phase; and the mean of the whole fill in bytes/s."""
+
+    speeds: dict[int, float]
+    ends: dict[int, float]
+    mean: float | None
+
+    def seconds(self, capacity: float) -> float:
+        """Duration of the phases that have a speed."""
+        borders = [0.0, *(self.ends.get(number, capacity) for number in range(1, len(self.speeds) + 1))]
+        return sum((end - start) / self.speeds[phase] for phase, (start, end) in enumerate(pairwise(borders), 1))
+
+
+def curve(text: str, capacity_bytes: int, bits_per_cell: int = 3) -> tuple[Curve, list[str]]:
+    """The write curve of a fill with these phases, and notes on what was assumed.
+
+    The last phase ends with the drive. If it has no speed, `mean=` of the whole fill determines it; without a mean it
+    is the native speed of typical dies.
+
+    Raises:
+        PslcError: a word is unknown, a phase has no speed or no end, or the ends do not rise.
+    """
+    figures = _parse(text)
+    count = _check_phases(figures)
+    notes = []
+    if count in figures.ends and figures.ends[count] < capacity_bytes:
+        speed, note = _last_speed(figures, capacity_bytes, bits_per_cell)
+        count += 1
+        figures.speeds[count] = speed
+        notes.append(note)
+    elif figures.mean is not None:
+        notes += _contradiction(figures, figures.mean, capacity_bytes)
+    ends = figures.ends
+    borders = [0.0, *(ends[number] for number in range(1, count)), ends.get(count, float(capacity_bytes))]
+    if any(end <= start for start, end in pairwise(borders)) or borders[-1] > capacity_bytes:
+        raise refusal("the ends of the phases do not rise, or pass the capacity", HINT)
+    return _curve_of(borders, figures.speeds), notes
+
+
+def _parse(text: str) -> _Figures:
+    figures = _Figures({}, {}, None)
+    for word in text.replace(",", " ").split():
+        match = re.fullmatch(r"(cache|mean|speed(\d)|end(\d))=(.+)", word)
+        if match is None:
+            raise refusal(f'"{word}" is not a published figure that pslc knows', HINT)
+        if match[1] == "mean":
+            figures.mean = _rate(match[4], word)
+        elif match[2]:
+            figures.speeds[int(match[2])] = _rate(match[4], word)
+        else:
+            figures.ends[int(match[3] or 1)] = float(units.size(match[4], word.partition("=")[0]))
+    return figures
+
+
+def _check_phases(figures: _Figures) -> int:
+    """The number of phases that have a speed."""
+    count = max(figures.speeds, default=0)
+    if not count or sorted(figures.speeds) != list(range(1, count + 1)):
+        raise refusal("the phases need speeds: speed1, speed2 and so on", HINT)
+    missing = [number for number in range(1, count) if number not in figures.ends]
+    if missing:
+        raise refusal(f"phase {missing[0]} has no end", HINT)
+    return count
+
+
+def _curve_of(borders: list[float], speeds: Mapping[int, float]) -> Curve:
+    edges = np.unique(np.concatenate([np.linspace(0, borders[-1], BINS + 1), borders]))
+    middle = (edges[1:] + edges[:-1]) / 2
+    phase = np.searchsorted(np.array(borders[1:-1]), middle)
+    return Curve(edges, np.diff(edges) / np.array([speeds[number + 1] for number in phase]))
+
+
+def stated_cache_bytes(text: str) -> float | None:
+    """The stated end of the first phase, in bytes; None if there is none."""
+    match = re.search(r"\b(?:cache|end1)=(\S+?)(?:,|\s|$)", text)
+    return float(units.size(match[1], "cache")) if match else None
+
+
+def _last_speed(figures: _Figures, capacity: int, bits: int) -> tuple[float, str]:
+    """Bytes/s behind the last phase that has a speed, and where it comes from."""
+    last = len(figures.speeds)
+    if figures.mean is None:
+        speed = min(typical_native_rate(capacity, bits), MAX_NATIVE_SPEED_RATIO * figures.speeds[last])
+        return speed, f"no speed after phase {last} was given; assuming {words.speed(speed)}, as of typical dies"
+    seconds = capacity / figures.mean - figures.seconds(capacity)
+    if seconds <= 0:
+        raise refusal(f"a mean of {words.speed(figures.mean)} is more than the phases allow", HINT)
+    speed = (capacity - figures.ends[last]) / seconds
+    return speed, f"the speed after phase {last} is {words.speed(speed)}, from the mean"
+
+
+def _contradiction(figures: _Figures, mean: float, capacity: int) -> list[str]:
+    of_phases = capacity / figures.seconds(float(capacity))
+    if abs(of_phases / mean - 1) <= MEAN_TOLERANCE:
+        return []
+    return [
+        f"the mean of the phases is {words.speed(of_phases)}, but the published mean is {words.speed(mean)}; "
+        "using the phases"
+    ]
+
+
+def _rate(text: str, word: str) -> float:
+    if not text.endswith("/s"):
+        raise refusal(f'"{word}" is not a speed', "for example speed1=4000MB/s")
+    return float(units.size(text.removesuffix("/s"), word.partition("=")[0]))
