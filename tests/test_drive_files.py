@@ -219,7 +219,7 @@ def test_nothing_is_written_over_by_a_new_drive(disk: Path, profile: str, comman
     whole = disk.read_bytes()
     done = command("drives", "create", str(disk), "--like", profile)
     assert done.returncode == 2
-    assert "exists, and is not written over" in done.stderr
+    assert "exists, and is not overwritten" in done.stderr
     assert disk.read_bytes() == whole
     assert [path.name for path in disk.parent.glob("disk.pslc*")] == ["disk.pslc"]
 

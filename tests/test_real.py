@@ -148,7 +148,7 @@ def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path
     path.write_bytes(b"precious" * (4 * MB // 8))
     done = command("run", "fill", "--on", "./data.bin", "--size", "4MB")
     assert done.returncode == 2
-    assert "is not written over" in done.stderr
+    assert "is not overwritten" in done.stderr
     assert path.read_bytes() == b"precious" * (4 * MB // 8)
     named = ("--reuse", "--overwrite-file", "data.bin", "--json")
     assert command("run", "fill", "--on", "./data.bin", *named).returncode == 0

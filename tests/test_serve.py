@@ -155,7 +155,52 @@ def test_after_a_format_the_drive_is_smaller_and_its_data_are_gone(tmp_path: Pat
     with served(tmp_path, "disk.pslc") as on:
         assert on.nbdsh("print(h.get_size() < 4_000_000_000, h.pread(65536, 0) == bytes(65536))").strip() == "True True"
         assert '"type": 0' not in on.tool("nbdinfo", "--map", "--json", on.uri)
-    assert (tmp_path / "disk.pslc.data").stat().st_blocks == 0
+    # But for the block behind the data, which tells whose they are.
+    assert (tmp_path / "disk.pslc.data").stat().st_blocks * 512 <= 4096
+
+
+def test_the_data_of_a_drive_are_its_own_and_only_its_user_s(tmp_path: Path, disk: str) -> None:
+    data = tmp_path / f"{disk}.data"
+    with served(tmp_path, disk) as on:
+        on.nbdsh("h.pwrite(b'x' * 4096, 0)")
+        on.end()
+    assert data.stat().st_mode & 0o777 == 0o600
+    SimDrive("small.toml", PROFILE, {}, []).save(str(tmp_path / "other.pslc"))
+    data.rename(tmp_path / "other.pslc.data")
+    said = refused(tmp_path, "other.pslc")
+    assert "other.pslc.data holds the data of another drive" in said
+    (tmp_path / "other.pslc.data").rename(data)
+    (tmp_path / "other.pslc.data").write_text("a thesis")
+    assert "other.pslc.data was not made by pslc" in refused(tmp_path, "other.pslc")
+    assert (tmp_path / "other.pslc.data").read_text() == "a thesis"
+    with served(tmp_path, disk) as on:
+        assert on.nbdsh("print(h.pread(4096, 0) == b'x' * 4096)").strip() == "True"
+
+
+@pytest.mark.parametrize("beside", ["data", "journal"])
+@pytest.mark.parametrize("how", ["link", "hard link", "pipe"])
+def test_what_lies_beside_a_drive_is_reached_through_no_link(tmp_path: Path, disk: str, beside: str, how: str) -> None:
+    precious = tmp_path / "thesis.txt"
+    precious.write_text("a thesis")
+    at = tmp_path / f"{disk}.{beside}"
+    {
+        "link": lambda: at.symlink_to(precious),
+        "hard link": lambda: os.link(precious, at),
+        "pipe": lambda: os.mkfifo(at),
+    }[how]()
+    words = {"link": "is a symbolic link", "hard link": "has 2 names", "pipe": "is no regular file, but a FIFO"}
+    said = refused(tmp_path, disk)
+    assert words[how].partition(", but")[0] in said
+    assert precious.read_text() == "a thesis"
+
+
+def refused(folder: Path, drive: str) -> str:
+    """What `pslc serve` says where it serves nothing."""
+    program = str(Path(sys.executable).parent / "pslc")
+    command = [program, "serve", drive, "--unix", "refused.sock"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    return done.stderr
 
 
 def test_a_host_that_is_too_slow_is_said_with_how_much(tmp_path: Path, disk: str) -> None:

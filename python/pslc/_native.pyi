@@ -18,6 +18,31 @@ def nearest(word: str, known: list[str]) -> str | None:
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 
+def write_file(
+    path: str, data: bytes, may_replace: str, like: bytes | None = None, private: bool = False, synced: bool = False
+) -> None:
+    """Make a file, whole or not at all. `may_replace` is `never`, `ours` or `any`; with `ours` a file without pslc's
+    mark is pslc's if it begins as `like`.
+
+    Raises:
+        GuardError: what has the name may not be replaced.
+        OSError: it cannot be written.
+    """
+
+def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
+    """Whether `write_file` could make a file of a block; nothing is left there."""
+
+def remove_file(path: str, may_replace: str, like: bytes | None = None) -> None:
+    """Remove a file where it might be replaced; none is there afterwards."""
+
+class NewFile:
+    """A file that is written piece by piece and gets its name by `commit`; errors as of `write_file`."""
+
+    def __init__(self, path: str, may_replace: str) -> None: ...
+    def write(self, data: bytes) -> None: ...
+    def commit(self) -> None: ...
+    def discard(self) -> None: ...
+
 def served_recording(path: str) -> Recorded:
     """What the plugin of nbdkit recorded while it served a drive.
 

@@ -54,7 +54,7 @@ pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<Re
             device = look(file, path, ours)?;
         }
         judge(&device, given, wipe_signatures)?;
-        Ok(device)
+        Ok::<_, OpenError>(device)
     };
     let device = patient(&handle, &ours)?;
     let open = |of: &File, flags: i32| {

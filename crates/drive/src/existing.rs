@@ -39,7 +39,7 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
     let shown = path.display();
     let found = look(&buffered, path)?;
     if !found.ours {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = found.path.file_name().unwrap_or_default().to_string_lossy();
         match agreed {
             None => {
                 return Err(OpenError::new(

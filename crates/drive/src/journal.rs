@@ -11,15 +11,19 @@
 //! That somebody was killed is a loss of power. Of what the write buffer held then, the drive has nothing unless capacitors
 //! protect it (`controller.plp`); what a flush had waited for is in the cells.
 
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use pslc_ssd::state::Kept;
+use pslc_ssd::state::{Kept, StateError};
 use pslc_ssd::{Machine, Nanos, Op, Request, PAGE_BYTES};
 use rustix::fs::{fallocate, FallocateFlags};
 use rustix::io::Errno;
+
+use crate::error::OpenError;
+use crate::files::{self, NewFile, Replace};
+use crate::scratch::failed;
 
 /// Of the form of all of it.
 const MAGIC: [u8; 12] = *b"pslc journal";
@@ -52,6 +56,7 @@ pub enum Call {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    identity: u64,
     file: File,
     held: Vec<u8>,
     written: u64,
@@ -60,36 +65,31 @@ pub struct Journal {
 }
 
 /// The journal of the drive in a file.
-fn path(drive: &Path) -> PathBuf {
+pub fn path(drive: &Path) -> PathBuf {
     let mut name = drive.as_os_str().to_os_string();
     name.push(".journal");
     PathBuf::from(name)
 }
 
 impl Journal {
-    /// Begin one for the drive in a file, as it is there; what was in an older one is lost.
-    pub fn begin(drive: &Path, now: Nanos) -> io::Result<Journal> {
-        Journal::begin_with(drive, now, &[])
+    /// Begin one for the drive of that identity in a file, as it is there; what was in an older one is lost.
+    pub fn begin(drive: &Path, identity: u64, now: Nanos) -> io::Result<Journal> {
+        Journal::begin_with(drive, identity, now, &[])
     }
 
     /// The same, with entries that it has from its first moment on: a kill finds the older one or all of this.
-    fn begin_with(drive: &Path, now: Nanos, entries: &[u8]) -> io::Result<Journal> {
+    fn begin_with(drive: &Path, identity: u64, now: Nanos, entries: &[u8]) -> io::Result<Journal> {
         let path = path(drive);
-        let mut part = path.as_os_str().to_os_string();
-        part.push(".part");
-        let begin = || {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part)?;
-            file.write_all_at(&header(now), 0)?;
-            file.write_all_at(entries, SIZE as u64)?;
-            let written = (SIZE + entries.len()) as u64;
-            let held = Vec::with_capacity(HELD);
-            let mut journal = Journal { path: path.clone(), file, held, written, allocated: Some(written) };
-            journal.reserve()?;
-            fs::rename(&part, &path).map(|()| journal)
-        };
-        begin().inspect_err(|_| {
-            let _ = fs::remove_file(&part);
-        })
+        let new = NewFile::begin(&path, Replace::Like(&MAGIC), files::PRIVATE)?;
+        let file = new.file().try_clone()?;
+        file.write_all_at(&header(identity, now), 0)?;
+        file.write_all_at(entries, SIZE as u64)?;
+        let written = (SIZE + entries.len()) as u64;
+        let held = Vec::with_capacity(HELD);
+        let mut journal = Journal { path, identity, file, held, written, allocated: Some(written) };
+        journal.reserve()?;
+        new.commit()?;
+        Ok(journal)
     }
 
     /// Allocate what is missing of the reserve; an error where the disk is too full for all of it.
@@ -134,7 +134,7 @@ impl Journal {
         let mut rest = vec![0; (self.written - bytes) as usize];
         self.file.read_exact_at(&mut rest, bytes)?;
         let drive = self.path.with_extension("");
-        *self = Journal::begin_with(&drive, now, &rest)?;
+        *self = Journal::begin_with(&drive, self.identity, now, &rest)?;
         Ok(())
     }
 }
@@ -146,7 +146,7 @@ pub fn is_full(error: &io::Error) -> bool {
 
 /// The drive is in its file as it is.
 pub fn remove(drive: &Path) {
-    let _ = fs::remove_file(path(drive));
+    let _ = files::remove(&path(drive), Replace::Like(&MAGIC));
 }
 
 /// What became of a drive after it was saved, if anything did: it lost its power, unless the last that the journal holds is
@@ -154,14 +154,18 @@ pub fn remove(drive: &Path) {
 pub fn recovered(
     drive: &Path,
     kept: &mut Kept,
-    again: impl FnOnce() -> Result<Kept, pslc_ssd::state::StateError>,
-) -> io::Result<bool> {
-    let bytes = match fs::read(path(drive)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
+    again: impl FnOnce() -> Result<Kept, StateError>,
+) -> Result<bool, OpenError> {
+    let path = path(drive);
+    let Some(mut file) = files::open(&path, false)? else { return Ok(false) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| failed("read the journal", &path, error))?;
+    let Some(mut entries) = since(&bytes, kept.about.identity, kept.now) else {
+        return Err(OpenError::new(
+            format!("{} is no journal of this drive: it is of another one, or damaged", path.display()),
+            "move it to another place; what the drive was asked since it was saved is lost if it is its own",
+        ));
     };
-    let mut entries = since(&bytes, kept.now);
     if entries.is_empty() {
         return Ok(false);
     }
@@ -174,7 +178,7 @@ pub fn recovered(
         false => drop_newest(&mut entries[safe..], kept.machine.drive().buffered_pages()),
     };
     if lost > 0 {
-        *kept = again().map_err(io::Error::other)?;
+        *kept = again().map_err(|error| failed("recover the drive", drive, io::Error::other(error)))?;
         replay(kept, &entries);
     }
     kept.machine.lose_power(lost);
@@ -225,12 +229,15 @@ fn drop_newest(entries: &mut [Entry], pages: u32) -> u32 {
     pages - left
 }
 
-fn header(now: Nanos) -> [u8; SIZE] {
+/// Its checksum is also over the identity of the drive.
+fn header(identity: u64, now: Nanos) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     bytes[..12].copy_from_slice(&MAGIC);
     bytes[12..20].copy_from_slice(&now.0.to_le_bytes());
-    let check = crc32fast::hash(&bytes[..20]).to_le_bytes();
-    bytes[20..].copy_from_slice(&check);
+    let mut check = crc32fast::Hasher::new();
+    check.update(&bytes[..20]);
+    check.update(&identity.to_le_bytes());
+    bytes[20..].copy_from_slice(&check.finalize().to_le_bytes());
     bytes
 }
 
@@ -280,13 +287,20 @@ fn decoded(bytes: &[u8; SIZE]) -> Option<Entry> {
     Some(Entry { at: Nanos(long(0)), call })
 }
 
-/// The entries after the moment at which the drive was saved with its clock at `now`; none where the journal is not of
-/// that drive. The first that is damaged ends it.
-fn since(bytes: &[u8], now: Nanos) -> Vec<Entry> {
+/// The entries after the moment at which the drive was saved with its clock at `now`; the first that is damaged ends
+/// them. None where the journal is not of that drive; of one that was cut in its header nobody knows, and it has none.
+fn since(bytes: &[u8], identity: u64, now: Nanos) -> Option<Vec<Entry>> {
     let mut pieces =
         bytes.chunks_exact(SIZE).map(|piece| <&[u8; SIZE]>::try_from(piece).expect("of that size"));
-    let Some(first) = pieces.next() else { return Vec::new() };
-    let mut found = (*first == header(now)).then(Vec::new);
+    let Some(first) = pieces.next() else {
+        let begun = &bytes[..bytes.len().min(MAGIC.len())];
+        return MAGIC.starts_with(begun).then(Vec::new);
+    };
+    let began = Nanos(u64::from_le_bytes(first[12..20].try_into().expect("eight bytes")));
+    if *first != header(identity, began) {
+        return None;
+    }
+    let mut found = (began == now).then(Vec::new);
     for entry in pieces.map_while(decoded) {
         if entry == (Entry { at: now, call: Call::Saved }) {
             found = Some(Vec::new());
@@ -294,11 +308,13 @@ fn since(bytes: &[u8], now: Nanos) -> Vec<Entry> {
             found.push(entry);
         }
     }
-    found.unwrap_or_default()
+    Some(found.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use pslc_ssd::profile;
     use pslc_ssd::state::{self, About};
@@ -308,7 +324,7 @@ mod tests {
         let text = include_str!("../../../python/pslc/drives/pm871b-128gb.toml");
         let keys = [("controller.plp", plp)].map(|(key, value)| (key.to_string(), value.to_string()));
         let profile = profile::load("small.toml", text, &|_| None, &keys).unwrap();
-        let about = About { made: text.into(), profile: text.into() };
+        let about = About { identity: 7, made: text.into(), profile: text.into() };
         Kept { about, now: Nanos::ZERO, machine: Machine::new(&profile.config) }
     }
 
@@ -377,7 +393,7 @@ mod tests {
         let drive = folder.join("disk.pslc");
         for seed in 0..8 {
             let mut live = small("on");
-            let mut journal = Journal::begin(&drive, live.now).unwrap();
+            let mut journal = Journal::begin(&drive, 7, live.now).unwrap();
             let entries = drawn(seed, 1000, live.now);
             for entry in &entries {
                 run(&mut live.machine, entry);
@@ -405,11 +421,11 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_goes_on_where_the_drive_was_saved_and_one_of_another_drive_is_left_alone() {
+    fn a_journal_goes_on_where_the_drive_was_saved_and_one_of_another_drive_is_refused() {
         let folder = folder("saved");
         let drive = folder.join("disk.pslc");
         let mut live = small("on");
-        let mut journal = Journal::begin(&drive, live.now).unwrap();
+        let mut journal = Journal::begin(&drive, 7, live.now).unwrap();
         let entries = drawn(5, 600, live.now);
         let mut saved = None;
         for (number, entry) in entries.iter().enumerate() {
@@ -436,6 +452,9 @@ mod tests {
         let mut other = small("on");
         other.now = Nanos(12345);
         assert!(!recovered(&drive, &mut other, || unreachable!()).unwrap());
+        other.about.identity = 8;
+        let error = recovered(&drive, &mut other, || unreachable!()).unwrap_err();
+        assert!(error.message.ends_with("no journal of this drive: it is of another one, or damaged"));
         remove(&drive);
         assert!(!recovered(&drive, &mut saved.clone(), || unreachable!()).unwrap());
         fs::remove_dir_all(folder).unwrap();
@@ -446,7 +465,7 @@ mod tests {
     fn while_it_begins_anew_there_is_always_a_whole_one() {
         let folder = folder("anew");
         let drive = folder.join("disk.pslc");
-        let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+        let mut journal = Journal::begin(&drive, 7, Nanos::ZERO).unwrap();
         let (first, rest) = (drawn(3, 20_000, Nanos::ZERO), drawn(4, 20_000, Nanos::from_secs(9000)));
         first.iter().for_each(|entry| journal.add(*entry).unwrap());
         journal.write().unwrap();
@@ -470,7 +489,7 @@ mod tests {
         });
         assert!(at > 20_000 * SIZE as u64);
         assert_eq!(least, 20_001 * SIZE as u64);
-        assert_eq!(since(&fs::read(&path).unwrap(), Nanos::from_secs(9000)), rest);
+        assert_eq!(since(&fs::read(&path).unwrap(), 7, Nanos::from_secs(9000)), Some(rest));
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -481,7 +500,7 @@ mod tests {
         let mapped = |kept: &Kept, page: u64| kept.machine.drive().mapped(page * PAGE_BYTES, PAGE_BYTES).0;
         let mut lost = 0;
         for flushed in 0..60u64 {
-            let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+            let mut journal = Journal::begin(&drive, 7, Nanos::ZERO).unwrap();
             let mut live = small("off");
             for step in 0..60 {
                 // Each of them is given time enough if it is flushed, and hardly any else.
@@ -518,7 +537,7 @@ mod tests {
         let drive = folder.join("disk.pslc");
         for seed in 0..8 {
             let mut live = small("off");
-            let mut journal = Journal::begin(&drive, live.now).unwrap();
+            let mut journal = Journal::begin(&drive, 7, live.now).unwrap();
             let mut entries = drawn(seed, 500, live.now);
             entries.push(Entry { at: entries[499].at + Nanos(1_000_000), call: Call::Ended });
             for entry in &entries {
@@ -542,7 +561,7 @@ mod tests {
 
         let folder = folder("reserve");
         let drive = folder.join("disk.pslc");
-        let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+        let mut journal = Journal::begin(&drive, 7, Nanos::ZERO).unwrap();
         let entries = drawn(6, 100_000, Nanos::ZERO);
         for entry in &entries {
             journal.reserve().unwrap();
@@ -555,7 +574,7 @@ mod tests {
             assert!(about.blocks() * 512 >= about.len() + RESERVE_BYTES - HELD as u64);
             assert!(about.blocks() * 512 < about.len() + RESERVE_BYTES + 2 * CHUNK_BYTES);
         }
-        assert_eq!(since(&fs::read(path(&drive)).unwrap(), Nanos::ZERO), entries);
+        assert_eq!(since(&fs::read(path(&drive)).unwrap(), 7, Nanos::ZERO), Some(entries));
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -564,7 +583,7 @@ mod tests {
         let folder = folder("padded");
         let drive = folder.join("disk.pslc");
         for pages in 1..40 {
-            let mut journal = Journal::begin(&drive, Nanos::ZERO).unwrap();
+            let mut journal = Journal::begin(&drive, 7, Nanos::ZERO).unwrap();
             let mut live = small("off");
             for page in 0..2 * pages {
                 let request = Request::write(page * PAGE_BYTES, PAGE_BYTES as u32);

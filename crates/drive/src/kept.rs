@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   disk.pslc           locked (flock) while a command has it
-//!   disk.pslc.part      written, synced, locked; then it takes the name, and the folder is synced
+//!   ...                 the next one is written without a name, synced, locked; then it takes the name
 //!   disk.pslc.journal   what it was asked since, while it is served; whoever opens it next brings it up to that
+//!   disk.pslc.data      what was written to it, while it is served
 //! ```
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,10 @@ use std::path::{Path, PathBuf};
 use memmap2::{Advice, Mmap};
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
-use rustix::fs::{flock, renameat_with, FlockOperation, RenameFlags, CWD};
+use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
+use crate::files::{self, NewFile, Replace};
 use crate::journal;
 use crate::scratch::failed;
 
@@ -37,7 +39,7 @@ impl KeptDrive {
     pub fn open(path: &Path) -> Result<(KeptDrive, Kept), OpenError> {
         // Where a link leads to is what is replaced, not the link.
         let path = path.canonicalize().map_err(|error| failed("open the drive", path, error))?;
-        let file = locked(&path, OpenOptions::new().read(true), &path)?;
+        let file = locked(&path)?;
         // SAFETY: whoever else writes to it, against the lock, makes what is read something else, which the checksums find.
         let bytes = unsafe { Mmap::map(&file) };
         let (kept, recovered) = match bytes {
@@ -49,7 +51,7 @@ impl KeptDrive {
                 let _ = bytes.advise(Advice::PopulateRead);
                 let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
-                (kept, recovered.map_err(|error| failed("recover the drive", &path, error))?)
+                (kept, recovered?)
             }
             Err(_) if file.metadata().is_ok_and(|about| about.len() == 0) => {
                 return Err(refused(&path, StateError::Foreign));
@@ -64,17 +66,15 @@ impl KeptDrive {
         if fs::symlink_metadata(path).is_ok() {
             return Err(exists(path));
         }
-        let (part, file) = written(path, about, now, machine)?;
-        let taken = renameat_with(CWD, &part, CWD, path, RenameFlags::NOREPLACE);
-        if let Err(error) = taken {
-            let _ = fs::remove_file(&part);
-            return Err(match io::Error::from(error) {
-                error if error.kind() == io::ErrorKind::AlreadyExists => exists(path),
-                error => failed("make the drive", path, error),
-            });
+        if let Some(beside) =
+            [data_path(path), journal::path(path)].into_iter().find(|of| fs::symlink_metadata(of).is_ok())
+        {
+            return Err(OpenError::new(
+                format!("{} is there, of a drive that is not", beside.display()),
+                "give the new drive another file, or remove that one; nothing was written",
+            ));
         }
-        synced(path)?;
-        journal::remove(path);
+        let file = written(path, about, now, machine, Replace::Never)?;
         Ok(KeptDrive { path: path.to_path_buf(), file, recovered: false })
     }
 
@@ -103,16 +103,9 @@ impl KeptDrive {
         now: Nanos,
         machine: &Machine,
     ) -> Result<(), OpenError> {
-        let (part, file) = written(&self.path, about, now, machine)?;
-        let mode = self.file.metadata().and_then(|before| file.set_permissions(before.permissions()));
-        let taken = mode.and_then(|()| fs::rename(&part, &self.path));
-        if let Err(error) = taken {
-            let _ = fs::remove_file(&part);
-            return Err(failed("save the drive", &self.path, error));
-        }
-        // The new file was locked before it had the name, so nobody comes between.
-        self.file = file;
-        synced(&self.path)
+        // The new file is locked before it has the name, so nobody comes between.
+        self.file = written(&self.path, about, now, machine, Replace::This(&self.file))?;
+        Ok(())
     }
 }
 
@@ -123,38 +116,47 @@ pub fn is_kept(path: &Path) -> bool {
     read.is_ok_and(|count| state::begins(&start[..count]))
 }
 
-/// Write a drive beside its file; what was begun there before is gone.
-fn written(path: &Path, about: &About, now: Nanos, machine: &Machine) -> Result<(PathBuf, File), OpenError> {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(".part");
-    let part = PathBuf::from(name);
-    let file = locked(&part, OpenOptions::new().read(true).write(true).create(true).truncate(false), path)?;
+/// The file with what was written to a drive that is served.
+pub fn data_path(drive: &Path) -> PathBuf {
+    let mut name = drive.as_os_str().to_os_string();
+    name.push(".data");
+    PathBuf::from(name)
+}
+
+/// Write a drive, whole, synced and locked, and give it its name.
+fn written(
+    path: &Path,
+    about: &About,
+    now: Nanos,
+    machine: &Machine,
+    replace: Replace,
+) -> Result<File, OpenError> {
+    let new = NewFile::begin(path, replace, files::SHARED)?;
     let write = || {
-        file.set_len(0)?;
-        let mut out = BufWriter::with_capacity(BUFFER, &file);
+        flock(new.file(), FlockOperation::NonBlockingLockExclusive)?;
+        let mut out = BufWriter::with_capacity(BUFFER, new.file());
         state::write(&mut out, about, now, machine)?;
         out.flush()?;
         drop(out);
-        file.sync_all()
+        new.file().sync_all()
     };
-    if let Err(error) = write() {
-        let _ = fs::remove_file(&part);
-        return Err(failed("save the drive", path, error));
-    }
-    Ok((part, file))
+    write().map_err(|error: io::Error| failed("save the drive", path, error))?;
+    let file = new.commit()?;
+    synced(path)?;
+    Ok(file)
 }
 
-/// Open and lock a file, which still has its name then. `drive` is what errors speak of.
-fn locked(path: &Path, how: &OpenOptions, drive: &Path) -> Result<File, OpenError> {
+/// Open and lock the file of a drive, which still has its name then.
+fn locked(drive: &Path) -> Result<File, OpenError> {
     loop {
-        let file = how.open(path).map_err(|error| failed("open the drive", drive, error))?;
+        let file = File::open(drive).map_err(|error| failed("open the drive", drive, error))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(held(drive, &file)),
             Err(error) => return Err(failed("lock the drive", drive, error.into())),
         }
         let number = |about: fs::Metadata| (about.dev(), about.ino());
-        let (there, ours) = (fs::metadata(path).map(number), file.metadata().map(number));
+        let (there, ours) = (fs::metadata(drive).map(number), file.metadata().map(number));
         // Otherwise whoever had it has just put another in its place.
         if there.is_ok_and(|there| ours.is_ok_and(|ours| there == ours)) {
             return Ok(file);
@@ -182,7 +184,7 @@ fn holder(_: &File) -> Option<String> {
 
 fn exists(path: &Path) -> OpenError {
     OpenError::new(
-        format!("{} exists, and is not written over", path.display()),
+        format!("{} exists, and is not overwritten", path.display()),
         "give the new drive another file",
     )
 }

@@ -1,5 +1,5 @@
 //! Real drives: a scratch file or a block device, through io_uring or threads, with the guard before any write. And the
-//! files that hold simulated ones (`kept`).
+//! files that hold simulated ones (`kept`), and every other file that pslc makes (`files`).
 //!
 //! ```text
 //!   open_scratch / open_existing / open_device      what may be written, and nothing else
@@ -16,6 +16,7 @@ mod clock;
 mod data;
 mod engine;
 mod error;
+pub mod files;
 mod folder;
 mod found;
 pub mod journal;
@@ -65,7 +66,7 @@ pub use error::OpenError;
 #[cfg(target_os = "linux")]
 pub use existing::{inspect_file, open_existing};
 pub use found::{Device, Existing};
-pub use kept::{is_kept, KeptDrive};
+pub use kept::{data_path, is_kept, KeptDrive};
 pub use machine::keyword;
 pub use null::NullTarget;
 pub use scratch::{check_scratch, open_scratch};

@@ -1,5 +1,6 @@
 //! How pslc knows a file it has written again: an attribute, or a block at the file's end where there are no attributes.
-//! It holds the time of pslc's last write, so that a file which anyone has changed since is not taken for pslc's own.
+//! It holds the time of pslc's last write and a checksum of parts of the file, so that one which anyone has changed since
+//! is not taken for pslc's own, though its times were set back.
 
 use std::fs::{File, FileTimes, Metadata};
 use std::io;
@@ -12,6 +13,8 @@ use rustix::io::Errno;
 const NAME: &str = "user.pslc";
 const MAGIC: &[u8] = b"pslc measured on this file\n";
 const BLOCK: u64 = 4096;
+/// Blocks at its beginning that are summed, and as many over all of the file.
+const SAMPLES: u64 = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -32,10 +35,10 @@ pub fn is_ours(file: &File) -> io::Result<bool> {
     let mut bytes = vec![0; 256];
     let by_attribute = fgetxattr(file, NAME, &mut bytes[..]);
     if let Ok(len) = by_attribute {
-        return Ok(bytes[..len] == text(&metadata)[..]);
+        return Ok(bytes[..len] == text(file, &metadata)?[..]);
     }
     let Some(at) = last_block(&metadata) else { return Ok(false) };
-    let expected = text(&metadata);
+    let expected = text(file, &metadata)?;
     let mut block = vec![0; expected.len()];
     file.read_exact_at(&mut block, at)?;
     Ok(block == expected)
@@ -54,7 +57,7 @@ impl Mark {
     fn end(&self) -> io::Result<()> {
         match self.kind {
             Kind::Attribute => {
-                let text = text(&self.file.metadata()?);
+                let text = text(&self.file, &self.file.metadata()?)?;
                 fsetxattr(&self.file, NAME, &text, XattrFlags::empty())?;
             }
             Kind::Block => {
@@ -62,7 +65,7 @@ impl Mark {
                 let Some(at) = last_block(&metadata) else { return Ok(()) };
                 // FAT counts in steps of two seconds.
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() & !1;
-                let text = text_of(&metadata, now as i64, 0);
+                let text = text_of(&self.file, &metadata, now as i64, 0)?;
                 self.file.write_all_at(&text, at)?;
                 self.file.sync_data()?;
                 let then = UNIX_EPOCH + Duration::from_secs(now);
@@ -98,11 +101,25 @@ fn last_block(metadata: &Metadata) -> Option<u64> {
     (metadata.len() / BLOCK).checked_sub(1).map(|block| block * BLOCK)
 }
 
-fn text(metadata: &Metadata) -> Vec<u8> {
-    text_of(metadata, metadata.mtime(), metadata.mtime_nsec())
+fn text(file: &File, metadata: &Metadata) -> io::Result<Vec<u8>> {
+    text_of(file, metadata, metadata.mtime(), metadata.mtime_nsec())
 }
 
-fn text_of(metadata: &Metadata, seconds: i64, nanos: i64) -> Vec<u8> {
-    let (inode, len) = (metadata.ino(), metadata.len());
-    [MAGIC, format!("inode {inode}, {len} bytes, written {seconds}.{nanos:09}\n").as_bytes()].concat()
+fn text_of(file: &File, metadata: &Metadata, seconds: i64, nanos: i64) -> io::Result<Vec<u8>> {
+    let (inode, len, sum) = (metadata.ino(), metadata.len(), summed(file, metadata)?);
+    let said = format!("inode {inode}, {len} bytes, crc32 {sum:08x}, written {seconds}.{nanos:09}\n");
+    Ok([MAGIC, said.as_bytes()].concat())
+}
+
+/// The checksum of the first blocks of a file, and of some over all of it; that of the mark is none of them.
+fn summed(file: &File, metadata: &Metadata) -> io::Result<u32> {
+    let blocks = (metadata.len() / BLOCK).saturating_sub(1);
+    let spread = (1..=SAMPLES).map(|sample| blocks * sample / (SAMPLES + 1));
+    let mut sum = crc32fast::Hasher::new();
+    let mut block = vec![0; BLOCK as usize];
+    for at in (0..blocks.min(SAMPLES)).chain(spread.filter(|&at| at < blocks)) {
+        file.read_exact_at(&mut block, at * BLOCK)?;
+        sum.update(&block);
+    }
+    Ok(sum.finalize())
 }

@@ -77,7 +77,7 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     }
     if let Ok(there) = fs::symlink_metadata(path) {
         let what = match there.is_file() {
-            true => format!("{} exists, and is not written over", path.display()),
+            true => format!("{} exists, and is not overwritten", path.display()),
             false => format!("{} exists, and is {}", path.display(), found::kind(&there.file_type())),
         };
         let hint = match there.is_file() {

@@ -159,7 +159,7 @@ fn a_scratch_file_has_no_name_and_an_existing_one_is_never_taken() {
     drop(target);
     std::fs::write(&path, "precious").unwrap();
     let error = open_scratch(&path, 16 * MB).err().unwrap().to_string();
-    assert!(error.contains("is not written over") && error.contains("\n\nhint: "), "{error}");
+    assert!(error.contains("is not overwritten") && error.contains("\n\nhint: "), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
 }
 

@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use pslc_drive::files::{self, Replace};
 use pslc_drive::journal::{self, Call, Entry, Journal};
 use pslc_drive::{KeptDrive, OpenError};
 use pslc_load::live::Live;
@@ -109,10 +110,13 @@ impl Served {
         }
         let drive = kept.machine.drive();
         let capacity = drive.capacity_bytes();
-        let store = Store::open(settings.data, settings.memory, file.path(), capacity)
-            .and_then(|store| store.agree(capacity, |at, most| drive.mapped(at, most)).map(|()| store))
+        let identity = kept.about.identity;
+        let store = Store::open(settings.data, settings.memory, file.path(), identity, capacity)
+            .map_err(|error| error.message)?;
+        store
+            .agree(capacity, |at, most| drive.mapped(at, most))
             .map_err(|error| format!("the data of {}: {error}", path.display()))?;
-        let journal = Journal::begin(file.path(), kept.now)
+        let journal = Journal::begin(file.path(), identity, kept.now)
             .map_err(|error| format!("the journal of {}: {error}", path.display()))?;
         let target = SimTarget::new(kept.now, kept.machine);
         let live = match settings.recording.as_deref().and_then(begun) {
@@ -340,9 +344,9 @@ impl Served {
 
     fn keep(&self, recording: &Recording) {
         let Some(path) = &self.recording else { return };
-        let part = path.with_extension("part");
         let bytes = postcard::to_stdvec(recording).expect("memory takes it");
-        let kept = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+        // Who named it on nbdkit's command line names it each time.
+        let kept = files::write(path, &bytes, Replace::Any, files::PRIVATE, false);
         if let Err(error) = kept {
             eprintln!("pslc: {}: {error}", path.display());
         }

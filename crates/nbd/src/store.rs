@@ -1,11 +1,13 @@
 //! What was written, by address: in a sparse file beside the drive, in memory, or nowhere.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use pslc_drive::files::{self, NewFile, Replace};
+use pslc_drive::{data_path, OpenError};
 use rustix::fs::{fallocate, memfd_create, seek, FallocateFlags, MemfdFlags, SeekFrom};
 use rustix::io::Errno;
 
@@ -26,19 +28,30 @@ pub struct Store(Option<File>);
 const PIECE: u64 = 1 << 20;
 
 impl Store {
-    /// The data of the drive in a file, those in memory in the open one `memory` if there is one. Those that a new one has
-    /// are zeros.
-    pub fn open(data: Data, memory: Option<i32>, drive: &Path, capacity: u64) -> io::Result<Store> {
-        let file = match (data, memory) {
-            (Data::None, _) => return Ok(Store(None)),
-            (Data::Memory, Some(memory)) => given::file(memory)?,
-            (Data::Memory, None) => File::from(memfd_create("pslc", MemfdFlags::CLOEXEC)?),
-            (Data::Keep, _) => {
-                let mut how = OpenOptions::new();
-                how.read(true).write(true).create(true).truncate(false).open(path(drive))?
+    /// The data of the drive of that identity in a file, those in memory in the open one `memory` if there is one. Those
+    /// that a new one has are zeros.
+    pub fn open(
+        data: Data,
+        memory: Option<i32>,
+        drive: &Path,
+        identity: u64,
+        capacity: u64,
+    ) -> Result<Store, OpenError> {
+        let file = match data {
+            Data::None => return Ok(Store(None)),
+            Data::Memory => {
+                let made = match memory {
+                    Some(memory) => given::file(memory),
+                    None => {
+                        memfd_create("pslc", MemfdFlags::CLOEXEC).map_err(io::Error::from).map(File::from)
+                    }
+                };
+                made.and_then(|file| file.set_len(capacity).map(|()| file)).map_err(|error| {
+                    OpenError::new(format!("no memory for its data: {error}"), "--data none keeps none")
+                })?
             }
+            Data::Keep => kept(&data_path(drive), identity, capacity)?,
         };
-        file.set_len(capacity)?;
         Ok(Store(Some(file)))
     }
 
@@ -97,11 +110,49 @@ impl Store {
     }
 }
 
-/// The file with the data of a drive.
-pub fn path(drive: &Path) -> PathBuf {
-    let mut name = drive.as_os_str().to_os_string();
-    name.push(".data");
-    PathBuf::from(name)
+/// Behind the data: whose they are.
+const MAGIC: &[u8; 16] = b"pslc drive data\n";
+/// Of the block behind the data.
+const BLOCK: u64 = 4096;
+
+/// The file with the data of a drive, which is made where there is none.
+fn kept(path: &Path, identity: u64, capacity: u64) -> Result<File, OpenError> {
+    let failed = |error: io::Error| {
+        OpenError::new(format!("{}: {error}", path.display()), "make room, or serve it with --data memory")
+    };
+    let last = [&MAGIC[..], &identity.to_le_bytes()].concat();
+    let Some(file) = files::open(path, true)? else {
+        let new = NewFile::begin(path, Replace::Never, files::PRIVATE)?;
+        new.file().set_len(capacity + BLOCK).map_err(failed)?;
+        new.file().write_all_at(&last, capacity).map_err(failed)?;
+        return Ok(new.commit()?);
+    };
+    let there = file.metadata().map_err(failed)?.len().checked_sub(BLOCK);
+    let mut found = vec![0; last.len()];
+    let read = there.map(|at| file.read_exact_at(&mut found, at));
+    if !matches!(read, Some(Ok(()))) || !found.starts_with(MAGIC) {
+        return Err(OpenError::new(
+            format!("{} was not made by pslc, and would be written over", path.display()),
+            "move it to another place, or serve the drive with --data memory; nothing was written",
+        ));
+    }
+    if found != last {
+        return Err(OpenError::new(
+            format!("{} holds the data of another drive", path.display()),
+            "move it to another place, or serve the drive with --data memory; nothing was written",
+        ));
+    }
+    match there {
+        // A format changed the capacity. Whenever this ends early, the last block tells whose the data are.
+        Some(old) if old != capacity => {
+            file.write_all_at(&last, capacity).map_err(failed)?;
+            let store = Store(Some(file.try_clone().map_err(failed)?));
+            store.clear(old, BLOCK.min(capacity.saturating_sub(old))).map_err(failed)?;
+            file.set_len(capacity + BLOCK).map_err(failed)?;
+        }
+        _ => {}
+    }
+    Ok(file)
 }
 
 /// The next part of a file, from `at` on, that is no hole.

@@ -11,6 +11,7 @@ macro_rules! dict {
 
 mod errors;
 mod fault;
+mod files;
 mod real;
 mod recording;
 mod run;
@@ -58,6 +59,7 @@ fn profile_words() -> HashMap<&'static str, Vec<&'static str>> {
 #[pyclass]
 struct SimDrive {
     profile: Profile,
+    identity: u64,
     /// The profile before any change of mode.
     made: String,
     target: SimTarget,
@@ -78,7 +80,7 @@ impl SimDrive {
         let profile = profile::load(source, text, &library, &overrides).map_err(errors::profile)?;
         let made = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
         let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
-        Ok(SimDrive { profile, made, target, file: None })
+        Ok(SimDrive { profile, identity: 0, made, target, file: None })
     }
 
     #[staticmethod]
@@ -87,12 +89,22 @@ impl SimDrive {
         let source = path.to_string_lossy();
         let profile = profile::load(&source, &kept.about.profile, &|_| None, &[]).map_err(errors::profile)?;
         let target = SimTarget::new(kept.now, kept.machine);
-        Ok(SimDrive { profile, made: kept.about.made, target, file: Some(file) })
+        Ok(SimDrive {
+            profile,
+            identity: kept.about.identity,
+            made: kept.about.made,
+            target,
+            file: Some(file),
+        })
     }
 
     #[pyo3(signature = (path=None))]
     fn save(&mut self, py: Python<'_>, path: Option<PathBuf>) -> PyResult<()> {
-        let about = About { made: self.made.clone(), profile: self.profile.to_toml() };
+        if path.is_some() {
+            self.identity = pslc_drive::files::random();
+        }
+        let about =
+            About { identity: self.identity, made: self.made.clone(), profile: self.profile.to_toml() };
         let (now, machine, file) = (self.target.now(), self.target.machine(), &mut self.file);
         py.detach(|| match (path, &mut *file) {
             (Some(path), _) => KeptDrive::create(&path, &about, now, machine).map(|made| *file = Some(made)),
@@ -206,7 +218,7 @@ impl SimDrive {
     fn fork(&self, py: Python<'_>) -> SimDrive {
         let (profile, made) = (self.profile.clone(), self.made.clone());
         let target = py.detach(|| self.target.clone());
-        SimDrive { profile, made, target, file: None }
+        SimDrive { profile, identity: self.identity, made, target, file: None }
     }
 
     fn idle(&mut self, py: Python<'_>, ns: u64) {
@@ -346,6 +358,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fio_words, module)?)?;
     module.add_function(wrap_pyfunction!(said, module)?)?;
     module.add_class::<SimDrive>()?;
+    files::add(module)?;
     trace::add(module)?;
     real::add(module)
 }

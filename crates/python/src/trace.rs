@@ -1,8 +1,8 @@
 //! Traces as Python sees them: what is in them, what they are written as, and their replay on a drive.
 
-use std::fs::File;
 use std::path::PathBuf;
 
+use pslc_drive::files::{self, NewFile, Replace, WriteError};
 use pslc_load::job::Ground;
 use pslc_load::replay::{reads_first, Fit, Footing, Pace, Replay, Replayed};
 use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Trace, TraceError};
@@ -67,14 +67,19 @@ impl TraceFile {
                     "give a file that can be written, on a disk with room",
                 ))
             };
-            let file = File::create_new(&to).map_err(failed)?;
-            let mut log = IologWriter::new(file, name).map_err(failed)?;
+            let refused = |error| match error {
+                WriteError::Refused(error) => errors::guard(error),
+                WriteError::System { error, .. } => failed(error),
+            };
+            let mut file = NewFile::begin(&to, Replace::Never, files::SHARED).map_err(refused)?;
+            let mut log = IologWriter::new(&mut file, name).map_err(failed)?;
             let mut count = 0;
             while let Some(entry) = trace.next_entry().map_err(errors::trace)? {
                 log.write(entry.at, &entry.request).map_err(failed)?;
                 count += 1;
             }
             log.finish().map_err(failed)?;
+            file.commit().map_err(refused)?;
             Ok(count)
         })
     }

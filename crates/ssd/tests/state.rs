@@ -15,7 +15,7 @@ use pslc_ssd::state::{self, About, StateError};
 use pslc_ssd::{Machine, Nanos, Request};
 
 fn about() -> About {
-    About { made: "name = \"made\"".into(), profile: "name = \"now\"".into() }
+    About { identity: 42, made: "name = \"made\"".into(), profile: "name = \"now\"".into() }
 }
 
 fn written(now: Nanos, machine: &Machine) -> Vec<u8> {
@@ -148,7 +148,7 @@ fn a_file_of_a_later_version_says_which() {
     bytes[36..40].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
     let error = state::read(&bytes).unwrap_err();
     assert_eq!(error, StateError::Version(state::VERSION + 1));
-    assert_eq!(error.to_string(), "it is of format 4, and this pslc reads format 3");
+    assert_eq!(error.to_string(), "it is of format 5, and this pslc reads format 4");
 }
 
 /// If this fails because a drive consists of other things than before, raise `state::VERSION` and set it anew.
@@ -156,7 +156,7 @@ fn a_file_of_a_later_version_says_which() {
 fn what_a_drive_consists_of_changes_only_with_the_version() {
     let config = drawn::config(&vec![1; drawn::DRAWN.len()]).unwrap();
     let bytes = written(Nanos::ZERO, &Machine::new(&config));
-    assert_eq!((state::VERSION, bytes.len(), crc32fast::hash(&bytes)), (3, 1036, 1592986564));
+    assert_eq!((state::VERSION, bytes.len(), crc32fast::hash(&bytes)), (4, 1037, 1500688866));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::units::Nanos;
 
 /// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
 /// in tests/state.rs notices.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// As PNG's: not text, and damaged by what changes line ends.
 const MAGIC: [u8; 8] = *b"\x89pslc\r\n\x1a";
@@ -34,9 +34,11 @@ pub struct Kept {
     pub machine: Machine,
 }
 
-/// What a drive is made by, as TOML that stands alone.
+/// Which drive it is, and what it is made by, as TOML that stands alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
+    /// Drawn when it was made; what lies beside its file carries it as well.
+    pub identity: u64,
     /// As it was made: what a change of its mode begins with.
     pub made: String,
     /// As it is.
