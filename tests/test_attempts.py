@@ -20,6 +20,8 @@ from pslc.targets.target import RealOptions, find_target
 from tests.labels import BY_HAND
 from tests.loops import MB, loop_over, noise, reason
 from tests.test_labels import known
+from tests.test_writers import JOB as SHORT
+from tests.test_writers import ON, STANDS, WRITERS, looks
 
 ATTEMPTS = int(os.environ.get("PSLC_ATTEMPTS", "14"))
 JOB = "[w]\nrw=randwrite\nbs=64k\nsize=64k\n"
@@ -167,3 +169,35 @@ def test_no_attempt_writes_where_it_must_not(tmp_path):
         shutil.rmtree(folder)
     assert made > ATTEMPTS // 20
     print(json.dumps({"attempts": ATTEMPTS, "made": made, "refused, by each reason": dict(refused.most_common())}))
+
+
+@pytest.mark.long
+def test_no_attempt_on_the_writers_changes_what_is_not_pslc_s(tmp_path):
+    """All writers of files, over and through whatever can have their names."""
+    choice = random.Random(int(os.environ.get("PSLC_SEED", "1")))
+    job = tmp_path / "short.fio"
+    job.write_text(SHORT)
+    recording = pslc.run(job, on=ON)
+    refused = Counter()
+    for number in range(ATTEMPTS):
+        folder = tmp_path / str(number) / "folder"
+        folder.mkdir(parents=True)
+        what, stands = choice.choice(sorted(WRITERS)), choice.choice(STANDS)
+        name, write = WRITERS[what]
+        precious = folder.parent / "precious"
+        precious.write_bytes(content := choice.randbytes(choice.randrange(1, 8192)))
+        stands(folder / name, precious)
+        if choice.random() < 0.5:
+            # Others of pslc's files are there already.
+            for other in {"run.json", "series.parquet", "report.html"} - {name}:
+                if what != "a new drive" and what != "a log of a job":
+                    (folder / other).write_bytes(b"")
+        before = looks(folder)[name]
+        with pytest.raises(pslc.PslcError):
+            write(folder / name, recording)
+        assert looks(folder)[name] == before, (what, stands)
+        assert precious.read_bytes() == content, (what, stands)
+        assert not list(folder.glob(".pslc-*"))
+        refused[stands.__name__] += 1
+        shutil.rmtree(folder.parent)
+    print(json.dumps({"attempts on writers": ATTEMPTS, "refused, by what stood there": dict(refused.most_common())}))

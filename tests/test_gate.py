@@ -42,6 +42,7 @@ OF_OURS = {
     "cli/__init__.py": "standard streams",
     "runner/fio_logs.py": "writes",
     "serving/server.py": "what nbdkit prints",
+    "base/writer.py": "a drive file of ours, to copy it",
     "base/unpacker.py": "the gate itself",
     "base/gate.py": "the gate itself",
 }

@@ -221,7 +221,9 @@ def test_watching_writes_nothing_and_opens_nothing_for_writing(tmp_path, command
     assert after[11:15] == before[11:15], "sectors discarded"
     assert any(f"{name}/stat" in line for line in lines) or any("/stat" in line for line in lines)
     writing = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|creat\(", line)]
-    places = {match[1] for line in writing if (match := re.search(r'"([^"]*)"', line))}
+    # A relative name is one in the folder whose descriptor stands before it.
+    named = (re.search(r'(?:<([^>]*)>, )?"([^"]*)"', line) for line in writing)
+    places = {os.path.join(match[1] or "", match[2]) for match in named if match}
     strange = {at for at in places if at.startswith(("/dev/", "/sys/", "/proc/")) and at != "/dev/null"}
     assert not strange
     assert any(at.startswith(save) for at in places), "the recording is written, so writing is seen"

@@ -25,6 +25,9 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
 
 - Several files run one after the other, as behind a `stonewall`, each with a [global] of its own; `-` is stdin;
   `--section` picks jobs, of all files (in fio: of the first); `include` works; `--output FILE` prints to a file.
+- Logs (`write_bw_log` and its kin) that a job file names go below the current folder and replace no file but pslc's
+  own; `..` and absolute names are refused. `--logs-to DIR` puts all of them into a folder; what the command line names
+  (`--write_bw_log=/tmp/x`) is written there. They are tried before the run, and written after its recording.
 - Of several clones (`numjobs`) the second is, in logs and reports, the one with one `offset_increment`; in fio it is
   the last.
 - Offsets, sizes, counts and their order are fio's, request by request, where they are not left to chance; random ones

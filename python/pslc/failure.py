@@ -76,11 +76,13 @@ def _report(error: BaseException) -> str:
 
 
 def _where(report: str) -> str:
-    name = f"pslc-bug-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    from pslc.base import writer
+
+    name = writer.unguessable(f"pslc-bug-{datetime.now():%Y%m%d-%H%M%S}-", ".txt")
     for folder in (Path(), Path(tempfile.gettempdir())):
         try:
-            (folder / name).write_text(report, encoding="utf-8", errors="backslashreplace")
-        except OSError:
+            writer.write(folder / name, report, writer.Replace.NEVER, private=True)
+        except (OSError, PslcError):
             continue
         return f"please send {folder / name} to {ISSUES}; it holds the command line and no data"
     return f"please send this to {ISSUES}:\n{report}"

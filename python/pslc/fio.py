@@ -5,12 +5,11 @@ out where jobs read it, and kept, as fio does; a file that pslc did not write la
 device is touched. Exit codes are fio's: 0 done, 1 an error.
 """
 
-import contextlib
+import io
 import json
 import os
 import secrets
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +17,12 @@ from typing import Final
 
 from pslc import failure
 from pslc._native import inspect_file, plan_jobs, version
+from pslc.base import writer
 from pslc.errors import JobError, PslcError, TargetError
 from pslc.recording import Recording
 from pslc.report import fio, fio_normal, fio_terse
 from pslc.runner import fio_logs, job_file
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.run import run
 from pslc.targets.target import RealOptions
 
@@ -169,7 +170,7 @@ def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], re
     agreed = not path.exists()
     need = 0 if need >= UNLIMITED_BYTES else -(-need // PAGE_BYTES) * PAGE_BYTES
     if agreed:
-        with path.open("xb") as file:
+        with os.fdopen(writer.growing(path), "wb") as file:
             file.truncate(need)
     elif need > path.stat().st_size:
         if not inspect_file(str(path))["ours"]:
@@ -218,9 +219,10 @@ def _run(command: Command) -> int:
         return 0
     readonly = "readonly" in command.said
     seed = _seed(jobs)
-    with tempfile.TemporaryDirectory() as folder:
+    logs = JobLogs(named={name for name, _ in command.options})
+    with writer.temporary() as folder:
         merged = Path(folder, "jobs.fio")
-        merged.write_text(text, encoding="utf-8")
+        writer.write(merged, text)
         place = place_of(text, jobs, names, readonly)
         try:
             recording = run(
@@ -230,11 +232,14 @@ def _run(command: Command) -> int:
                 options=place.options,
                 real=place.real,
                 layout=place.path is not None and not readonly,
+                logs=logs,
             )
         except BaseException:
             if place.made and place.path is not None:
                 place.path.unlink(missing_ok=True)
             raise
+    for failed in logs.write():
+        print(f"pslc: {failed}", file=sys.stderr)
     if "bandwidth-log" in command.said:
         fio_logs.write_aggregate(recording, Path())
     if place.path is not None and any(job.get("unlink", "0") not in ("0", "") for job in jobs):
@@ -279,15 +284,16 @@ def _print(command: Command, formats: Sequence[str], recording: Recording, head:
     """To stdout or the file. Notes come first, where no program reads stdout as data."""
     notes = [*head, *(f"note: {note}" for note in recording.notes)]
     path = command.said.get("output")
-    with contextlib.ExitStack() as stack:
-        out = stack.enter_context(open(path, "w", encoding="utf-8")) if path else sys.stdout
-        talk = sys.stderr if formats != ["normal"] and not path else sys.stdout
-        if head and path:
-            talk = out
-        for line in notes:
-            print(line, file=talk)
-        for word in formats:
-            print("\n".join(_lines(word, recording)), file=out)
+    out = io.StringIO() if path else sys.stdout
+    talk = sys.stderr if formats != ["normal"] and not path else sys.stdout
+    if head and path:
+        talk = out
+    for line in notes:
+        print(line, file=talk)
+    for word in formats:
+        print("\n".join(_lines(word, recording)), file=out)
+    if path and isinstance(out, io.StringIO):
+        writer.write(Path(path), out.getvalue(), writer.Replace.ANY)
 
 
 def _lines(word: str, recording: Recording) -> Iterator[str]:

@@ -7,6 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from pslc.base import writer
+
 RUNS: Final = Path("runs")
 STUDIES: Final = Path("studies")
 LONGEST: Final = 200
@@ -23,7 +25,7 @@ def new_folder(slug: str = "", within: Path = RUNS) -> Path:
     for number in count(2):
         folder = within / named
         try:
-            folder.mkdir(parents=True)
+            writer.folder(folder, new=True)
         except FileExistsError:
             if folder.exists():
                 named = f"{named.partition('~')[0]}~{number}"

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from pslc import doubt, files
-from pslc.base import gate
+from pslc.base import gate, writer
 from pslc.doubt import Doubt
-from pslc.errors import RecordingError
+from pslc.errors import GuardError, RecordingError
 from pslc.facts import Device, Facts, Moment
 from pslc.files import Json
 from pslc.jobs import Job
@@ -411,27 +411,29 @@ class Recording:
         finds what was there before, or this.
 
         Raises:
+            GuardError: what has one of the names is not pslc's.
             OSError: they cannot be written; what was there before is left as it was.
         """
         from arro3.io import write_parquet
 
-        folder.mkdir(parents=True, exist_ok=True)
-        series, document = folder / "series.parquet.part", folder / "run.json.part"
+        writer.folder(folder)
+        # Into memory: the writer does not survive a full disk.
+        memory = io.BytesIO()
+        write_parquet(self.series, memory, compression="zstd(1)")
+        series = memory.getvalue()
+        said = self.document() | {"series_sha256": hashlib.sha256(series).hexdigest()}
+        document = json.dumps(said, indent=1) + "\n"
+        # Once the new series is in place, the document that belongs to it is this one.
+        next_document = folder / "run.json.part"
+        writer.write(next_document, document)
         try:
-            # Into memory: the writer does not survive a full disk.
-            memory = io.BytesIO()
-            write_parquet(self.series, memory, compression="zstd(1)")
-            series.write_bytes(memory.getbuffer())
-            said = self.document() | {"series_sha256": hashlib.sha256(memory.getbuffer()).hexdigest()}
-            document.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-            series.replace(folder / "series.parquet")
-            document.replace(folder / "run.json")
-        except OSError:
-            # Once the new series is in place, the document that belongs to it is this one.
-            for part in (series, document) if series.exists() else ():
-                with suppress(OSError):
-                    part.unlink()
+            writer.write(folder / "series.parquet", series)
+        except (OSError, GuardError):
+            with suppress(OSError, GuardError):
+                writer.remove(next_document)
             raise
+        writer.write(folder / "run.json", document)
+        writer.remove(next_document)
 
     @classmethod
     def load(cls, folder: Path) -> Recording:

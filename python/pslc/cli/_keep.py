@@ -1,12 +1,10 @@
 """Where `pslc run` puts its recordings, while it runs and at its end."""
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +36,13 @@ class Keeper:
         self._failed = ""
 
     def __call__(self, so_far: "list[Recording]") -> None:
+        from pslc.errors import GuardError
+
         failed = ""
         try:
             self._save(so_far)
-        except OSError as error:
-            failed = f"{self._folder}: {error.strerror or error}"
+        except (OSError, GuardError) as error:
+            failed = _reason(self._folder, error)
         if failed and failed != self._failed:
             self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
         if self._failed and not failed:
@@ -60,21 +60,42 @@ class Keeper:
         replace(last, error=last.error or "the run has not ended").save(places[len(before)])
 
 
-def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Path | None:
+@dataclass(frozen=True)
+class Kept:
+    """Where recordings are; whole: their page is there too, if it is wanted."""
+
+    folder: Path
+    whole: bool
+
+
+def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Kept | None:
     """Put the recordings into `folder`, or where that fails into another, which is asked for at a terminal and is a
-    temporary one otherwise. Where they are; None where they could be put nowhere."""
-    places = iter([folder, None, Path(tempfile.gettempdir()) / f"pslc-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"])
-    for place in places:
-        where = place or _asked()
-        if where is None:
-            continue
+    temporary one otherwise. None where they could be put nowhere."""
+    from pslc.base import writer
+    from pslc.errors import GuardError
+
+    for place in (lambda: folder, _asked, writer.lasting):
+        where = None
         try:
-            _save(order, recordings, where, report)
-            return where
-        except OSError as error:
-            typer.echo(f"warning: {where}: the recording cannot be written: {error.strerror or error}", err=True)
+            where = place()
+            if where is None:
+                continue
+            _save(order, recordings, where)
+        except (OSError, GuardError) as error:
+            why = _reason(where or Path(tempfile.gettempdir()), error)
+            typer.echo(f"warning: the recording cannot be written: {why}", err=True)
+            continue
+        return Kept(where, not report or _reported(order, recordings, where))
     typer.echo("warning: the recording is nowhere; --json prints it", err=True)
     return None
+
+
+def _reason(folder: Path, error: Exception) -> str:
+    from pslc.errors import GuardError
+
+    if isinstance(error, GuardError):
+        return error.message
+    return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else f"{folder}: {error}"
 
 
 def _asked() -> Path | None:
@@ -87,16 +108,25 @@ def _asked() -> Path | None:
     return None
 
 
-def _save(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> None:
+def _save(order: "Order", recordings: "list[Recording]", folder: Path) -> None:
     from pslc.runner import campaign
 
     for recording, where in zip(recordings, campaign.folders(order, recordings, folder), strict=True):
         recording.save(where)
-    if report:
-        from pslc import view
-        from pslc.report import page
 
+
+def _reported(order: "Order", recordings: "list[Recording]", folder: Path) -> bool:
+    """Write the page; whether it could be written."""
+    from pslc import view
+    from pslc.errors import GuardError
+    from pslc.report import page
+
+    try:
         if order.what == "all":
             page.write_all([view.of_recording(recording) for recording in recordings], folder / "report.html")
         else:
             page.write(view.of_recording(recordings[0]), folder / "report.html")
+    except (OSError, GuardError) as error:
+        typer.echo(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
+        return False
+    return True

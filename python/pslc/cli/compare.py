@@ -61,9 +61,10 @@ def command(
         sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
         rows = comparison.compare(sides, limits, align)
     if output is not None:
+        from pslc.base.writer import Replace
         from pslc.report import page
 
-        page.write_comparison(sides, rows, output, suites)
+        page.write_comparison(sides, rows, output, suites, Replace.ANY)
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]

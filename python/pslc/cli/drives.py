@@ -217,6 +217,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
     Raises:
         PslcError: the name does not end in .toml, the file exists, or it cannot be written.
     """
+    from pslc.base import writer
     from pslc.errors import refusal
 
     if path.suffix != ".toml":
@@ -228,10 +229,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
             f"{key} = {value}" if key == "fold_overhead" else f'{key} = "{value}"' for key, value in cache.items()
         ]
     try:
-        with path.open("x", encoding="utf-8") as out:
-            out.write("\n".join(lines) + "\n")
-    except FileExistsError:
-        raise refusal(f"{path} exists, and is not overwritten", "give the new drive another file") from None
+        writer.write(path, "\n".join(lines) + "\n", writer.Replace.NEVER)
     except OSError as error:
         raise refusal(f"{path}: {error.strerror}", "give a file that can be written") from None
     return path

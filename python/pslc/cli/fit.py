@@ -82,15 +82,17 @@ def command(
 
 def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:
     """Write the profile and the page."""
+    from pslc.base.writer import Replace
     from pslc.errors import refusal
     from pslc.report import page as pages
 
+    replaces = Replace.ANY if page else Replace.OURS
     page = page or (output.with_suffix(".html") if output else None)
     try:
         if output is not None:
             report.save(output)
         if page is not None:
-            pages.write_fit(report, page)
+            pages.write_fit(report, page, replaces)
     except OSError as error:
         raise refusal(f"{error.filename}: {error.strerror}", "give -o a file that can be written") from None
 

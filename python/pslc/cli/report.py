@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pslc.base.writer import Replace as Replaces
     from pslc.findings.comparison import Side
     from pslc.recording import Recording
 
@@ -29,6 +30,7 @@ def command(
     Each file that was written is a line of stdout. The page needs nothing but itself. Pictures as files are 1600 pixels
     wide and carry the drive, the conditions and the date; they need Chromium or Chrome, and no network.
     """
+    from pslc.base.writer import Replace
     from pslc.errors import refusal
     from pslc.findings import comparison
     from pslc.opened import catalogue, opened, read_side
@@ -45,7 +47,7 @@ def command(
     called = labels[0] if labels else ""
     try:
         if path is not None:
-            _write(sides, recordings, called, path)
+            _write(sides, recordings, called, path, Replace.ANY if output else Replace.OURS)
             typer.echo(str(path))
     except OSError as error:
         raise refusal(f"{path}: {error.strerror}", "give -o a file that can be written") from None
@@ -54,17 +56,17 @@ def command(
             _export(sides, recordings, called, folder, kind)
 
 
-def _write(sides: "list[Side]", catalogue: "list[Recording]", label: str, path: Path) -> None:
+def _write(sides: "list[Side]", catalogue: "list[Recording]", label: str, path: Path, replaces: "Replaces") -> None:
     from pslc import view
     from pslc.findings import comparison
     from pslc.report import page
 
     if catalogue:
-        page.write_all([view.of_recording(recording, label) for recording in catalogue], path)
+        page.write_all([view.of_recording(recording, label) for recording in catalogue], path, replaces)
     elif len(sides) == 1:
-        page.write(view.of_recording(sides[0].recording, label), path)
+        page.write(view.of_recording(sides[0].recording, label), path, replaces)
     else:
-        page.write_comparison(sides, comparison.compare(sides, {}), path)
+        page.write_comparison(sides, comparison.compare(sides, {}), path, replaces=replaces)
 
 
 def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folder: Path, kind: str) -> None:

@@ -1,6 +1,7 @@
 """`pslc run`: a suite or a job file on a drive."""
 
 import contextlib
+import io
 import json
 import signal
 import sys
@@ -33,7 +34,7 @@ FILE_UNIT_BYTES = 4096
 COMMAND_LINE = "--name"
 """In place of a suite or a job file: options alone tell the jobs (`job_file.COMMAND_LINE`)."""
 ELSEWHERE = 3
-"""Exit code when the recording could not be put where it was wanted, and is somewhere else."""
+"""Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
 SUITE = "Suites"
 TRACE = "Traces"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -121,6 +122,12 @@ def command(
         ),
     ] = None,
     repeat: Annotated[int, typer.Option(help="How many times to run it.", min=1, max=100, rich_help_panel=SUITE)] = 1,
+    logs_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--logs-to", help="Folder for the logs that jobs ask for (write_bw_log and its kin).", metavar="DIR"
+        ),
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(help="Go on with the interrupted run in this folder.", metavar="RUN", rich_help_panel=SUITE),
@@ -210,6 +217,7 @@ def command(
     from pslc.errors import refusal
     from pslc.places import new_folder
     from pslc.runner import campaign
+    from pslc.runner.job_logs import JobLogs
     from pslc.targets.region import Scope
     from pslc.targets.target import RealOptions
     from pslc.traces import Replay, part
@@ -274,9 +282,12 @@ def command(
             section or [],
             not no_layout and not readonly,
         )
+    order = replace(order, logs=JobLogs(logs_to))
     if dry_run and order.on.startswith("sim:"):
         costs = f"pslc suites --on {order.on} says what each suite takes"
         raise refusal(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
+    if output is not None:
+        _look(output)
     if meter is not None and not meter.is_file():
         raise refusal(f"{meter} is not a file", "start the meter's log before the run")
     formats = [OutputFormat.JSON] if as_json else _formats(output_format)
@@ -289,14 +300,57 @@ def command(
     recordings = _run(order, wanted, dry_run, yes, failed)
     if not recordings:
         raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
-    folder = _keep.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
-    _show(order, recordings, formats, output)
+    kept = _keep.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
+    folder = kept.folder if kept else None
+    whole = _write_logs(order) and (kept is None or kept.whole)
+    whole = _shown(order, recordings, formats, output) and whole
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
     _end(order, recordings, folder, failed)
-    if folder != wanted:
+    if folder != wanted or not whole:
         raise typer.Exit(ELSEWHERE)
+
+
+def _look(output: Path) -> None:
+    """Whether `--output` can be written, before the run.
+
+    Raises:
+        PslcError: it cannot.
+    """
+    from pslc.base import writer
+    from pslc.errors import refusal
+
+    try:
+        writer.check(output, writer.Replace.ANY)
+    except OSError as error:
+        raise refusal(f"{output}: {error.strerror}", "give --output a file that can be written") from None
+
+
+def _write_logs(order: "Order") -> bool:
+    """Behind the recording, which is the dearer; whether all of them could be written."""
+    if order.logs is None:
+        return True
+    failed = order.logs.write()
+    for sentence in failed:
+        typer.echo(f"warning: {sentence}", err=True)
+    return not failed
+
+
+def _shown(order: "Order", recordings: "list[Recording]", formats: list[OutputFormat], output: Path | None) -> bool:
+    """Show what came of it; whether it could be put where it was wanted."""
+    from pslc.errors import GuardError
+
+    if output is None:
+        _show(order, recordings, formats, output)
+        return True
+    try:
+        _show(order, recordings, formats, output)
+    except (OSError, GuardError) as error:
+        why = error.message if isinstance(error, GuardError) else f"{output}: {error.strerror or error}"
+        typer.echo(f"warning: what was to be printed is not written: {why}", err=True)
+        return False
+    return True
 
 
 def _words(
@@ -589,13 +643,15 @@ def _show(order: "Order", recordings: "list[Recording]", formats: list[OutputFor
     if formats or output is not None or not sys.stdout.isatty():
         for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
             typer.echo(f"note: {note}", err=True)
+    wanted: list[OutputFormat | None] = [*formats] or [None]
     with contextlib.ExitStack() as stack:
-        if output is not None:
-            out = stack.enter_context(output.open("w", encoding="utf-8"))
-            stack.enter_context(contextlib.redirect_stdout(out))
-        wanted: list[OutputFormat | None] = [*formats] or [None]
+        printed = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if output is not None else None
         for output_format in wanted:
             _print(order, recordings, output_format)
+    if output is not None and printed is not None:
+        from pslc.base import writer
+
+        writer.write(output, printed.getvalue(), writer.Replace.ANY)
 
 
 def _print(order: "Order", recordings: "list[Recording]", output_format: OutputFormat | None) -> None:

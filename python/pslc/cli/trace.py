@@ -58,6 +58,7 @@ def show(
 ) -> None:
     """Show what is in a trace: volume, mix, sizes, pauses and bursts."""
     from pslc import traces
+    from pslc.base.writer import Replace
     from pslc.errors import refusal
     from pslc.report import page, terminal
     from pslc.traces import contents
@@ -71,7 +72,7 @@ def show(
     view = contents.of_file(file, survey)
     terminal.show(view)
     if output is not None:
-        page.write(view, output)
+        page.write(view, output, Replace.ANY)
 
 
 @app.command()

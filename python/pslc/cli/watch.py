@@ -34,6 +34,7 @@ def command(
     under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
     """
     from pslc import units, view
+    from pslc.base import writer
     from pslc.errors import refusal
     from pslc.live import Live
     from pslc.opened import analysed
@@ -58,7 +59,7 @@ def command(
         typer.echo(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
         keep = None
     if trace and folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+        writer.folder(folder)
     into = folder / "trace.txt" if trace and folder else None
     with Live(sys.stderr) as live:
         found = watch(device, seconds, _shown(live, device, seconds), keep, ENDS, into)

@@ -13,6 +13,7 @@ from typing import Final
 
 from pslc import formats, traces, view
 from pslc.analysis import Curve
+from pslc.base import writer
 from pslc.errors import PslcError, RecordingError
 from pslc.figures.view import View
 from pslc.findings import imported
@@ -114,9 +115,9 @@ def _keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
     for name, content in zip(bare, data, strict=True):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     at = folder / digest.hexdigest()[:16]
-    at.mkdir(parents=True, exist_ok=True)
+    writer.folder(at)
     for name, content in zip(bare, data, strict=True):
-        (at / name).write_bytes(content)
+        writer.write(at / name, content, writer.Replace.ANY)
     return at.name
 
 

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from pslc.base import writer
+
 DROPPED: Final = re.compile("[0-9a-f]{16}")
 """The name of a folder of files that were dropped: the beginning of their SHA-256."""
 
@@ -26,7 +28,7 @@ def new_folder(prefix: str) -> Path:
     for left in root.glob(f"{prefix}*"):
         with suppress(OSError):
             _remove_if_left(left)
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+    folder = writer.lasting(prefix)
     # Not closed: the lock ends with the process, however that ends.
     fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), fcntl.LOCK_EX)
     return folder

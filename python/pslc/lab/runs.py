@@ -4,7 +4,6 @@ what takes longer than a moment is left to a job of its own."""
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from typing import Final
 
 import pslc
 from pslc import failure
+from pslc.base import writer
 from pslc.errors import PslcError
 from pslc.lab import bench, replays
 from pslc.lab.apart import Readers
@@ -218,9 +218,9 @@ class Runs:
             how = replays.how(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
             return pslc.run(suite, on=drive.spec, how=how, progress=progress)
         # A run would go on in the file; the page only looks.
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+        with writer.temporary(within=self.folder) as folder:
             copy = Path(folder) / Path(drive.source).name
-            shutil.copyfile(drive.source, copy)
+            writer.copy(Path(drive.source), copy)
             return replace(pslc.run(suite, on=str(copy), progress=progress), target=drive.source)
 
     def _keep(self, suite: str, drive: Drive, recording: Recording) -> Recording:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
+from pslc.base import writer
 from pslc.errors import PslcError
 from pslc.lab import app
 from pslc.lab.runs import Runs
@@ -42,11 +43,9 @@ def token() -> str:
         if path.is_file() and len(found := path.read_text(encoding="ascii").strip()) == LETTERS:
             return found
         made = secrets.token_urlsafe(16)
-        folder.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(made)
-    except (OSError, UnicodeError):
+        writer.folder(folder)
+        writer.write(path, made, private=True)
+    except (OSError, UnicodeError, PslcError):
         return secrets.token_urlsafe(16)
     return made
 

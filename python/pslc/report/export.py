@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
+from pslc.base import writer
 from pslc.errors import RecordingError
 from pslc.figures.picture import Picture
 from pslc.report.page import About, environment, figure, plotly
@@ -49,11 +49,11 @@ def write(pictures: Sequence[Picture], about: About, folder: Path, kind: str) ->
     page = environment().get_template("export.html.jinja").render(figures=figures, kind=kind, plotly=plotly())
     drawn = _draw(program, page)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        writer.folder(folder)
         files = []
         for name, address in drawn.items():
             files.append(folder / f"{name}.{kind}")
-            files[-1].write_bytes(_data(address))
+            writer.write(files[-1], _data(address))
     except OSError as error:
         raise RecordingError(f"{folder}: {error.strerror}", "give a folder that can be written") from None
     return files
@@ -61,9 +61,9 @@ def write(pictures: Sequence[Picture], about: About, folder: Path, kind: str) ->
 
 def _draw(program: str, page: str) -> dict[str, str]:
     """The pictures as data addresses, by name."""
-    with tempfile.TemporaryDirectory() as place:
+    with writer.temporary() as place:
         path = Path(place) / "page.html"
-        path.write_text(page, encoding="utf-8")
+        writer.write(path, page)
         command = [
             program,
             "--headless",

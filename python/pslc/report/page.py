@@ -13,6 +13,8 @@ from typing_extensions import TypedDict
 
 from pslc import words
 from pslc._native import version
+from pslc.base import writer
+from pslc.base.writer import Replace
 from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
@@ -89,9 +91,9 @@ WIDE = 0.05
 """The share of a picture's width from which on there is room for the word of a band."""
 
 
-def write(view: View, path: Path) -> None:
+def write(view: View, path: Path, replaces: Replace = Replace.OURS) -> None:
     """Write the page of a recording, or of a trace, to `path`."""
-    path.write_text(render(view), encoding="utf-8")
+    writer.write(path, render(view), replaces)
 
 
 def render(view: View) -> str:
@@ -142,7 +144,7 @@ def _share(lengths: Sequence[int], points: int) -> int:
     return most
 
 
-def write_all(views: list[View], path: Path) -> None:
+def write_all(views: list[View], path: Path, replaces: Replace = Replace.OURS) -> None:
     """Write a page of a whole catalogue to `path`: what each suite found, then a section a suite with its pictures and
     tables."""
     recordings = [_recording(view) for view in views]
@@ -157,7 +159,7 @@ def write_all(views: list[View], path: Path) -> None:
         first=recordings[0],
         sections=list(zip(recordings, views, named, strict=True)),
     )
-    path.write_text(text, encoding="utf-8")
+    writer.write(path, text, replaces)
 
 
 @functools.cache
@@ -176,10 +178,14 @@ def plotly() -> str:
 
 
 def write_comparison(
-    sides: list[Side], rows: list[Compared], path: Path, suites: Mapping[str, Sequence[Side]] | None = None
+    sides: list[Side],
+    rows: list[Compared],
+    path: Path,
+    suites: Mapping[str, Sequence[Side]] | None = None,
+    replaces: Replace = Replace.OURS,
 ) -> None:
     """Write a page of several recordings to `path`: see `render_comparison`."""
-    path.write_text(render_comparison(sides, rows, suites), encoding="utf-8")
+    writer.write(path, render_comparison(sides, rows, suites), replaces)
 
 
 def render_comparison(
@@ -269,13 +275,13 @@ def today() -> str:
     return f"{datetime.now():%Y-%m-%d}, pslc {version()}"
 
 
-def write_fit(report: "FitReport", path: Path) -> None:
+def write_fit(report: "FitReport", path: Path, replaces: Replace = Replace.OURS) -> None:
     """Write the page of a twin to `path`: measured and simulated curves, values, firmware models, predictions."""
     suites = ", ".join(dict.fromkeys(dataset.suite for dataset in report.result.datasets))
     about = About(report.name, f"fitted to {suites or 'published figures'}, {today()}")
     pictures = [(picture, about) for picture in report.pictures]
     text = with_pictures("fit.html.jinja", pictures, title=report.name, report=report)
-    path.write_text(text, encoding="utf-8")
+    writer.write(path, text, replaces)
 
 
 def figure(picture: Picture, about: About, most: int = MOST) -> Figure:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc import words
+from pslc.base import writer
 from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, today, with_pictures
 from pslc.studies import answers as of_answers
@@ -66,7 +67,7 @@ def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
         more=max(len(found.rows) - MOST_ROWS, 0),
         said=said,
     )
-    path.write_text(text, encoding="utf-8")
+    writer.write(path, text)
 
 
 def _conditions(rows: Sequence[Row]) -> str:
@@ -247,7 +248,7 @@ def profiles(found: Answers, folder: Path) -> dict[str, str]:
         command = shlex.split(str(row["command"]))
         spec = command[command.index("--on") + 1]
         path = folder / f"best-{name}.toml"
-        path.write_text(find_target(spec).profile, encoding="utf-8")
+        writer.write(path, find_target(spec).profile)
         commands[name] = f"pslc run {row['run']} --on sim:{path} --seed {row['seed']}"
         commands[name] += f" --fill-first {row['fill_first']}" if "fill_first" in row else ""
     return commands

@@ -19,6 +19,7 @@ from pslc.errors import JobError, PslcError, RecordingError
 from pslc.opened import analysed
 from pslc.recording import Recording
 from pslc.results import Repeats
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.plan import expected, plan
 from pslc.runner.run import Confirm, DeclinedError, Progress
 from pslc.runner.run import run as run_one
@@ -34,7 +35,8 @@ ALL = "all"
 class Order:
     """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `meter` is the
     log of a power meter at a real drive, `how` says how a trace is replayed. `more`, `sections` and `layout` are for
-    job files. `done` are recordings of it that an interruption left, the last of them perhaps unfinished."""
+    job files, `logs` takes those that they ask for. `done` are recordings of it that an interruption left, the last of
+    them perhaps unfinished."""
 
     what: str
     on: str
@@ -49,6 +51,7 @@ class Order:
     more: Sequence[str] = ()
     sections: Sequence[str] = ()
     layout: bool = True
+    logs: JobLogs | None = None
 
     @property
     def runs(self) -> list[tuple[str, int]]:
@@ -113,6 +116,7 @@ def run(
                 more=order.more,
                 sections=order.sections,
                 layout=order.layout,
+                logs=order.logs,
             )
         except DeclinedError:
             raise

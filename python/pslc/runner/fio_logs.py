@@ -2,11 +2,13 @@
 `write_hist_log`, `write_iolog`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from pslc.base import writer
 from pslc.recording import Recording
 from pslc.results import Log
 from pslc.runner.fio_log_rows import COLUMNS, FLUSH, READ, ROWS_AT_ONCE, TRIM, WRITE, Integers, Requests, rows
@@ -23,42 +25,53 @@ KINDS = {
 """What is logged by each option: fio has three latencies, submission, completion, and both together."""
 
 
-def write(logs: Sequence[Log], folder: Path, file: str) -> list[Path]:
-    """Write the logs that jobs asked for.
+def contents(
+    logs: Sequence[Log], place: Callable[[str, str], Path], file: str
+) -> dict[tuple[Path, str], Iterator[str]]:
+    """The lines of each file that jobs asked for, with the option that did.
 
     Args:
         logs: as the native part gives them.
-        folder: where relative names begin.
+        place: where a file lies, by the option and the name that fio has for it.
         file: what an iolog calls the target.
     """
-    written: list[Path] = []
-    iologs: dict[Path, list[Mapping[str, Integers]]] = {}
+    found: dict[tuple[Path, str], list[Iterable[str]]] = {}
+    iologs: dict[tuple[Path, str], list[Mapping[str, Integers]]] = {}
     for log in logs:
         options = log["options"]
         columns = {name: np.frombuffer(log[name], dtype="<u8").astype(np.int64) for name in COLUMNS}
         if "write_iolog" in options:
-            iologs.setdefault(folder / options["write_iolog"], []).append(dict(columns))
+            path = place("write_iolog", options["write_iolog"])
+            iologs.setdefault((path, "write_iolog"), []).append(dict(columns))
         requests = Requests.of(columns, log["counts_from_ns"], log["end_ns"])
         for option, kinds in KINDS.items():
-            for kind in kinds if option in options else ():
-                path = _name(folder, options[option] or log["name"], kind, log["number"], options)
+            if option not in options:
+                continue
+            for kind, name in zip(kinds, paths(option, options, log["name"], [log["number"]]), strict=True):
                 # An engine that waits has no time of submission of its own.
                 waits = kind == "slat" and log["one_at_a_time"]
-                mode = "a" if path in written else "w"
-                with path.open(mode, encoding="ascii") as out:
-                    out.writelines(() if waits else rows(requests, kind, options))
-                written.append(path)
+                lines = () if waits else rows(requests, kind, options)
+                found.setdefault((place(option, name), option), []).append(lines)
     begin_ns = min((log["begin_ns"] for log in logs), default=0)
-    for path, of in iologs.items():
+    for where, of in iologs.items():
         # Of several jobs in one file: in the order of time, where fio's lie as they come.
         all_of = {name: np.concatenate([columns[name] for columns in of]) for name in COLUMNS}
         order = np.argsort(all_of["issued_ns"], kind="stable")
         columns = {name: values[order] for name, values in all_of.items()}
         columns["issued_ns"] = columns["issued_ns"] - begin_ns
-        with path.open("w", encoding="utf-8") as out:
-            out.writelines(_iolog(columns, re.sub(r"\s", "_", file)))
-        written.append(path)
-    return written
+        found[where] = [_iolog(columns, re.sub(r"\s", "_", file))]
+    return {where: chain.from_iterable(lines) for where, lines in found.items()}
+
+
+def paths(option: str, options: Mapping[str, str], job: str, numbers: Iterable[int]) -> list[str]:
+    """What fio calls the files of an option, of the clones of a job that have these numbers."""
+    if option == "write_iolog":
+        return [options[option]]
+    given = options[option] or job
+    kinds = ["clat_hist" if kind == "hist" else kind for kind in KINDS[option]]
+    if options.get("per_job_logs", "1") == "0":
+        return [f"{given}_{kind}.log" for kind in kinds]
+    return [f"{given}_{kind}.{number}.log" for number in numbers for kind in kinds]
 
 
 def write_aggregate(recording: Recording, folder: Path) -> list[Path]:
@@ -70,16 +83,10 @@ def write_aggregate(recording: Recording, folder: Path) -> list[Path]:
         moved = np.r_[0, np.cumsum(recording.time[f"{word}_bytes"].astype(np.float64))]
         rates = np.diff(np.interp(np.r_[0, at], ends, moved)) * 1e9 / AGGREGATE_NS / 1024
         path = folder / f"agg-{word}_bw.log"
-        with path.open("w", encoding="ascii") as out:
-            out.writelines(f"{int(end // 1e6)}, {int(rate)}, {op}, 0, 0\n" for end, rate in zip(at, rates, strict=True))
+        lines = [f"{int(end // 1e6)}, {int(rate)}, {op}, 0, 0\n" for end, rate in zip(at, rates, strict=True)]
+        writer.write(path, "".join(lines))
         written.append(path)
     return written
-
-
-def _name(folder: Path, given: str, kind: str, number: int, options: Mapping[str, str]) -> Path:
-    one_each = options.get("per_job_logs", "1") != "0"
-    kind = {"hist": "clat_hist"}.get(kind, kind)
-    return folder / (f"{given}_{kind}.{number}.log" if one_each else f"{given}_{kind}.log")
 
 
 def _iolog(columns: Mapping[str, Integers], file: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,9 +19,10 @@ from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.doubt import Doubt
 from pslc.errors import JobError, PslcError
 from pslc.recording import Columns, Common, Recording, join
-from pslc.results import Dump, Result, StepProgress
 from pslc.results import Progress as Now
-from pslc.runner import fio_logs, job_file
+from pslc.results import Result, StepProgress
+from pslc.runner import job_file
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.plan import Plan, plan
 from pslc.runner.prepared import Given, Prepared, leaves_nothing_to_chance
 from pslc.targets import hosts, probe
@@ -64,6 +66,7 @@ def run(
     sections: Sequence[str] = (),
     layout: bool = True,
     prepared: Prepared | None = None,
+    logs: JobLogs | None = None,
 ) -> Recording:
     """Run a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace (`"work.trace"`, or the suite `"trace"` with
     `more=["work.trace"]`) on a target and analyse what it did.
@@ -85,6 +88,8 @@ def run(
         sections: the only ones of a job file to run; none: all.
         layout: what a job file reads and does not write is written first on a simulated drive, as fio lays out files.
         prepared: drives of runs before this one, to begin with where it begins as they did.
+        logs: takes the logs that jobs ask for, for who calls to write them; without it they are written at the end,
+            with a warning for each that could not be.
 
     Raises:
         PslcError: the target, the suite or the job file cannot be used.
@@ -94,6 +99,8 @@ def run(
         if not more:
             raise JobError(f"the suite {what} is of a file", f"give it: pslc run {what} work.trace --on {on}")
         what, *more = more
+    job_logs = logs or JobLogs()
+    job_logs.named |= {name for name, _ in options}
     suite = str(what) if str(what) in suites.names() else None
     scope = scope or Scope()
     if suite is None and scope != Scope(fill_first=scope.fill_first, idle_s=scope.idle_s):
@@ -127,6 +134,11 @@ def run(
         expected = suites.expected(suite, region) if suite and region else [str(text)]
         source = f"{suite}.fio" if suite else job_file.SOURCES.get(str(what), str(what))
         made = plan(target, [before, *expected] if before else expected, source, list(options), layout and not suite)
+        outputs = job_logs.begin([before, *expected], options, target.spec)
+        made = replace(made, sentences=[*made.sentences, *outputs])
+        if tell is not None and not (target.is_real or made.takes_days):
+            for sentence in outputs:
+                tell(f"plan: {sentence}")
         if confirm is not None and (target.is_real or made.takes_days):
             if not confirm(made):
                 raise DeclinedError
@@ -134,7 +146,7 @@ def run(
         # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
         imports = Thread(target=_import_ahead, daemon=True)
         imports.start()
-        bench = _Bench(target, target.open(), source, list(options), seed, progress, keep, prepared)
+        bench = _Bench(target, target.open(), source, list(options), seed, progress, keep, prepared, job_logs)
         bench.common["suite"] = suite or source
         bench.common["scope"] = scope.document() if suite or not alone else {}
         kept = _finished(done, target, real)
@@ -154,6 +166,9 @@ def run(
             never = f"{words.size(unread)} of what was read had never been written, and took no flash"
             doubt = Doubt("not-laid-out", f"{never}: leave --no-layout out")
             recording.findings.doubts = (doubt, *recording.findings.doubts)
+        if logs is None:
+            for failed in job_logs.write():
+                warnings.warn(failed, stacklevel=2)
         return recording
 
 
@@ -277,6 +292,7 @@ class _Bench:
     progress: Progress | None
     keep: Keep | None
     prepared: Prepared | None = None
+    logs: JobLogs | None = None
     thermometer: Thermometer | None = None
 
     def __post_init__(self) -> None:
@@ -342,10 +358,10 @@ class _Bench:
         drive, keeping = self.drive, keep if self.keep else None
         sure = self.begun is not None and leaves_nothing_to_chance(text)
         found = self._step(text, sure, lambda: drive.run(text, self.source, options, seed, progress, keeping))
-        if found["logs"]:
-            fio_logs.write(found["logs"], Path(), self.target.spec)
-        if "dump" in found:
-            _keep_wrong_block(found["dump"], Path(self.target.spec).name)
+        if self.logs is not None:
+            self.logs.add(found["logs"])
+            if "dump" in found:
+                self.logs.add_wrong_block(found["dump"], Path(self.target.spec).name)
         recording = recorded(found)
         for job in recording.jobs:
             job["notes"] = self.notes + job["notes"]
@@ -353,13 +369,6 @@ class _Bench:
             self.kept_at = monotonic()
             self.keep(join([*self.done, recording]))
         return recording
-
-
-def _keep_wrong_block(dump: Dump, name: str) -> None:
-    """The block as it was read and as it was written, in files called as fio calls them (`verify_dump`)."""
-    Path(f"{name}.{dump['offset']}.received").write_bytes(dump["received"])
-    if dump["expected"] is not None:
-        Path(f"{name}.{dump['offset']}.expected").write_bytes(dump["expected"])
 
 
 def of_result(common: Common, result: Result) -> Recording:

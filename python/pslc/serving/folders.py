@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from pslc.base import writer
+
 PREFIX: Final = "pslc-serve-"
 
 
@@ -22,7 +24,7 @@ class WorkingFolder:
     def __init__(self) -> None:
         remove_left()
         while True:
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            self.path = writer.lasting(PREFIX)
             lock = _locked(self.path)
             if lock is not None:
                 self.lock = lock

@@ -3,7 +3,6 @@ the texts of these go with it, so that any worker gives the same row and a lost 
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pslc import suites
 from pslc._native import version
-from pslc.base import gate
+from pslc.base import gate, writer
 from pslc.errors import JobError
 from pslc.runner import job_file
 from pslc.studies.points import Point
@@ -75,11 +74,11 @@ def results(points: Sequence[Point], address: str) -> Generator[tuple[Point, Row
 
 def alone(point: Point, texts: dict[str, str], shared: bool) -> Row | None:
     """Run a point with the texts of its files, wherever that is."""
-    with tempfile.TemporaryDirectory(prefix="pslc-point-") as folder:
+    with writer.temporary("pslc-point-") as folder:
         values = dict(point.values)
         for axis, text in texts.items():
             path = Path(folder) / ("drive.toml" if axis == "on" else Path(values["run"]).name)
-            path.write_text(text, encoding="utf-8")
+            writer.write(path, text)
             rest = values["on"].partition(",")[2]
             values[axis] = str(path) if axis == "run" else f"sim:{path}" + (f",{rest}" if rest else "")
         return measure(replace(point, values=tuple(values.items())), shared)

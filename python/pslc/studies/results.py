@@ -7,7 +7,6 @@ new-NNNNNN.parquet what was found since, while the study runs or after it was ki
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -15,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
-from pslc.base import gate
+from pslc.base import gate, writer
 from pslc.errors import JobError
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
@@ -140,16 +139,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _write(made: Table, path: Path) -> None:
     from arro3.io import write_parquet
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    writer.folder(path.parent)
     # Into memory: the writer does not survive a full disk.
     memory = io.BytesIO()
     write_parquet(made, memory, compression="zstd(1)")
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(memory.getbuffer())
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    writer.write(path, memory.getvalue(), synced=True)
 
 
 def _read(path: Path) -> list[Row]:

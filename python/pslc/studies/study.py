@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pslc import processes
+from pslc.base import writer
 from pslc.errors import JobError
 from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
@@ -71,7 +71,7 @@ def study(
     if not planned:
         raise JobError("the study has no points", "its conditions drop all of them")
     if save is None:
-        with tempfile.TemporaryDirectory(prefix="pslc-study-") as folder:
+        with writer.temporary("pslc-study-") as folder:
             return complete(planned, Path(folder), workers, progress, scheduler=scheduler).table
     return complete(planned, Path(save), workers, progress, scheduler=scheduler).table
 

@@ -277,10 +277,11 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
     if not path.exists():
         raise TargetError(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
     found = inspect_file(spec)
-    if real.overwrite_file not in (None, path.name):
-        raise GuardError(
-            f"--overwrite-file {real.overwrite_file} is not the name of {spec}", f"--overwrite-file {path.name}"
-        )
+    # Of a link the name of what lies behind it: that is what is lost.
+    name = found["path"].name
+    if real.overwrite_file not in (None, name):
+        whose = f"the name of {spec}" if name == path.name else f"the name of {name}, to which {spec} leads"
+        raise GuardError(f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}")
     size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
     capacity = min(size or found["usable_bytes"], found["usable_bytes"])
     target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))

@@ -8,13 +8,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
 from pslc import units, words
 from pslc._native import TraceFile, trace_columns, trace_format
-from pslc.base import gate
+from pslc.base import gate, writer
 from pslc.errors import PslcError, RecordingError
 from pslc.surveys import OPS, Fit, Pace, ReplayDocument, Survey
 
@@ -177,8 +177,9 @@ def write_parquet(path: Path, part: Part, to: Path) -> int:
             yield RecordBatch.from_arrays(columns, schema=schema)
 
     try:
-        with to.open("xb") as file:
-            write(RecordBatchReader.from_batches(schema, batches()), file, compression="zstd(1)")
+        with writer.Stream(to, writer.Replace.NEVER) as file:
+            # It asks for no more of a file than this one does.
+            write(RecordBatchReader.from_batches(schema, batches()), cast(IO[bytes], file), compression="zstd(1)")
     except OSError as error:
         raise RecordingError(
             f"{to}: {error.strerror}", "give a file that is not there yet, on a disk with room"

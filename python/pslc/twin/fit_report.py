@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from pslc import words
+from pslc.base import writer
 from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile_writer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Features, Floats, JobFeatures
@@ -53,8 +54,8 @@ class FitReport:
     notes: list[str] = field(default_factory=list)
 
     def save(self, path: str | Path) -> None:
-        """Write the profile to a file; `sim:PATH` then names the twin."""
-        Path(path).write_text(self.profile, encoding="utf-8")
+        """Write the profile to a file, over any that is there; `sim:PATH` then names the twin."""
+        writer.write(Path(path), self.profile, writer.Replace.ANY)
 
     @property
     def sentences(self) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
+from pslc.base import writer
 from pslc.errors import TargetError
 from pslc.targets import probe
 
@@ -45,14 +46,14 @@ class Traced:
         major, _, minor = (disks[0] / "dev").read_text().strip().partition(":")
         self._instance = place / "instances" / f"pslc-{os.getpid()}"
         try:
-            self._instance.mkdir()
+            writer.folder(self._instance, new=True)
             for option in OPTIONS:
                 self._tell("trace_options", option)
             self._tell("buffer_size_kb", str(BUFFER_KIB))
             # The kernel's own number, with 20 bits for the minor one.
             self._tell(f"{EVENT}/filter", f"dev == {int(major) << 20 | int(minor)}")
             self._pipe = os.open(self._instance / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            self._file = into.open("xb", buffering=0)
+            self._file = os.fdopen(writer.growing(into), "wb", buffering=0)
             self._tell(f"{EVENT}/enable", "1")
         except OSError as error:
             self._remove()
@@ -75,7 +76,7 @@ class Traced:
             self._remove()
 
     def _tell(self, name: str, value: str) -> None:
-        (self._instance / name).write_text(value)
+        writer.tell_kernel(self._instance / name, value)
 
     def _remove(self) -> None:
         if self._instance.is_dir():

@@ -1,0 +1,195 @@
+"""The one way in which pslc makes files and folders: whole or not at all, and never over what is not its own.
+
+A file is written without a name, or with one that nobody guesses, and gets its own when it is whole. Links, files with
+several names, devices, pipes, sockets and read-only files are never replaced. The work is the native part's
+(`crates/drive/src/files`)."""
+
+import errno
+import os
+import secrets
+import shutil
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pslc._native import NewFile, check_file, remove_file, write_file
+
+
+class Replace(StrEnum):
+    """What may have the name that a file is to get: nothing; what pslc made and nobody changed since; or any regular
+    file, because the command line names it."""
+
+    NEVER = "never"
+    OURS = "ours"
+    ANY = "any"
+
+
+PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
+"""How each page begins that pslc writes."""
+BEGINNINGS: Final = {".html": PAGE.encode(), ".json": b'{\n "schema": ', ".parquet": b"PAR1"}
+"""By the end of a name: how pslc's own begin. Copies are known by it, and what lies where nothing can be marked."""
+
+
+def write(
+    path: Path, data: str | bytes, replace: Replace = Replace.OURS, *, private: bool = False, synced: bool = False
+) -> None:
+    """Make a file of a text (in UTF-8) or of bytes.
+
+    Args:
+        private: nobody else may read it.
+        synced: it has reached the disk before it has its name.
+
+    Raises:
+        GuardError: what has the name may not be replaced.
+        OSError: the file cannot be written; what was there is as it was.
+    """
+    raw = data.encode("utf-8", errors="backslashreplace") if isinstance(data, str) else data
+    write_file(str(path), raw, replace.value, _beginning(path, replace), private, synced)
+
+
+def check(path: Path, replace: Replace = Replace.OURS) -> None:
+    """Find out whether `write` could make a file of a block; nothing is left there.
+
+    Raises:
+        GuardError: what has the name may not be replaced.
+        OSError: no file can be written there.
+    """
+    check_file(str(path), replace.value, _beginning(path, replace))
+
+
+def remove(path: Path) -> None:
+    """Remove a file if pslc made it and nobody changed it since, or there is none.
+
+    Raises:
+        GuardError: it is not pslc's.
+        OSError: it cannot be removed.
+    """
+    remove_file(str(path), Replace.OURS.value, _beginning(path, Replace.OURS))
+
+
+def _beginning(path: Path, replace: Replace) -> bytes | None:
+    """How a file of that name begins if it is pslc's."""
+    return BEGINNINGS.get(Path(path.name.removesuffix(".part")).suffix) if replace is Replace.OURS else None
+
+
+class Stream:
+    """A file that is written piece by piece and gets its name at the end of a `with`; none where that ends in an error.
+
+    Raises:
+        GuardError: what has the name may not be replaced.
+        OSError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path, replace: Replace = Replace.OURS) -> None:
+        self._file = NewFile(str(path), replace.value)
+        self._bytes = 0
+        self.error: OSError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None or self.error is not None:
+            self._file.discard()
+        if kind is None and self.error is not None:
+            raise self.error
+        if kind is None:
+            self._file.commit()
+
+    def write(self, data: bytes) -> int:
+        """Append bytes. After an error nothing more is written: some writers do not survive one, so it is raised at the
+        end."""
+        if self.error is None:
+            try:
+                self._file.write(bytes(data))
+            except OSError as error:
+                self.error = error
+        self._bytes += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Bytes so far."""
+        return self._bytes
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Where it is written, which is at its end alone.
+
+        Raises:
+            OSError: anything else is asked for.
+        """
+        if (offset, whence) not in ((0, os.SEEK_CUR), (0, os.SEEK_END), (self._bytes, os.SEEK_SET)):
+            raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
+        return self._bytes
+
+    def flush(self) -> None:
+        """There is nothing to be flushed."""
+
+    def close(self) -> None:
+        """The end of the `with` closes it."""
+
+
+def growing(path: Path) -> int:
+    """The descriptor of a new file that others may read while it grows.
+
+    Raises:
+        OSError: it cannot be made, or something has the name.
+    """
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def tell_kernel(path: Path, value: str) -> None:
+    """Write a setting to one of the kernel's own files, which is there.
+
+    Raises:
+        OSError: it is not, or the kernel does not take it.
+    """
+    number = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.write(number, value.encode())
+    finally:
+        os.close(number)
+
+
+def folder(path: Path, *, new: bool = False) -> None:
+    """Make a folder and those above it.
+
+    Args:
+        new: it may not be there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path.mkdir(parents=True, exist_ok=not new)
+
+
+def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.TemporaryDirectory[str]:
+    """A folder with a name that nobody guesses, removed with all that is in it at the end of a `with`."""
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=within)
+
+
+def lasting(prefix: str = "pslc-") -> Path:
+    """The same, which stays until somebody removes it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    return Path(tempfile.mkdtemp(prefix=prefix))
+
+
+def copy(path: Path, to: Path) -> None:
+    """Copy a file to where there is none.
+
+    Raises:
+        OSError: it cannot be copied.
+    """
+    with path.open("rb") as source, os.fdopen(growing(to), "wb") as out:
+        shutil.copyfileobj(source, out)
+
+
+def unguessable(start: str, end: str) -> str:
+    """A name of a file that nobody guesses."""
+    return f"{start}{secrets.token_hex(4)}{end}"

@@ -1,0 +1,143 @@
+"""Where the logs go that jobs ask for (`write_bw_log` and its kin): looked at before the run, written after it.
+
+What a job file names lies below the current folder and replaces nothing but pslc's own logs; what the command line
+names is anywhere, and replaces any file."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base import writer
+from pslc.base.writer import Replace
+from pslc.errors import GuardError, JobError
+from pslc.job_options import of_options
+from pslc.results import Dump, Log
+from pslc.runner import fio_logs
+from pslc.runner.job_file import jobs_in
+
+MAX_LISTED: Final = 12
+"""Logs that a plan names one by one."""
+ROWS_AT_ONCE: Final = 1 << 16
+"""Lines that are put together before they are written."""
+
+Options = Sequence[tuple[str, str]]
+
+
+class JobLogs:
+    """The logs of a run.
+
+    Attributes:
+        named: options whose names the command line gave.
+        written: the files that there are.
+    """
+
+    def __init__(self, to: Path | None = None, named: Iterable[str] = ()) -> None:
+        """`to` is a folder for all logs; of a name that leads out of a folder the last part counts then."""
+        self._to = to
+        self.named = set(named)
+        self._blocks: dict[Path, bytes] = {}
+        self._target = ""
+        self._logs: list[list[Log]] = []
+        self.written: list[Path] = []
+
+    def begin(self, texts: Sequence[str], options: Options, target: str) -> list[str]:
+        """Look whether the logs of these job files can be written; returns what a plan says of them.
+
+        Args:
+            options: of the command line, which win over those of every job.
+            target: what an iolog calls the drive.
+
+        Raises:
+            JobError: a job file names a place outside the current folder, or a log cannot be written.
+            GuardError: a log would replace what is not pslc's.
+        """
+        self._target = target
+        found = dict.fromkeys(pair for text in texts for pair in self._expected(text, options))
+        for path, replaces in found:
+            try:
+                writer.check(path, replaces)
+            except OSError as error:
+                hint = "make its folder, and room; or --logs-to DIR puts the logs into another one"
+                raise JobError(f"the log {path} cannot be written: {error.strerror}", hint) from None
+        paths = [str(path) for path, _ in found]
+        more = [f"{len(paths) - MAX_LISTED} further logs"] if len(paths) > MAX_LISTED else []
+        return [f"writes the log {path}" for path in paths[:MAX_LISTED]] + [f"writes {text}" for text in more]
+
+    def add(self, logs: Sequence[Log]) -> None:
+        """The logs of a step; what a later one calls the same takes its place."""
+        if logs:
+            self._logs.append(list(logs))
+
+    def add_wrong_block(self, dump: Dump, name: str) -> None:
+        """A block as it was read and as it was written, in files called as fio calls them (`verify_dump`)."""
+        here = self._to or Path()
+        self._blocks[here / f"{name}.{dump['offset']}.received"] = dump["received"]
+        if dump["expected"] is not None:
+            self._blocks[here / f"{name}.{dump['offset']}.expected"] = dump["expected"]
+
+    def write(self) -> list[str]:
+        """Write them. Returns what could not be written, a sentence each."""
+        failed = []
+        files: dict[tuple[Path, str], Iterator[str]] = {}
+        for logs in self._logs:
+            files |= fio_logs.contents(logs, self._place, self._target)
+        self._logs.clear()
+        pieces = [(path, self._replaces(option), _pieces(lines)) for (path, option), lines in files.items()]
+        pieces += [(path, Replace.OURS, iter([block])) for path, block in self._blocks.items()]
+        self._blocks.clear()
+        for path, replaces, parts in pieces:
+            try:
+                with writer.Stream(path, replaces) as out:
+                    for part in parts:
+                        out.write(part)
+            except OSError as error:
+                failed.append(f"the log {path} is not written: {error.strerror}")
+            except GuardError as error:
+                failed.append(f"the log is not written: {error.message}")
+            else:
+                self.written.append(path)
+        return failed
+
+    def _expected(self, text: str, options: Options) -> Iterator[tuple[Path, Replace]]:
+        number = 0
+        for section, own in jobs_in(text):
+            said = dict(own) | dict(options)
+            asked = [option for option in ("write_iolog", *fio_logs.KINDS) if option in said]
+            clones = of_options(said)["numjobs"] if asked else 1
+            for option in asked:
+                for path in fio_logs.paths(
+                    option, said, said.get("name", section), range(number + 1, number + clones + 1)
+                ):
+                    yield self._place(option, path), self._replaces(option)
+            number += clones
+
+    def _replaces(self, option: str) -> Replace:
+        return Replace.ANY if option in self.named and self._to is None else Replace.OURS
+
+    def _place(self, option: str, name: str) -> Path:
+        """Where a log of that name lies.
+
+        Raises:
+            JobError: a job file names a place outside the current folder.
+        """
+        path = Path(name)
+        leads_out = path.is_absolute() or ".." in path.parts
+        if self._to is not None:
+            return self._to / (path.name if leads_out else path)
+        if option in self.named:
+            return path
+        here = Path.cwd().resolve()
+        if leads_out or not (here / path.parent).resolve().is_relative_to(here):
+            what = f"{option} of the job file leads to {name}, which is not below the current folder"
+            raise JobError(what, f"--logs-to DIR puts all logs into a folder; or say it yourself: --{option}=...")
+        return path
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[bytes]:
+    rows: list[str] = []
+    for line in lines:
+        rows.append(line)
+        if len(rows) == ROWS_AT_ONCE:
+            yield "".join(rows).encode()
+            rows.clear()
+    yield "".join(rows).encode()

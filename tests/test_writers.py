@@ -1,0 +1,423 @@
+"""Every file that pslc makes is made in one way: whole or not at all, and never over what is not pslc's."""
+
+import ast
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pslc
+from pslc._native import SimDrive
+from pslc.base import writer
+from pslc.base.writer import Replace
+from pslc.recording import Recording
+from pslc.runner.job_logs import JobLogs
+from pslc.targets import kept
+from tests.conftest import ROOT
+from tests.loops import reason
+
+ON = "sim:pm871b-128gb"
+JOB = "[a]\nrw=write\nbs=64k\nsize=256k\n"
+RACES = 200
+WRITES = re.compile(r"[wax+]")
+ROOM = {"python/pslc/base/writer.py"}
+DESCRIPTORS = {"python/pslc/cli/__init__.py"}
+"""What opens the three streams by their number."""
+MAKES = {"write_text", "write_bytes", "mkdir", "makedirs", "mkdtemp", "mkstemp", "TemporaryDirectory", "TemporaryFile",
+         "NamedTemporaryFile", "copyfile", "copy2", "copytree", "symlink", "symlink_to", "hardlink_to", "touch",
+         "mknod", "mkfifo"}  # fmt: skip
+"""Calls that make a file or a folder, whatever they are of."""
+
+
+def made_by(tree: ast.AST) -> list[int]:
+    """The lines of calls that make or open files to write."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        said = ast.unparse(node)
+        if name == "open" and "os.devnull" not in said:
+            modes = [arg.value for arg in [*node.args, *(word.value for word in node.keywords if word.arg == "mode")]
+                     if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]  # fmt: skip
+            if any(len(mode) <= 3 and WRITES.search(mode) for mode in modes) or re.search(
+                "O_(CREAT|WRONLY|RDWR)", said
+            ):
+                found.append(node.lineno)
+        elif name in MAKES or said.startswith("os.link("):
+            found.append(node.lineno)
+    return found
+
+
+def test_python_makes_files_in_the_room_for_it_alone():
+    found = {}
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        name = str(path.relative_to(ROOT))
+        if name not in ROOM | DESCRIPTORS and (lines := made_by(ast.parse(path.read_text()))):
+            found[name] = lines
+    assert found == {}
+
+
+def test_the_search_finds_what_it_looks_for():
+    for line in ("open('a', 'w')", "path.open(mode='xb')", "os.open(p, os.O_WRONLY | os.O_CREAT)", "p.write_text('')",
+                 "path.mkdir()", "tempfile.TemporaryDirectory()", "shutil.copyfile(a, b)"):  # fmt: skip
+        assert made_by(ast.parse(line)), line
+    for line in ("open('data')", "path.open('rb')", "os.open(p, os.O_RDONLY)", "text.replace('w', 'x')"):
+        assert not made_by(ast.parse(line)), line
+
+
+def test_rust_makes_files_in_the_room_for_it_alone():
+    makes = re.compile(
+        r"File::create|create_new\(|\.create\(true|fs::write|fs::rename|\bcreate_dir|fs::copy|hard_link|O_CREAT"
+        r"|OFlags::CREATE|OFlags::TMPFILE"
+    )
+    # A scratch file has no name, or loses it at once, and takes none that is there.
+    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/scratch.rs"}
+    found = {}
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        name = str(path.relative_to(ROOT))
+        text = path.read_text().partition("#[cfg(test)]")[0]
+        if name not in rooms and (lines := makes.findall(text)):
+            found[name] = lines
+    assert found == {}
+
+
+# ---- what stands at the name
+
+
+def link(at: Path, precious: Path) -> None:
+    at.symlink_to(precious)
+
+
+def hard_link(at: Path, precious: Path) -> None:
+    os.link(precious, at)
+
+
+def pipe(at: Path, _: Path) -> None:
+    os.mkfifo(at)
+
+
+def unix_socket(at: Path, _: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        here = Path.cwd()
+        os.chdir(at.parent)
+        made.bind(at.name)
+        os.chdir(here)
+
+
+def device(at: Path, _: Path) -> None:
+    if os.geteuid():
+        pytest.skip("device nodes need root")
+    os.mknod(at, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+
+
+def foreign(at: Path, precious: Path) -> None:
+    shutil.copy(precious, at)
+
+
+LINKS: list[Callable[[Path, Path], None]] = [link, hard_link, pipe, unix_socket, device]
+STANDS = [*LINKS, foreign]
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory) -> Recording:
+    path = tmp_path_factory.mktemp("short") / "a.fio"
+    path.write_text(JOB)
+    return pslc.run(path, on=ON)
+
+
+def looks(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Of each file in a folder but pslc's own notes: number, kind, and what is in it."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        about = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(about.st_mode) else b""
+        found[path.name] = (about.st_ino, stat.S_IFMT(about.st_mode), content)
+    return found
+
+
+def write_log(at: Path, _: Recording) -> None:
+    job = at.parent.parent / "job.fio"
+    job.write_text(f"{JOB}write_iolog={at.name}\n")
+    here = Path.cwd()
+    os.chdir(at.parent)
+    try:
+        pslc.run(job, on=ON)
+    finally:
+        os.chdir(here)
+
+
+def create_drive(at: Path, _: Recording) -> None:
+    kept.create(at, "pm871b-128gb,scale=1/16").close()
+
+
+def open_drive(at: Path, _: Recording) -> None:
+    """A drive whose journal has that name."""
+    drive = at.with_suffix("")
+    if not drive.exists():
+        other = at.parent.parent / f"{at.parent.name}.pslc"
+        kept.create(other, "pm871b-128gb,scale=1/16").close()
+        shutil.move(other, drive)
+    SimDrive.open(str(drive)).close()
+
+
+WRITERS: dict[str, tuple[str, Callable[[Path, Recording], object]]] = {
+    "the document of a recording": ("run.json", lambda at, of: of.save(at.parent)),
+    "the series of a recording": ("series.parquet", lambda at, of: of.save(at.parent)),
+    "the next document of a recording": ("run.json.part", lambda at, of: of.save(at.parent)),
+    "a page": ("report.html", lambda at, of: pslc_page(of, at)),
+    "a log of a job": ("x.log", write_log),
+    "a new drive": ("disk.pslc", create_drive),
+}
+
+
+def pslc_page(of: Recording, at: Path) -> None:
+    from pslc import view
+    from pslc.report import page
+
+    page.write(view.of_recording(of), at)
+
+
+@pytest.mark.parametrize("stands", STANDS, ids=lambda made: made.__name__)
+@pytest.mark.parametrize("what", WRITERS)
+def test_no_writer_goes_over_or_through_what_is_not_pslc_s(what, stands, short, tmp_path):
+    name, write = WRITERS[what]
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"a thesis\n" * 100)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    stands(folder / name, precious)
+    before = looks(folder)
+    with pytest.raises(pslc.PslcError) as caught:
+        write(folder / name, short)
+    assert "\n\nhint: " in str(caught.value)
+    after = looks(folder)
+    assert {key: after[key] for key in before} == before
+    assert not [key for key in after if key.startswith(".pslc-")]
+    assert precious.read_bytes() == b"a thesis\n" * 100
+
+
+@pytest.mark.parametrize("stands", LINKS, ids=lambda made: made.__name__)
+def test_what_the_command_line_names_is_replaced_but_through_no_link(stands, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("a thesis")
+    at = tmp_path / "page.html"
+    foreign(at, precious)
+    writer.write(at, "a page", Replace.ANY)
+    assert at.read_text() == "a page"
+    at.unlink()
+    stands(at, precious)
+    with pytest.raises(pslc.PslcError):
+        writer.write(at, "a page", Replace.ANY)
+    assert precious.read_text() == "a thesis"
+
+
+def test_pslc_s_own_are_replaced_and_copies_of_them(short, tmp_path):
+    for _ in range(2):
+        short.save(tmp_path / "run")
+        pslc_page(short, tmp_path / "run" / "report.html")
+    # A copy by hand has no attribute.
+    (tmp_path / "copy").mkdir()
+    for path in (tmp_path / "run").iterdir():
+        (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
+    short.save(tmp_path / "copy")
+    pslc_page(short, tmp_path / "copy" / "report.html")
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["report.html", "run.json", "series.parquet"]
+
+
+def test_a_link_that_is_put_there_meanwhile_is_not_written_through(tmp_path):
+    """Under root or not: the names are swapped all the while."""
+    precious, at = tmp_path / "precious", tmp_path / "page.html"
+    precious.write_text("a thesis")
+    number = precious.stat().st_ino
+    over = threading.Event()
+
+    def swap() -> None:
+        for turn in range(1 << 30):
+            if over.is_set():
+                return
+            other = tmp_path / f"other{turn}"
+            if turn % 2:
+                other.symlink_to(precious)
+            else:
+                other.write_text("plain")
+            other.replace(at)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    made = refused = 0
+    try:
+        for _ in range(RACES):
+            try:
+                writer.write(at, "a page", Replace.ANY)
+                made += 1
+            except pslc.PslcError:
+                refused += 1
+    finally:
+        over.set()
+        thread.join()
+    assert made + refused == RACES
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".pslc-")]
+    assert (precious.read_text(), precious.stat().st_ino) == ("a thesis", number)
+
+
+# ---- logs that job files name
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/tmp/x", "../x", "sub/../../x", "away/x"])
+def test_a_job_file_names_no_log_outside_the_current_folder(name, command, tmp_path):
+    (tmp_path / "away").symlink_to(tmp_path.parent)
+    (tmp_path / "a.fio").write_text(f"{JOB}write_iolog={name}\n")
+    done = command("run", "a.fio", "--on", ON)
+    assert done.returncode == 2
+    assert "is not below the current folder" in done.stderr
+    assert "hint: --logs-to DIR" in done.stderr
+    assert not (tmp_path / "runs").exists()
+    (tmp_path / "logs").mkdir()
+    if name != "away/x":
+        done = command("run", "a.fio", "--on", ON, "--logs-to", "logs")
+        assert done.returncode == 0
+        assert f"plan: writes the log logs/{Path(name).name}" in done.stderr
+        assert (tmp_path / "logs" / Path(name).name).read_text().startswith("fio version 3 iolog")
+
+
+def test_a_log_that_cannot_be_written_is_said_before_the_run(command, tmp_path):
+    (tmp_path / "a.fio").write_text(f"{JOB}write_bw_log=nowhere/x\n")
+    done = command("run", "a.fio", "--on", ON)
+    assert done.returncode == 2
+    assert "the log nowhere/x_bw.1.log cannot be written: No such file or directory" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_logs_that_are_expected_are_those_that_are_written(command, tmp_path):
+    text = ("[a]\nrw=write\nbs=64k\nsize=256k\nnumjobs=2\nwrite_lat_log=\n[b]\nrw=read\nsize=64k\n"
+            "[c]\nrw=randrw\nsize=64k\nwrite_bw_log=b\nwrite_iolog=c.log\nper_job_logs=0\n")  # fmt: skip
+    (tmp_path / "a.fio").write_text(text.replace("write_lat_log=\n", "write_lat_log=l\n"))
+    done = command("run", "a.fio", "--on", ON)
+    assert done.returncode == 0, done.stderr
+    expected = set(re.findall("plan: writes the log (.*)", done.stderr))
+    assert expected == {path.name for path in tmp_path.glob("*.log")}
+    assert len(expected) == 8
+
+
+def test_logs_that_fail_after_the_run_leave_its_recording(short, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.fio").write_text(f"{JOB}write_iolog=sub/x.log\n")
+    (tmp_path / "sub").mkdir()
+    logs = JobLogs()
+    found = pslc.runner.run.run("a.fio", on=ON, logs=logs)
+    (tmp_path / "sub").rmdir()
+    assert found.written_bytes == 256 << 10
+    (failed,) = logs.write()
+    assert "sub/x.log is not written: No such file or directory" in failed
+
+
+def test_what_is_printed_to_a_full_disk_leaves_no_half_file(command, tmp_path):
+    if os.geteuid():
+        pytest.skip("mounts need root")
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", place], check=False).returncode:
+        pytest.skip("mounts are not to be had")
+    try:
+        (place / "fill").write_bytes(bytes(48 << 10))
+        done = command("run", "fill", "--on", ON, "--json", "--output", "small/out.json", "--save", "run")
+        assert done.returncode == 3
+        assert "warning: what was to be printed is not written: small/out.json: No space left on device" in done.stderr
+        assert Recording.load(tmp_path / "run").written_bytes
+        assert [path.name for path in place.iterdir()] == ["fill"]
+        (tmp_path / "a.iolog").write_text(
+            "fio version 3 iolog\n0 f add\n0 f open\n"
+            + "".join(f"{at} f write {at * 7919 % 65536 * 4096} 4096\n" for at in range(40_000))
+        )
+        for name in ("t.parquet", "t.iolog"):
+            done = command("trace", "convert", "a.iolog", "-o", f"small/{name}")
+            assert done.returncode == 2
+            assert "No space left on device" in done.stderr
+            assert [path.name for path in place.iterdir()] == ["fill"]
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+# ---- the files of a drive
+
+
+def test_a_new_drive_beside_the_data_or_the_journal_of_another_is_refused(tmp_path):
+    for name in ("disk.pslc.data", "disk.pslc.journal"):
+        (tmp_path / name).write_text("somebody's")
+        with pytest.raises(pslc.PslcError, match=f"{name} is there, of a drive that is not"):
+            create_drive(tmp_path / "disk.pslc", None)
+        assert not (tmp_path / "disk.pslc").exists()
+        assert (tmp_path / name).read_text() == "somebody's"
+        (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize("stands", [*LINKS, foreign], ids=lambda made: made.__name__)
+def test_a_journal_that_is_not_the_drive_s_is_refused(stands, tmp_path):
+    create_drive(tmp_path / "disk.pslc", None)
+    precious = tmp_path / "precious"
+    precious.write_text("a thesis that is longer than a header of a journal")
+    stands(tmp_path / "disk.pslc.journal", precious)
+    before = looks(tmp_path)
+    with pytest.raises(pslc.PslcError, match="journal"):
+        open_drive(tmp_path / "disk.pslc.journal", None)
+    assert looks(tmp_path) == before
+
+
+def test_two_drives_of_one_profile_are_two_drives(tmp_path):
+    for name in ("a", "b"):
+        create_drive(tmp_path / name, None)
+    one, other = ((tmp_path / name).read_bytes() for name in ("a", "b"))
+    # Their profiles are the same; the number that was drawn for each is not.
+    assert one != other
+
+
+# ---- what was measured on
+
+
+def test_a_file_that_was_changed_with_its_times_set_back_is_not_pslc_s(tmp_path):
+    from pslc.targets.target import RealOptions, find_target
+
+    path = tmp_path / "data.bin"
+    path.write_bytes(np.random.default_rng(1).bytes(1 << 20))
+    find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin")).open()
+    assert find_target(str(path), RealOptions(reuse=True)).foreign is None
+    about = path.stat()
+    with path.open("r+b") as file:
+        file.write(b"a thesis")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert find_target(str(path), RealOptions(reuse=True)).foreign is not None
+
+
+def test_the_name_of_a_link_allows_nothing_of_what_lies_behind(tmp_path):
+    from pslc.targets.target import RealOptions, find_target
+
+    path = tmp_path / "data.bin"
+    path.write_bytes(bytes(1 << 20))
+    (tmp_path / "link.bin").symlink_to("data.bin")
+    with pytest.raises(pslc.PslcError, match=r"link\.bin is not the name of data\.bin"):
+        find_target(str(tmp_path / "link.bin"), RealOptions(reuse=True, overwrite_file="link.bin"))
+    assert find_target(str(tmp_path / "link.bin"), RealOptions(reuse=True, overwrite_file="data.bin")).foreign is None
+
+
+def test_a_job_file_destroys_no_disk(command, tmp_path):
+    if reason() is not None:
+        pytest.skip(str(reason()))
+    from tests.loops import MB, loop_over, noise
+
+    with loop_over(noise(tmp_path / "drive.img", 16 * MB)) as loop:
+        before = (tmp_path / "drive.img").read_bytes()
+        (tmp_path / "a.fio").write_text(f"{JOB}write_iolog={loop.path}\n")
+        assert command("run", "a.fio", "--on", ON).returncode == 2
+        for words in (["--write_iolog=" + loop.path], ["--output", loop.path]):
+            (tmp_path / "a.fio").write_text(JOB)
+            assert command("run", "a.fio", "--on", ON, *words).returncode == 2
+        assert (tmp_path / "drive.img").read_bytes() == before
