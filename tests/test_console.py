@@ -72,7 +72,7 @@ def folder(tmp_path_factory):
 
 COMMANDS = {
     "a command": [HOSTILE],
-    "an option": ["run", f"--{HOSTILE}"],
+    "an option": ["run", "fill", "--on", f"sim:{SMALL}", f"--{HOSTILE}"],
     "a value of an option": ["run", "fill", "--on", f"sim:{SMALL}", "--seed", HOSTILE],
     "a suite": ["run", HOSTILE, "--on", f"sim:./{SMALL}"],
     "a suite to be shown": ["suites", "show", HOSTILE],

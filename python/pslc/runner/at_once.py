@@ -98,7 +98,8 @@ def results(tasks: Sequence[Task], count: int, progress: Progress | None,
                 yield task, error if isinstance(error, Exception) else future.result()
     finally:
         stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+        # A process that has not yet begun needs what it shares with this one, which goes when this one ends.
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _submitted(pool: ProcessPoolExecutor, task: Task) -> Future[Any]:
