@@ -23,9 +23,9 @@ from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.causes import WAITING
 from pslc.analysis.levels import WHOLE
 from pslc.analysis.outside import LINK_FULL
-from pslc.findings.evidence import began
-from pslc.findings.writes import of_writes
-from pslc.recording import Recording
+from pslc.recording.context import began
+from pslc.recording.store import Recording
+from pslc.recording.writes import of_writes
 
 TRACES, LOGS = 60, 500
 """Curves of each kind, and logs of each shape: of fewer, chance moves a share by more than the targets are apart."""

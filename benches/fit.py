@@ -32,7 +32,7 @@ import numpy as np
 import pslc
 from benches.alike import alike, least
 from benches.hidden import MIX, NOISE, hidden, noisy, sheet
-from pslc.processes import end_with_parent
+from pslc.base.processes import end_with_parent
 from pslc.twin import identifiability, predict, priors, profile_writer
 from pslc.twin.datasets import datasets_of
 from pslc.twin.fit_result import FitResult

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pslc.jobs import Job
-from pslc.opened import analysed
-from pslc.recording import Recording, join
+from pslc.recording.store import Recording, join
+from pslc.runner.load import analysed
+from pslc.schema.jobs import Job
 from pslc.twin.model import FirmwareModel, Geometry, Model, typical_dies, typical_native_rate
 
 NOISE = 0.03

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pslc import units
 from pslc._native import SimDrive, TraceFile, plan_jobs
-from pslc.errors import PslcError
-from pslc.findings import comparison
-from pslc.opened import read_side
-from pslc.parts.schema import Reader
+from pslc.base import units
+from pslc.base.errors import PslcError
+from pslc.device.parts.schema import Reader
+from pslc.device.target import find_target
+from pslc.recording import comparison
+from pslc.runner.load import read_side
 from pslc.studies import points
-from pslc.targets.target import find_target
 
 LENGTH: Final = 200_000
 MOST_S, MOST_BYTES = 1.0, 500e6

@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from benches.inputs import CORPUS, target, words
-from pslc import Scope, parts, run, traces, view
-from pslc.errors import PslcError
-from pslc.findings import comparison
-from pslc.opened import opened, read_side
-from pslc.parts import schema
-from pslc.report import page
+from pslc import Scope, run, traces
+from pslc.base.errors import PslcError
+from pslc.device import drive_files, parts
+from pslc.device.parts import schema
+from pslc.recording import comparison
+from pslc.report import page, recording_view
+from pslc.runner.load import opened, read_side
 from pslc.studies import points
 from pslc.studies.results import Results
 from pslc.studies.results import table as rows_table
 from pslc.studies.rows import Row
-from pslc.targets import kept
 from pslc.traces import Part
 
 FOUND: Final = CORPUS.parent / "artifacts"
@@ -104,7 +104,7 @@ class Recorded:
 
     def _used(self, rendered: bool) -> None:
         recording = opened(self.folder)
-        shown = view.of_recording(recording)
+        shown = recording_view.of_recording(recording)
         json.dumps(recording.document(), allow_nan=False)
         if not rendered:
             return
@@ -178,9 +178,9 @@ def foreign(folder: Path) -> dict[str, tuple[Callable[[str], object], list[str],
         [results.read_bytes().decode(BYTES)], mutated,
     )  # fmt: skip
     drive = folder / "whole.pslc"
-    kept.create(drive, "pm871b-128gb,scale=1/64").close()
+    drive_files.create(drive, "pm871b-128gb,scale=1/64").close()
     found["drive file"] = (
-        of_bytes(lambda path: kept.open_kept(path).close(), folder / "mutated.pslc"),
+        of_bytes(lambda path: drive_files.open_kept(path).close(), folder / "mutated.pslc"),
         [drive.read_bytes().decode(BYTES)], mutated,
     )  # fmt: skip
     found["smartctl"] = (of_bytes(read_side, folder / "smartctl.json"), [SMARTCTL], another_value)

@@ -9,7 +9,7 @@ import numpy as np
 
 import pslc
 from benches.small import PROFILE, Hidden, random_idle
-from pslc.targets.region import Scope
+from pslc.device.region import Scope
 
 NAMES = {
     "idle_threshold_s": "threshold_s",

@@ -17,10 +17,10 @@ from threading import Thread
 import numpy as np
 
 from pslc._native import SimDrive
+from pslc.device.target import open_simulated
 from pslc.serving.listening import Address
 from pslc.serving.nbdkit import THREADS
 from pslc.serving.server import Server
-from pslc.targets.target import open_simulated
 
 DRIVE = "sim:pm871b-128gb"
 SPEEDS = (1.0, 0.1)

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pslc.device.region import Scope, find_region
+from pslc.device.target import find_target, open_simulated
 from pslc.studies.points import Study
 from pslc.studies.workers import measure
 from pslc.suites import expected
-from pslc.targets.region import Scope, find_region
-from pslc.targets.target import find_target, open_simulated
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "scale.md"
 DRIVE: Final = "sim:aldrin-pro-2tb"

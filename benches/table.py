@@ -12,9 +12,9 @@ from pathlib import Path
 import pslc
 from pslc import suites, traces
 from pslc._native import SimDrive
-from pslc.surveys import Asked
-from pslc.targets.region import Scope
-from pslc.targets.target import open_simulated
+from pslc.device.region import Scope
+from pslc.device.target import open_simulated
+from pslc.schema.surveys import Asked
 
 FILL = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\nsize=100%\n"
 ALDRIN = "sim:aldrin-pro-2tb"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import pslc
 from benches.curves import simulated
-from pslc.recording import Recording
-from pslc.targets.region import Scope
+from pslc.device.region import Scope
+from pslc.recording.store import Recording
 
 CLOSE = 0.01
 SEEN_FALL = 0.75

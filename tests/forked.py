@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 _IMPORTED = (
-    "pslc.cli", "pslc.runner.campaign", "pslc.report.page", "pslc.report.terminal", "pslc.failure", "pslc.opened",
-    "pslc.formats", "pslc.findings.comparison", "numpy", "arro3.core", "arro3.io", "plotext", "jinja2", "rich.console",
-    "rich.progress", "pslc.progress", "pslc.view", "numpy.ma", "pydantic.type_adapter", "pydantic.fields", "pytest",
+    "pslc.cli", "pslc.runner.campaign", "pslc.report.page", "pslc.report.terminal", "pslc.base.failure",
+    "pslc.runner.load", "pslc.formats", "pslc.recording.comparison", "numpy", "arro3.core", "arro3.io", "plotext",
+    "jinja2", "rich.console", "rich.progress", "pslc.cli._progress", "pslc.report.recording_view", "numpy.ma",
+    "pydantic.type_adapter", "pydantic.fields", "pytest",
 )  # fmt: skip
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(list(_IMPORTED))

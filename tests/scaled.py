@@ -1,6 +1,6 @@
 """Drives of the library, so much smaller that a suite takes seconds, and its answers stay those of the whole one."""
 
-from pslc.targets.target import find_target
+from pslc.device.target import find_target
 
 LEAST_BYTES = 30e9
 """Capacity below which files of a benchmark fill a drive that they would not fill."""

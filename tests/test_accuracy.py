@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from pslc.targets import published
+from pslc.device import published
 from tests.conftest import ROOT
 
 

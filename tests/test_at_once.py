@@ -11,11 +11,12 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import memory, processes, suites
-from pslc.results import StepProgress
-from pslc.runner import at_once, campaign
-from pslc.runner.at_once import Task
-from pslc.targets.region import Scope
+from pslc import suites
+from pslc.base import memory, processes
+from pslc.device.region import Scope
+from pslc.runner import campaign, parallel
+from pslc.runner.parallel import Task
+from pslc.schema.results import StepProgress
 
 LONG = "sim:sn850-1tb"
 
@@ -48,7 +49,7 @@ def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, 
 def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
     tasks = [Task("fill", on, 0, [], Scope(), None) for on in ("sim:nowhere", small)]
     begun: list[str] = []
-    made = {task.on: made for task, made in at_once.results(tasks, 2, None, begun.append)}
+    made = {task.on: made for task, made in parallel.results(tasks, 2, None, begun.append)}
     assert isinstance(made[small], pslc.Recording)
     assert isinstance(made["sim:nowhere"], pslc.PslcError)
     assert "nowhere" in made["sim:nowhere"].message
@@ -65,7 +66,7 @@ def test_an_interrupt_ends_what_is_under_way_and_begins_nothing_more():
         said.append(state["step"])
         return False
 
-    made = [made for _, made in at_once.results(tasks, 2, progress, begun.append)]
+    made = [made for _, made in parallel.results(tasks, 2, progress, begun.append)]
     assert begun == ["random-steady", "snia"]
     assert len(made) == 2
     assert all(isinstance(one, pslc.Recording) and one.interrupted for one in made)
@@ -76,15 +77,15 @@ def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch: pytest.MonkeyPa
     tasks = [Task(name, LONG, 0, [], Scope(), None) for name in ("fill", "random-steady", "burst")]
     monkeypatch.setattr(processes, "cores", lambda: 8)
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
-    in_order, count = at_once.workers(tasks)
+    in_order, count = parallel.workers(tasks)
     assert count == 3
     assert {task.suite for task in in_order} == {"fill", "random-steady", "burst"}
     assert in_order[0].suite == "random-steady"
     monkeypatch.setattr(memory, "free_bytes", lambda: 1 << 30)
-    assert at_once.workers(tasks)[1] == 1
+    assert parallel.workers(tasks)[1] == 1
     days = [task._replace(options=[("runtime", "30d"), ("time_based", "1")]) for task in tasks]
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
-    assert at_once.workers(days)[1] == 1
+    assert parallel.workers(days)[1] == 1
 
 
 @pytest.mark.parametrize("after_s", [1.5, 2.0, 4.0])

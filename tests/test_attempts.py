@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.targets.target import RealOptions, find_target
+from pslc.device.target import RealOptions, find_target
 from tests.labels import BY_HAND
 from tests.loops import MB, loop_over, noise, reason
 from tests.test_labels import known

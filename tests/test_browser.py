@@ -7,9 +7,8 @@ from datetime import datetime
 import pytest
 
 import pslc
-from pslc import view
-from pslc.findings import comparison
-from pslc.report import export, page
+from pslc.recording import comparison
+from pslc.report import export, page, recording_view
 from tests.conftest import fill, needs_chromium
 
 pytestmark = needs_chromium
@@ -21,7 +20,7 @@ SIZES = {"desk": (1280, 900), "phone": (400, 844)}
 def pages(tmp_path_factory):
     """A folder with a page of a run and one of a comparison."""
     folder = tmp_path_factory.mktemp("pages")
-    page.write(view.of_recording(fill(TARGET)), folder / "run.html")
+    page.write(recording_view.of_recording(fill(TARGET)), folder / "run.html")
     sides = [
         comparison.Side("usual", (fill(TARGET),)),
         comparison.Side("no cache", (pslc.run("fill", on=f"{TARGET},cache.mode=pure-xlc"),)),
@@ -114,7 +113,7 @@ def test_a_click_on_a_legend_hides_its_line(shown):
 
 @pytest.mark.long
 def test_each_picture_is_exported_with_drive_conditions_and_date_on_white(tmp_path):
-    shown = view.of_recording(fill(TARGET), "My drive")
+    shown = recording_view.of_recording(fill(TARGET), "My drive")
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
         files = export.write(shown.pictures, page.About.of(shown), tmp_path / kind, kind)
         assert sorted(file.stem for file in files) == sorted(

@@ -11,15 +11,16 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import processes, suites, units
+from pslc import suites
 from pslc.analysis import Writes
-from pslc.job_options import Said, said
-from pslc.jobs import Job
-from pslc.recording import join
+from pslc.base import processes, units
+from pslc.device.cost import cost
+from pslc.device.region import Scope, find_region
+from pslc.device.target import RealOptions, find_target
+from pslc.recording.store import join
 from pslc.runner import campaign
-from pslc.targets.cost import cost
-from pslc.targets.region import Scope, find_region
-from pslc.targets.target import RealOptions, find_target
+from pslc.schema.job_options import Said, said
+from pslc.schema.jobs import Job
 from tests.conftest import ROOT
 from tests.typed import unlike
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc import places
 from pslc.analysis import CAUSES
+from pslc.base import output_dirs
 from tests import forked
 
 ROOT = Path(__file__).parent.parent
@@ -70,10 +70,10 @@ def test_runs_of_the_same_second_have_a_folder_each_and_what_fails_leaves_none(t
             return datetime(2026, 5, 4, 12, 30, 15)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(places, "datetime", Second)
+    monkeypatch.setattr(output_dirs, "datetime", Second)
     leaving = []
-    monkeypatch.setattr(places.atexit, "register", lambda *of: leaving.append(of))
-    made = [places.new_folder("fill-pm871b-128gb") for _ in range(3)]
+    monkeypatch.setattr(output_dirs.atexit, "register", lambda *of: leaving.append(of))
+    made = [output_dirs.new_folder("fill-pm871b-128gb") for _ in range(3)]
     name = "20260504-123015-fill-pm871b-128gb"
     assert [of.name for of in made] == [name, f"{name}~2", f"{name}~3"]
     (made[1] / "run.json").touch()
@@ -81,17 +81,17 @@ def test_runs_of_the_same_second_have_a_folder_each_and_what_fails_leaves_none(t
         function(*arguments)
     assert list(Path("runs").iterdir()) == [made[1]]
 
-    made = [places.new_folder(within=places.STUDIES) for _ in range(2)]
+    made = [output_dirs.new_folder(within=output_dirs.STUDIES) for _ in range(2)]
     assert [str(of) for of in made] == ["studies/20260504-123015", "studies/20260504-123015~2"]
     words = [sys.executable, "-m", "pslc", "run", "fill", "--on", f"{SMALL},no.key=1"]
     (tmp_path / "empty").mkdir()
     assert subprocess.run(words, cwd=tmp_path / "empty", capture_output=True, check=False).returncode == 2
     assert not list((tmp_path / "empty").iterdir())
     monkeypatch.chdir(tmp_path / "empty")
-    assert places.new_folder("é" * 200).is_dir(), "a name that no file system takes is cut"
+    assert output_dirs.new_folder("é" * 200).is_dir(), "a name that no file system takes is cut"
     shutil.rmtree("runs")
     Path("runs").touch()
-    assert places.new_folder("a") == Path("runs") / "20260504-123015-a", "who writes there says why it cannot be"
+    assert output_dirs.new_folder("a") == Path("runs") / "20260504-123015-a", "who writes there says why it cannot be"
 
 
 def test_with_json_and_no_folder_nothing_is_written(command, tmp_path):

@@ -8,9 +8,9 @@ import pytest
 
 import pslc
 from pslc import suites
-from pslc.findings import comparison, quantities
+from pslc.device.region import Scope
+from pslc.recording import comparison, metrics
 from pslc.report.page import LARGEST
-from pslc.targets.region import Scope
 from tests.conftest import fill
 from tests.test_formats import cliff
 from tests.test_results import FIXTURES
@@ -219,9 +219,9 @@ def test_a_page_of_catalogues_says_what_differs_and_folds_away_what_does_not(com
 
 @pytest.mark.parametrize("suite", suites.catalogue())
 def test_every_finding_with_a_unit_has_a_name_for_people(suite):
-    keys = {key for key in suite_keys(suite) if quantities._ending(key)[1] is not None}
+    keys = {key for key in suite_keys(suite) if metrics._ending(key)[1] is not None}
     for key in keys:
-        assert "_" not in quantities.label(key), key
+        assert "_" not in metrics.label(key), key
 
 
 def suite_keys(suite):
@@ -240,7 +240,7 @@ def suite_keys(suite):
     ],
 )
 def test_a_finding_is_called_as_people_call_it(key, said):
-    assert quantities.label(key) == said
+    assert metrics.label(key) == said
 
 
 def test_rows_are_told_apart_by_their_words_and_as_few_numbers_as_it_takes():
@@ -248,9 +248,9 @@ def test_rows_are_told_apart_by_their_words_and_as_few_numbers_as_it_takes():
         {"kind": "randread", "depth": 1, "iops": 5.0, "verdict": "no"},
         {"kind": "randread", "depth": 4, "iops": 5.0, "verdict": "yes"},
     ]
-    assert quantities._told_apart(rows) == ["random read, queue depth 1", "random read, queue depth 4"]
-    assert quantities._told_apart([{**row, "test": str(row["depth"])} for row in rows])[0] == "random read, 1"
-    assert quantities._told_apart([{"depth": 1}, {"depth": 1}]) == ["queue depth 1 1", "queue depth 1 2"]
+    assert metrics._told_apart(rows) == ["random read, queue depth 1", "random read, queue depth 4"]
+    assert metrics._told_apart([{**row, "test": str(row["depth"])} for row in rows])[0] == "random read, 1"
+    assert metrics._told_apart([{"depth": 1}, {"depth": 1}]) == ["queue depth 1 1", "queue depth 1 2"]
 
 
 def test_what_cannot_be_compared_is_named_without_errno(command, tmp_path):

@@ -18,9 +18,9 @@ from benches.small import PROFILE
 
 import pslc
 from pslc.base import console
+from pslc.base.live_lines import Live
 from pslc.figures.picture import Table
 from pslc.figures.view import View
-from pslc.live import Live
 from pslc.report import terminal
 from tests import forked
 from tests.conftest import ROOT
@@ -206,7 +206,7 @@ import sys
 import tomllib
 from pslc.cli import _streams
 _streams()
-from pslc.progress import Bar
+from pslc.cli._progress import Bar
 with Bar({HOSTILE!r}) as bar:
     bar({{"step": {HOSTILE!r}, "done_bytes": 1, "total_bytes": 2, "bytes_per_s": 1.0, "total_time_ns": 0}})
     bar.tell({HOSTILE!r})

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from pslc.doubt import Doubt
-from pslc.findings import doubts
-from pslc.findings.doubts import Doubts
 from pslc.formats import Foreign, Measured
+from pslc.recording import warnings
+from pslc.recording.warnings import Doubts
+from pslc.schema.warnings import Doubt
 from tests.conftest import fill
 
 
@@ -32,7 +32,7 @@ def printed(done) -> list[Doubt]:
 
 def test_a_sound_job_raises_no_doubt():
     same = [job(direct="true"), job(zero_buffers="0"), job(direct="0", buffered="0"), job(rw="write", fsync="0")]
-    assert doubts.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write"), *same])) == []
+    assert warnings.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write"), *same])) == []
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_a_sound_job_raises_no_doubt():
     ],
 )
 def test_each_artefact_of_a_job_is_doubted(one, doubt):
-    assert asked(doubt, doubts.of_foreign(Foreign("a.json", None, jobs=[one])))
+    assert asked(doubt, warnings.of_foreign(Foreign("a.json", None, jobs=[one])))
 
 
 def test_a_result_above_any_link_is_doubted():
     rows = [Measured("SEQ", "read", 25e9), Measured("SEQ", "write", 3e9)]
-    (found,) = doubts.of_foreign(Foreign("cdm.txt", None, rows=rows))
+    (found,) = warnings.of_foreign(Foreign("cdm.txt", None, rows=rows))
     assert found.startswith("SEQ read at 25000 MB/s")
 
 
@@ -79,11 +79,11 @@ def test_thermal_counters_that_rose_are_doubted(program):
     logs = [{"warning_temp_time": 3, "thm_temp1_trans_count": count} for count in (10, 12)]
     smart = [{"nvme_smart_health_information_log": log} if program == "smartctl" else log for log in logs]
     before, after = ({"temperature_c": 55.0, "smart": one} for one in smart)
-    assert list(doubts._of_heat(before, after)) == [
+    assert list(warnings._of_heat(before, after)) == [
         Doubts.THROTTLED.of(what="thm_temp1_trans_count +2"),
     ]
-    assert list(doubts._of_heat(after, after)) == []
-    assert list(doubts._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubts.HEAT.of(celsius=80)]
+    assert list(warnings._of_heat(after, after)) == []
+    assert list(warnings._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubts.HEAT.of(celsius=80)]
 
 
 @pytest.mark.parametrize(("device", "expected"), [(1.05, None), (2.0, "50 %"), (None, None)])
@@ -95,9 +95,9 @@ def test_what_the_device_moved_for_others_is_doubted(device, expected):
         names = ("device_read_bytes_total", "device_write_bytes_total")
         recording.before = dict.fromkeys(names, 7)
         recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
-    share = doubts._others(recording)
-    assert (share >= doubts.OTHERS) == (expected is not None)
+    share = warnings._others(recording)
+    assert (share >= warnings.OTHERS) == (expected is not None)
     if expected:
         assert Doubts.OTHERS.of(share=100 * share).startswith(expected)
     recording.jobs[0]["options"]["direct"] = "0"
-    assert doubts._others(recording) == 0.0, "the page cache may have written more, or less"
+    assert warnings._others(recording) == 0.0, "the page cache may have written more, or less"

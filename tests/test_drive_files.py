@@ -14,9 +14,9 @@ from benches.small import PROFILE
 
 import pslc
 from pslc._native import SimDrive
-from pslc.errors import PslcError
-from pslc.targets.health import health, inside
-from pslc.targets.kept import MODES, create, format_drive, mode_of, open_kept
+from pslc.base.errors import PslcError
+from pslc.device.drive_files import MODES, create, format_drive, mode_of, open_kept
+from pslc.device.health import health, inside
 
 WEAR = (
     '\n[wear]\nslc_cycles = 30000\nnative_cycles = 3000\n\n[power]\nactive = "2W"\nidle = "50mW"\nidle_after = "1s"\n'

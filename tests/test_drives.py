@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pslc import parts
-from pslc.targets.profiles import library
+from pslc.device import parts
+from pslc.device.profiles import library
 from tests.conftest import fill
 
 

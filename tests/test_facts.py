@@ -1,11 +1,11 @@
-"""The facts of a target have the names and kinds that `pslc.facts` promises."""
+"""The facts of a target have the names and kinds that `pslc.schema.facts` promises."""
 
 import pytest
 
-from pslc.facts import Facts
-from pslc.job_options import Said
-from pslc.targets import probe
-from pslc.targets.target import find_target
+from pslc.device import probe
+from pslc.device.target import find_target
+from pslc.schema.facts import Facts
+from pslc.schema.job_options import Said
 from tests.typed import unlike
 
 

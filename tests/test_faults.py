@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.opened import opened
+from pslc.runner.load import opened
 from tests import forked
 
 PSLC = str(Path(sys.executable).parent / "pslc")

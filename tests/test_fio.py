@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pslc._native import fio_words, plan_jobs
+from pslc.device import probe
 from pslc.report import fio
-from pslc.targets import probe
 from tests import forked
 from tests.conftest import ROOT, fill
 

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pslc._native import RealDrive, inspect_file
-from pslc.errors import PslcError
-from pslc.targets.target import open_simulated
+from pslc.base.errors import PslcError
+from pslc.device.target import open_simulated
 from tests.conftest import search
 from tests.traced import traced
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from pslc._native import RealDrive, inspect_file
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 from tests.conftest import ALL_EXAMPLES
 
 FIO = shutil.which("fio")

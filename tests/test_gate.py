@@ -16,7 +16,7 @@ import pytest
 
 import pslc
 from pslc.base import footer, gate
-from pslc.opened import opened
+from pslc.runner.load import opened
 from tests.conftest import ROOT
 
 EXPECTED = gate.Expected("a hint", max_bytes=1_000_000)
@@ -24,14 +24,14 @@ DRIVE = "sim:pm871b-128gb,scale=1/64"
 
 OF_OURS = {
     # Files that the package brings along, or that the kernel writes.
-    "memory.py": "the kernel's",
-    "watch/asked.py": "the kernel's",
+    "base/memory.py": "the kernel's",
+    "watch/telemetry.py": "the kernel's",
     "watch/counters.py": "the kernel's",
     "watch/traced.py": "the kernel's",
-    "targets/probe.py": "the kernel's",
-    "targets/published.py": "of the package",
-    "targets/profiles.py": "of the package",
-    "parts/__init__.py": "of the package",
+    "device/probe.py": "the kernel's",
+    "device/published.py": "of the package",
+    "device/profiles.py": "of the package",
+    "device/parts/__init__.py": "of the package",
     "report/page.py": "of the package",
     "report/export.py": "of a page that was just made",
     "twin/identifiability.py": "of the package",
@@ -248,6 +248,6 @@ def test_a_few_packed_bytes_that_become_very_many_are_refused_within_a_second(pr
 
 
 def test_the_package_starts_without_loading_schemas():
-    code = "import sys, pslc.cli, pslc.opened; print('pydantic' in sys.modules)"
+    code = "import sys, pslc.cli, pslc.runner.load; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -1,5 +1,6 @@
-"""What the native part gives has the names and kinds that `pslc.results`, `pslc.surveys` and `pslc.facts` promise: mypy
-holds every use to these types, and real results are held to them here."""
+"""What the native part gives has the names and kinds that `pslc.schema` promises.
+
+mypy holds every use to these types; real results are held to them here."""
 
 import shutil
 from pathlib import Path
@@ -10,15 +11,15 @@ import pytest
 import pslc
 from pslc import traces
 from pslc._native import RealDrive, inspect_device, inspect_file, plan_jobs, served_recording
-from pslc.facts import Facts, InspectedDevice, InspectedFile
-from pslc.recording import Common, Recording, ScopeDocument, Step
-from pslc.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result, StepProgress
+from pslc.device.target import RealOptions, open_simulated
+from pslc.recording.store import Common, Recording, ScopeDocument, Step
 from pslc.runner.replay import replay
 from pslc.runner.run import of_result
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
+from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result, StepProgress
+from pslc.schema.surveys import Batch, Survey
 from pslc.serving import server
 from pslc.serving.listening import Address
-from pslc.surveys import Batch, Survey
-from pslc.targets.target import RealOptions, open_simulated
 from pslc.traces import Part, Replay
 from tests.loops import loop_over, reason
 from tests.typed import unlike

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.targets.target import RealOptions
+from pslc.device.target import RealOptions
 from tests.loops import MB, Loop, loop_over, noise, reason, sh
 
 pytestmark = pytest.mark.skipif(reason() is not None, reason=str(reason()))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.targets.target import RealOptions, find_target
+from pslc.device.target import RealOptions, find_target
 from tests.loops import MB, Loop, loop_over, noise, reason, sh
 
 needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))

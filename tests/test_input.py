@@ -8,12 +8,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import pslc
-from pslc import traces, units
+from pslc import traces
 from pslc._native import SimDrive, plan_jobs, trace_formats
-from pslc.findings import comparison
-from pslc.opened import read_side
-from pslc.targets.target import find_target
-from pslc.traces import Part, contents
+from pslc.base import units
+from pslc.device.target import find_target
+from pslc.recording import comparison
+from pslc.runner.load import read_side
+from pslc.traces import Part, survey_view
 from tests.conftest import search
 
 DIGITS = st.sampled_from(["1", "0", "9" * 40, "1.5", "²", "٣", "-1", "1e999", "nan", "inf", ""])
@@ -81,8 +82,8 @@ def read_trace(path: Path, part: Part) -> None:
     file = traces.opened(path, part)
     survey = file.survey()
     batches = list(file.read(1000))
-    assert sum(len(batch["op"]) for batch in batches) == contents.requests(survey)
-    contents.of_file(path, survey)
+    assert sum(len(batch["op"]) for batch in batches) == survey_view.requests(survey)
+    survey_view.of_file(path, survey)
 
 
 @pytest.fixture(scope="module")

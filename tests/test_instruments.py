@@ -9,10 +9,10 @@ import pytest
 
 import pslc
 from pslc import suites
-from pslc.targets import probe
-from pslc.targets.instruments import ENERGY, Meter
-from pslc.targets.region import Scope
-from pslc.targets.target import RealOptions
+from pslc.device import probe
+from pslc.device.region import Scope
+from pslc.device.sensors import ENERGY, Meter
+from pslc.device.target import RealOptions
 from tests.conftest import fill
 
 IDLE_W, BUSY_W = 0.5, 4.0

@@ -21,10 +21,10 @@ from axe_playwright_python.sync_playwright import Axe
 from benches.small import PROFILE
 
 import pslc
+from pslc.base.errors import PslcError
 from pslc.cli import lab as command_of_lab
-from pslc.errors import PslcError
-from pslc.lab import inside, knobs, server
-from pslc.targets.target import open_simulated
+from pslc.device.target import open_simulated
+from pslc.lab import drive_state, knobs, server
 from tests.conftest import ROOT, needs_chromium
 
 pytestmark = needs_chromium
@@ -401,7 +401,7 @@ def test_native_superblocks_hold_what_went_to_native_cells(mode, tmp_path):
     recording = pslc.run(
         "fill", on=f"sim:{_put(tmp_path / 'small.toml', PROFILE)},cache.mode={mode},cache.static=200MB"
     )
-    found, series, facts = inside.of(recording), recording.bytes, recording.facts
+    found, series, facts = drive_state.of(recording), recording.bytes, recording.facts
     written = np.cumsum(series["write_bytes"])
     went = sum(series[f"{name}_bytes_total"] for name in ("host_to_native", "folded", "gc"))
     at = np.searchsorted(written, np.array(found["gb"]) * 1e9 - 1e5)

@@ -22,12 +22,12 @@ from benches.small import PROFILE
 from pyarrow import parquet
 
 import pslc
-from pslc.errors import PslcError
-from pslc.lab import apart, app, dropped, files, fits, overlay, recordings, replays, server
+from pslc.base.errors import PslcError
+from pslc.lab import apart, app, files, fits, overlay, recordings, replays, server, uploads
 from pslc.lab.apart import Readers
-from pslc.lab.bench import Bench, Drive
-from pslc.lab.dropped import Drops
 from pslc.lab.runs import Runs
+from pslc.lab.uploads import Drops
+from pslc.lab.workspace import Bench, Drive
 
 EXECUTABLE = Path(sys.executable).parent / "pslc"
 LOG = "".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n" for ms in range(100, 60_000, 100))
@@ -116,7 +116,7 @@ def test_a_parquet_file_that_aborts_its_reader_leaves_the_page_and_is_not_kept(d
 
 
 def test_what_is_too_large_is_refused_with_both_numbers_before_it_is_decoded(drops, monkeypatch):
-    monkeypatch.setattr(dropped, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(uploads, "MAX_BYTES", 1_000_000)
     with pytest.raises(PslcError, match=r"has 2 MB, at most 1 MB are read on the page\n\nhint: pslc analyze"):
         put(drops, "a.csv", bytes(2_000_000))
     assert list(drops.folder.iterdir()) == []

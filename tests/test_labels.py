@@ -11,7 +11,7 @@ import pytest
 
 import pslc
 from pslc._native import inspect_device
-from pslc.targets.target import RealOptions, find_target
+from pslc.device.target import RealOptions, find_target
 from tests.labels import BY_HAND, BY_TOOLS, make_by_tool
 from tests.loops import MB, Loop, loop_over, reason, sh
 

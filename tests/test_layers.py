@@ -1,5 +1,6 @@
 """Each layer knows only those below it, as CONTRIBUTING.md lists them, and its picture of that is the present one."""
 
+import graphlib
 import re
 import runpy
 
@@ -26,9 +27,17 @@ def test_no_room_imports_one_above_it(of):
     assert upwards == []
 
 
-def test_suites_and_report_do_not_know_each_other(of):
-    assert "suites" not in of["report"]
+def test_no_file_imports_itself_through_others():
+    files = IMPORTS["file_imports"]()
+    order = graphlib.TopologicalSorter(files)
+    order.prepare()  # raises CycleError, which names the circle
+
+
+def test_suites_and_report_know_each_other_by_the_view_of_a_recording_alone(of):
     assert "report" not in of["suites"]
+    files = IMPORTS["file_imports"]()
+    knowing = {name for name, of in files.items() if name.startswith("pslc.report.") and "pslc.suites" in of}
+    assert knowing == {"pslc.report.recording_view"}
 
 
 def test_neither_the_package_nor_benches_and_documents_import_tests():

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc import errors, memory
-from pslc.recording import Recording
-from pslc.targets.cost import Cost, cost
-from pslc.targets.target import find_target
+from pslc.base import errors, memory
+from pslc.device.cost import Cost, cost
+from pslc.device.target import find_target
+from pslc.recording.store import Recording
 from tests import forked
 
 SIM = "sim:pm871b-128gb"
@@ -49,7 +49,7 @@ def test_the_limit_is_what_is_free(tmp_path, monkeypatch):
 
 
 def test_no_more_is_free_than_ulimit_lets_be():
-    code = "from pslc.memory import free_bytes; print(free_bytes())"
+    code = "from pslc.base.memory import free_bytes; print(free_bytes())"
     most = 700 << 20
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -68,7 +68,7 @@ def test_the_estimate_is_what_the_run_takes(options, tmp_path):
     under 5 s never makes."""
     code = f"""
 from pathlib import Path
-from pslc.targets.target import find_target
+from pslc.device.target import find_target
 # The most of getrusage() begins with that of the parent.
 used = lambda: 1024 * int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 drive = find_target({SIM!r}).open()
@@ -111,7 +111,7 @@ def test_a_runtime_ends_what_would_take_days(tmp_path):
 
 
 def test_a_rate_is_part_of_how_long_it_takes(tmp_path):
-    target = find_target(str(tmp_path / "f.bin"), real=pslc.targets.target.RealOptions(size=1 << 30))
+    target = find_target(str(tmp_path / "f.bin"), real=pslc.device.target.RealOptions(size=1 << 30))
     found = cost([JOB], "a.fio", [("rate", "1m")], target)
     assert found.least_s == pytest.approx(64, rel=0.01)
 
@@ -135,7 +135,7 @@ KINDS = {
     errors.ProfileError: lambda path: find_target(f"{SIM},capacity=1"),
     errors.JobError: lambda path: pslc.run(path, on=SIM),
     errors.TargetError: lambda path: find_target("sim:nosuch"),
-    errors.GuardError: lambda path: find_target("/proc/x.bin", pslc.targets.target.RealOptions(size=1 << 20)),
+    errors.GuardError: lambda path: find_target("/proc/x.bin", pslc.device.target.RealOptions(size=1 << 20)),
     errors.RecordingError: lambda path: Recording.load(path.parent),
 }
 

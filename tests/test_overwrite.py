@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc import units
+from pslc.base import units
+from pslc.device.target import RealOptions, find_target
 from pslc.runner.plan import plan
-from pslc.targets.target import RealOptions, find_target
 from tests import forked
 from tests.loops import MB, reason, sh
 

@@ -7,12 +7,12 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import suites, view
-from pslc.findings import comparison
-from pslc.opened import opened, read_side
-from pslc.report import fio, page, terminal
+from pslc import suites
+from pslc.device.region import Scope
+from pslc.recording import comparison
+from pslc.report import fio, page, recording_view, terminal
 from pslc.runner.campaign import spread
-from pslc.targets.region import Scope
+from pslc.runner.load import opened, read_side
 from tests.cut import cut
 
 SHARES = (0.0, 1e-6, 0.05, 0.37, 0.71, 0.999)
@@ -41,7 +41,7 @@ def test_a_suite_that_was_killed_opens_and_says_that_it_is_partial(suite, every,
         cut(full, share).save(folder)
         recording = opened(folder)
         assert "this recording is partial" in recording.findings["doubts"][0], share
-        shown = view.of_recording(recording)
+        shown = recording_view.of_recording(recording)
         terminal.show(shown)
         assert "this recording is partial" in capsys.readouterr().out
         json.dumps(recording.document(), allow_nan=False)

@@ -10,10 +10,11 @@ import tomllib
 import pytest
 
 import pslc
-from pslc import PslcError, parts
+from pslc import PslcError
 from pslc._native import SimDrive
-from pslc.parts.schema import read_controller, read_nand
-from pslc.targets.target import Target, find_target
+from pslc.device import parts
+from pslc.device.parts.schema import read_controller, read_nand
+from pslc.device.target import Target, find_target
 from tests import forked
 
 DIE = (parts.FOLDER / "nand" / "bics5-tlc-512g.toml").read_text()

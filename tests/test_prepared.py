@@ -4,11 +4,11 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc.errors import PslcError
-from pslc.runner.prepared import MOST, Prepared, leaves_nothing_to_chance
+from pslc.base.errors import PslcError
+from pslc.device.target import RealOptions
+from pslc.runner.precondition_cache import MOST, Prepared, leaves_nothing_to_chance
 from pslc.studies import workers
 from pslc.studies.points import Study
-from pslc.targets.target import RealOptions
 
 RANDOM = "[random]\nrw=randwrite\nbs=4k\nsize=100%\nio_size=20m\nnorandommap\niodepth=16\nioengine=libaio\n"
 READS = "[reads]\nrw=randread\nbs=4k\nsize=50%\nio_size=20m\niodepth=4\nioengine=libaio\n"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc import units
 from pslc.analysis import CAUSES
-from pslc.findings import doubts
+from pslc.base import units
+from pslc.device import probe
+from pslc.device.target import RealOptions, find_target
 from pslc.formats.nvme_smart_log import health
+from pslc.recording import warnings
 from pslc.runner.plan import _part, plan
-from pslc.targets import probe
-from pslc.targets.target import RealOptions, find_target
 from tests import forked
 from tests.conftest import fill
 
@@ -304,13 +304,13 @@ HEALTHY = {
     ],
 )
 def test_each_doubt_about_the_machine_has_its_fact(where, value, expected):
-    assert list(doubts.of_the_machine(HEALTHY)) == []
+    assert list(warnings.of_the_machine(HEALTHY)) == []
     facts = json.loads(json.dumps(HEALTHY))
     at = facts
     for key in where[:-1]:
         at = at[key]
     at[where[-1]] = value
-    (found,) = doubts.of_the_machine(facts)
+    (found,) = warnings.of_the_machine(facts)
     assert expected in found
 
 
@@ -323,7 +323,7 @@ def test_facts_that_cannot_be_read_are_unknown_and_not_fine(tmp_path, monkeypatc
     facts = probe.facts(tmp_path)
     assert facts["device"] is None
     assert facts["power"]["nvme_ps_max_latency_us"] is None
-    assert any("is unknown" in doubt for doubt in doubts.of_the_machine(facts))
+    assert any("is unknown" in doubt for doubt in warnings.of_the_machine(facts))
 
 
 def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
@@ -335,9 +335,9 @@ def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
     (link / "hw_sata_spd_limit").write_text("6.0 Gbps\n")
     facts = probe.link(disk)
     assert facts == {"link_speed": "3.0 Gbps", "link_speed_max": "6.0 Gbps", "link_width": 1, "link_width_max": 1}
-    assert doubts.link_bytes_per_s(facts) == 300e6
-    assert doubts.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9
-    assert doubts.link_bytes_per_s({"link_speed": "<unknown>", "link_width": 1}) is None
+    assert warnings.link_bytes_per_s(facts) == 300e6
+    assert warnings.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9
+    assert warnings.link_bytes_per_s({"link_speed": "<unknown>", "link_width": 1}) is None
 
 
 def test_sizes_need_a_unit():

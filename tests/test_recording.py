@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import errors
-from pslc.recording import SCHEMA, join
+from pslc.base import errors
+from pslc.recording.store import SCHEMA, join
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"

@@ -11,9 +11,9 @@ import pytest
 
 import pslc
 from pslc import traces
+from pslc.device.target import RealOptions
 from pslc.runner.run import DeclinedError
-from pslc.surveys import OPS
-from pslc.targets.target import RealOptions
+from pslc.schema.surveys import OPS
 from pslc.traces import Part, Replay
 from tests import forked
 from tests.loops import loop_over, noise, reason

@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc import view, words
+from pslc.analysis import sentences
+from pslc.base import words
+from pslc.device.region import Scope
 from pslc.figures.picture import Line, Picture
-from pslc.report import fio, page
-from pslc.targets.region import Scope
+from pslc.report import fio, page, recording_view
 from tests.conftest import fill
 
 TARGET = "sim:pm871b-128gb"
 
 
 def test_the_page_needs_no_network_and_has_every_picture():
-    html = page.render(view.of_recording(fill(TARGET)))
+    html = page.render(recording_view.of_recording(fill(TARGET)))
     outside = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
     assert not re.search(r"(src|href)=", outside)
     for name in ("speed-bytes", "speed-time", "occupancy", "free", "amplification", "latency", "histogram"):
@@ -29,7 +30,7 @@ def test_the_page_needs_no_network_and_has_every_picture():
 
 
 def test_the_pictures_hold_finite_numbers_of_one_length():
-    for picture in view.of_recording(fill(TARGET)).pictures:
+    for picture in recording_view.of_recording(fill(TARGET)).pictures:
         figure = page.figure(picture, page.About("a drive", "a run"))
         for line in figure["data"]:
             assert len(line["x"]) == len(line["y"]) > 1
@@ -40,7 +41,7 @@ def test_latencies_over_time_and_their_spread_are_those_of_the_run():
     recording = fill(TARGET)
     (job,) = recording.jobs
     latencies = job["write"]["lat_ns"]
-    pictures = {picture.name: picture for picture in view.of_recording(recording).pictures}
+    pictures = {picture.name: picture for picture in recording_view.of_recording(recording).pictures}
     over_time = {line.name: line.points[1] for line in pictures["latency"].lines}
     assert list(over_time) == ["mean", "median", "99 %", "99.9 %", "longest"]
     for lower, upper in (("median", "99 %"), ("99 %", "99.9 %"), ("99.9 %", "longest")):
@@ -54,7 +55,7 @@ def test_latencies_over_time_and_their_spread_are_those_of_the_run():
 
 
 def test_write_amplification_of_a_fold_is_one_and_a_half():
-    pictures = {picture.name: picture for picture in view.of_recording(fill("sim:aldrin-pro-2tb")).pictures}
+    pictures = {picture.name: picture for picture in recording_view.of_recording(fill("sim:aldrin-pro-2tb")).pictures}
     now, overall = (line.points[1] for line in pictures["amplification"].lines)
     assert abs(now[-1] - 1.5) < 0.02
     assert 1.2 < overall[-1] < 1.4
@@ -64,16 +65,16 @@ def test_a_page_of_a_run_without_writes_has_its_pictures(tmp_path):
     job = tmp_path / "read.fio"
     job.write_text("[a]\nrw=read\nbs=128k\nsize=1g\n")
     recording = pslc.run(job, on=TARGET)
-    assert [picture.name for picture in view.of_recording(recording).pictures] == [
+    assert [picture.name for picture in recording_view.of_recording(recording).pictures] == [
         "speed-time", "latency", "histogram", "slowest", "heat", "power",
     ]  # fmt: skip
-    assert "<script>" in page.render(view.of_recording(recording))
+    assert "<script>" in page.render(recording_view.of_recording(recording))
 
 
 def test_the_text_of_a_job_file_is_escaped(tmp_path):
     job = tmp_path / "odd.fio"
     job.write_text("[<b>odd</b>]\nrw=read\nbs=128k\nsize=1m\n")
-    html = page.render(view.of_recording(pslc.run(job, on=TARGET)))
+    html = page.render(recording_view.of_recording(pslc.run(job, on=TARGET)))
     assert "<b>odd</b>" not in html
     assert "&lt;b&gt;odd" in html
 
@@ -89,13 +90,13 @@ def test_sizes_speeds_and_times_are_as_people_write_them():
 
 
 def test_a_drive_without_a_cliff_is_said_to_have_none():
-    said = words.sentences(fill("sim:aldrin-pro-2tb,cache.mode=pure-xlc").findings)
+    said = sentences.describe(fill("sim:aldrin-pro-2tb,cache.mode=pure-xlc").findings)
     assert said[0].startswith("No cliff")
 
 
 def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
     found = pslc.run("fill", on="sim:sn850-1tb", scope=Scope(fill_first=50)).findings
-    assert words.sentences(found)[0] == "No write cache is left: it was full from the start."
+    assert sentences.describe(found)[0] == "No write cache is left: it was full from the start."
     assert found["doubts"] == []
 
 
@@ -103,29 +104,29 @@ def test_a_fall_that_is_no_cache_s_end_is_not_said_to_be_none():
     seconds = np.arange(1.0, 1201.0)
     falls = np.where(seconds < 300, 900e6, 300e6) * np.random.default_rng(1).normal(1, 0.02, seconds.size)
     found = pslc.analyze(seconds, falls, by="time", capacity_bytes=400e9, workload="random")
-    assert words.sentences(found.document())[0] == "No end of a cache: the speed fell for other reasons."
+    assert sentences.describe(found.document())[0] == "No end of a cache: the speed fell for other reasons."
     level = pslc.analyze(seconds[:200], falls[:200], by="time", capacity_bytes=400e9, workload="random")
-    assert words.sentences(level.document())[0].startswith("No cliff")
+    assert sentences.describe(level.document())[0].startswith("No cliff")
     # Of a drive written at random no later phases of a fill are missing.
     assert [doubt.code for doubt in level.doubts] == ["random"]
 
 
 def test_few_phases_are_told_one_after_the_other_and_of_many_the_extremes():
     findings = fill("sim:sn850-1tb").findings
-    said = " ".join(words.sentences(findings))
+    said = " ".join(sentences.describe(findings))
     speeds = [words.speed(phase.bytes_per_s) for phase in findings.phases]
     assert f"SLC cache {speeds[0]}; then folding {speeds[1]}; then " in said
     assert f" {speeds[2]}. " in said
     assert f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}." in said
     assert "No thermal throttling." in said
     cool = "Thermal throttling: 12.0 s, though no phase was slower for it."
-    assert cool in " ".join(words.sentences(findings | {"throttled_s": 12.0}))
+    assert cool in " ".join(sentences.describe(findings | {"throttled_s": 12.0}))
     hot = findings | {"throttled_s": 12.0, "phases": [phase | {"cause": "thermal"} for phase in findings["phases"]]}
-    assert "Thermal throttling: 12.0 s." in " ".join(words.sentences(hot))
-    assert "throttling" not in " ".join(words.sentences(findings | {"throttled_s": None}))
+    assert "Thermal throttling: 12.0 s." in " ".join(sentences.describe(hot))
+    assert "throttling" not in " ".join(sentences.describe(findings | {"throttled_s": None}))
     memory = findings["phases"][0] | {"cause": "dram", "bytes_per_s": 9e9}
-    assert "9000" not in " ".join(words.sentences(findings | {"phases": [memory, *2 * findings["phases"]]}))
-    many = " ".join(words.sentences(findings | {"phases": 2 * findings["phases"]}))
+    assert "9000" not in " ".join(sentences.describe(findings | {"phases": [memory, *2 * findings["phases"]]}))
+    many = " ".join(sentences.describe(findings | {"phases": 2 * findings["phases"]}))
     assert f"Slowest: {speeds[1]} (folding), " in many
 
 
@@ -218,13 +219,13 @@ def test_an_axis_of_time_has_the_unit_that_suits_it(minutes, unit, shown):
 
 def test_a_page_stays_below_its_limit_whatever_its_lines():
     lines = [Line(f"line {n}", np.arange(3000.0), np.random.default_rng(n).random(3000)) for n in range(100)]
-    shown = view.of_recording(fill(TARGET))
+    shown = recording_view.of_recording(fill(TARGET))
     many = replace(shown, pictures=[Picture("p", "Many", "minutes", "MB/s", lines)])
     assert len(page.render(many)) < page.LARGEST
 
 
 def test_the_tables_of_a_page_name_their_rows_and_columns():
-    html = page.render(view.of_recording(fill(TARGET)))
+    html = page.render(recording_view.of_recording(fill(TARGET)))
     for table in re.findall(r"<table>.*?</table>", html, flags=re.S):
         assert "<caption" in table
         assert 'scope="col"' in table
@@ -252,5 +253,5 @@ def test_a_speed_of_next_to_nothing_is_not_0():
 
 def test_no_two_pictures_of_power_have_one_name():
     recording = pslc.run("power", on="sim:pm871b-128gb", scope=Scope(quick=True))
-    names = [picture.name for picture in view.of_recording(recording).pictures]
+    names = [picture.name for picture in recording_view.of_recording(recording).pictures]
     assert len(set(names)) == len(names)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pslc import PslcError, formats
 from pslc.analysis import Seen
-from pslc.findings import imported
 from pslc.formats import Hints, Measured
+from pslc.recording import imported
 from tests.conftest import search
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -7,9 +7,9 @@ import pytest
 
 import pslc
 from pslc import suites
-from pslc.errors import PslcError
-from pslc.targets.profiles import library
-from pslc.targets.target import find_target
+from pslc.base.errors import PslcError
+from pslc.device.profiles import library
+from pslc.device.target import find_target
 from tests.conftest import fill
 
 SHARES = ("slc_raw_bytes", "native_raw_bytes", "slc_superblock_bytes", "native_superblock_bytes", "pages_per_block")
@@ -50,7 +50,7 @@ def test_a_map_cache_keeps_its_share_of_the_map():
 
 
 def _map_bytes(profile: str) -> int:
-    from pslc import units
+    from pslc.base import units
 
     return units.size(profile.partition('\nmap = "')[2].partition('"')[0], "map")
 

@@ -23,7 +23,7 @@ from benches.small import PROFILE
 
 import pslc
 from pslc._native import SimDrive
-from pslc.recording import Recording
+from pslc.recording.store import Recording
 from pslc.serving.nbdkit import CLIENTS, PLUGIN, THREADS
 from tests import forked
 from tests.conftest import ROOT

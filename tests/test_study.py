@@ -12,9 +12,9 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 from pslc.report import study as page
-from pslc.studies import answers, cluster, workers
+from pslc.studies import analysis, cluster, workers
 from pslc.studies.axes import Condition, axis
 from pslc.studies.points import Study
 from pslc.studies.results import Results
@@ -299,7 +299,7 @@ def test_a_span_is_even_or_in_equal_ratios_and_a_list_is_drawn_from_too():
     points = [dict(point.values) for point in drawn("lhs:300", vary=vary).points()]
     sizes = sorted(float(axis("x", point["cache.dynamic"]).values[0].removesuffix("MB")) for point in points)
     assert sizes[150] == pytest.approx(500, abs=5)
-    times = sorted(answers.place("", point["cache.idle.threshold"]) for point in points)
+    times = sorted(analysis.place("", point["cache.idle.threshold"]) for point in points)
     assert times[150] == pytest.approx(1e8, rel=0.1)
     policies = [point["cache.when_full"] for point in points]
     assert all(policies.count(policy) == 100 for policy in set(policies))
@@ -340,7 +340,7 @@ def test_indices_of_a_known_function_are_within_their_error(sample):
     # Variances of a x are a^2 / 12: shares 16, 4 and 1 of 21, without interactions.
     study = drawn(sample)
     rows = rows_of(study, lambda place: {"speed_bytes_per_s": 4 * place[0] + 2 * place[1] + place[2]})
-    effects = {effect.axis: effect for effect in answers.answers(study, rows, ["speed_bytes_per_s"]).effects}
+    effects = {effect.axis: effect for effect in analysis.answers(study, rows, ["speed_bytes_per_s"]).effects}
     for key, share in zip(SPANS, (16 / 21, 4 / 21, 1 / 21), strict=True):
         effect = effects[key]
         assert 0 < effect.first_error < 0.25
@@ -353,7 +353,7 @@ def test_of_few_points_an_axis_that_does_nothing_is_not_said_to_do_all():
     # As many harmonics as a spectrum of 12 points has would explain anything.
     study = drawn("lhs:12")
     rows = rows_of(study, lambda place: {"speed_bytes_per_s": float(place[0])})
-    told = answers.answers(study, rows, ["speed_bytes_per_s"])
+    told = analysis.answers(study, rows, ["speed_bytes_per_s"])
     effects = {effect.axis: effect for effect in told.effects}
     assert told.effects[0].axis == "cache.dynamic"
     assert effects["cache.dynamic"].first > 0.8
@@ -367,7 +367,7 @@ def test_of_few_points_an_axis_that_does_nothing_is_not_said_to_do_all():
 def test_a_product_is_told_from_a_sum_by_its_total_index():
     study = drawn("saltelli:512")
     rows = rows_of(study, lambda place: {"y_s": (place[0] - 0.5) * (place[1] - 0.5)})
-    effects = {effect.axis: effect for effect in answers.answers(study, rows, ["y_s"]).effects}
+    effects = {effect.axis: effect for effect in analysis.answers(study, rows, ["y_s"]).effects}
     assert abs(effects["cache.dynamic"].first) < 0.2
     assert effects["cache.dynamic"].total > 0.7
     assert effects["cache.fold_overhead"].total < 0.1
@@ -376,7 +376,7 @@ def test_a_product_is_told_from_a_sum_by_its_total_index():
 def test_a_front_is_what_no_other_point_beats():
     study = drawn("lhs:200")
     rows = rows_of(study, lambda place: {"a_bytes_per_s": float(place[0]), "b_s": float(place[1])})
-    front = answers.front(rows, "a_bytes_per_s", "b_s")
+    front = analysis.front(rows, "a_bytes_per_s", "b_s")
     for row in rows:
         beaten = any(
             other["a_bytes_per_s"] >= row["a_bytes_per_s"] and other["b_s"] <= row["b_s"] and other is not row
@@ -393,7 +393,7 @@ def test_a_verdict_names_the_best_value_and_what_hardly_matters():
         for size, mode, speed, late in (("1GB", "a", 1e9, 0.1), ("1GB", "b", 1.01e9, 0.3), ("2GB", "a", 2e9, 0.1),
                                         ("2GB", "b", 2e9, 0.3))
     ]  # fmt: skip
-    told = answers.answers(study, rows)
+    told = analysis.answers(study, rows)
     assert page.verdicts(told) == [
         "files_write_bytes_per_s is best with cache.dynamic=2GB: 2000 MB/s against 1005 MB/s with 1GB, 1.99 times.",
         "cache.mode hardly matters for files_write_bytes_per_s: 1505 MB/s at best.",
@@ -409,14 +409,14 @@ def test_a_mean_is_not_of_other_drives_where_points_are_missing():
         | {"error": None, "wall_s": 0.0, "cache_bytes": held}
         for size, part, held in (("1GB", "a", 5e9), ("1GB", "b", 4e9), ("2GB", "a", None), ("2GB", "b", 8e9))
     ]
-    told = answers.answers(study, rows, ["cache_bytes"])
+    told = analysis.answers(study, rows, ["cache_bytes"])
     assert "cache_bytes is best with nand.part=a: 5.00 GB against 4.00 GB with b, 1.25 times." in page.verdicts(told)
 
 
 def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):
     study = Study.of({"on": small, "run": "fill", "vary": VARY})
     found = complete(study.points(), tmp_path / "kept")
-    told = answers.answers(study, found.rows)
+    told = analysis.answers(study, found.rows)
     commands = page.profiles(told, tmp_path)
     page.write(told, "kept", tmp_path / "study.html", commands)
     html = (tmp_path / "study.html").read_text()

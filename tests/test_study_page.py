@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pslc.report import study as page
-from pslc.studies import answers
+from pslc.studies import analysis
 from pslc.studies.points import Study
 from tests.conftest import needs_chromium
 
@@ -32,9 +32,9 @@ def study_page(tmp_path_factory):
     values = [(a, b, c) for a in sizes for b in thresholds for c in vary["cache.when_full"]]
     rows = [row(*of, number) for number, of in enumerate(values)]
     folder = tmp_path_factory.mktemp("study")
-    page.write(answers.answers(study, rows), "sizes", folder / "study.html", {})
+    page.write(analysis.answers(study, rows), "sizes", folder / "study.html", {})
     few = Study.of({"on": "sim:sn850-1tb", "run": "fill", "vary": {k: vary[k] for k in list(vary)[:2]}})
-    page.write(answers.answers(few, rows[::2]), "few", folder / "few.html", {})
+    page.write(analysis.answers(few, rows[::2]), "few", folder / "few.html", {})
     return folder
 
 

@@ -11,13 +11,14 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc import suites, view, words
-from pslc.doubt import Doubt
+from pslc import suites
+from pslc.analysis import sentences
+from pslc.device.region import Budget, Scope
+from pslc.device.target import RealOptions
 from pslc.figures.picture import Table
-from pslc.report import page, terminal
+from pslc.report import page, recording_view, terminal
+from pslc.schema.warnings import Doubt
 from pslc.suites import burst, random_steady, recovery, thermal
-from pslc.targets.region import Budget, Scope
-from pslc.targets.target import RealOptions
 from tests import scaled
 
 
@@ -627,12 +628,12 @@ def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, 
     )
     assert recording.error is None
     assert recording.written_bytes > 0
-    shown = view.of_recording(recording)
+    shown = recording_view.of_recording(recording)
     assert shown.notes[0] == f"--quick: {module.QUICK}"
     terminal.show(shown)
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines) <= 100
-    assert name in page.render(view.of_recording(recording))
+    assert name in page.render(recording_view.of_recording(recording))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -701,7 +702,7 @@ def test_a_limit_outside_of_the_cells_is_told_behind_the_speed():
         {"bytes_per_s": 397e6, "cause": "direct", "confidence": 0.6},
     ]
     found = {"cache_bytes": 63.9e9, "cache_bytes_low": 63.9e9, "cache_bytes_high": 63.9e9, "phases": phases}
-    said = words.sentences({**found, "fill_mean_bytes_per_s": 413e6, "doubts": []})
+    said = sentences.describe({**found, "fill_mean_bytes_per_s": 413e6, "doubts": []})
     assert said[1] == "567 MB/s (limited by the link); then probably direct to native cells 397 MB/s."
 
 

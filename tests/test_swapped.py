@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pslc
-from pslc.targets.target import RealOptions, find_target
+from pslc.device.target import RealOptions, find_target
 from tests.loops import MB, loop_over, noise, reason, sh
 
 JOB = "[w]\nrw=write\nbs=64k\nsize=256k\n"

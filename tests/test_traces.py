@@ -15,10 +15,11 @@ from benches.small import PROFILE
 
 import pslc
 import pslc.suites.trace
-from pslc import suites, traces, view
+from pslc import suites, traces
 from pslc._native import trace_format, trace_formats
+from pslc.report import recording_view
 from pslc.runner import job_file
-from pslc.traces import Part, Replay, contents
+from pslc.traces import Part, Replay, survey_view
 from tests.conftest import ROOT
 from tests.typed import unlike
 
@@ -111,7 +112,9 @@ def test_how_long_a_drive_lasts_at_the_load_of_a_job_file_counts_what_is_yet_to_
     assert held.findings["life_bytes"] == pytest.approx(folded.findings["life_bytes"], rel=0.05)
     years = folded.findings["life_bytes"] / (600 * 2**20 / folded.drive_time_s) / (365.25 * 86400)
     assert folded.findings["life_years"] == pytest.approx(years, rel=1e-3)
-    assert any("at this load, day and night, it lasts" in said for said in view.of_recording(folded).sentences)
+    assert any(
+        "at this load, day and night, it lasts" in said for said in recording_view.of_recording(folded).sentences
+    )
 
 
 def test_each_drive_of_what_if_is_judged_by_its_own_profile(tmp_path):
@@ -228,7 +231,7 @@ def test_what_is_in_a_trace_is_drawn_as_well(command, tmp_path):
         us += draw.choice((10, 1000, 400_000))
         rows.append((us, draw.choice(("read", "write")), draw.randrange(1000) * 4096, 4096 * draw.randrange(1, 40)))
     trace = table(tmp_path / "a.csv", rows)
-    shown = {picture.name: picture for picture in contents.pictures(traces.opened(trace, Part()).survey())}
+    shown = {picture.name: picture for picture in survey_view.pictures(traces.opened(trace, Part()).survey())}
     assert list(shown) == ["asked", "sizes", "bursts"]
     for line in shown["asked"].lines:
         minutes, speed = line.points

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 import pslc
 from pslc import suites
 from pslc.analysis import Curve, Phase, find_phases
+from pslc.base.errors import PslcError
 from pslc.cli import app
-from pslc.errors import PslcError
+from pslc.device.region import Budget, Scope, find_region
+from pslc.device.target import RealOptions, find_target
 from pslc.suites import random_steady
 from pslc.suites import twin as suite
-from pslc.targets.region import Budget, Scope, find_region
-from pslc.targets.target import RealOptions, find_target
 from pslc.twin import (
     initial_fit,
     initial_guess,

@@ -5,8 +5,8 @@ import json
 import numpy as np
 
 import pslc
-from pslc.findings.comparison import Compared, Side, _mean, apart, rate
-from pslc.findings.verdict import BY_CHANCE, verdicts
+from pslc.recording.change_summary import BY_CHANCE, verdicts
+from pslc.recording.comparison import Compared, Side, _mean, apart, rate
 
 SHOWN = {"drive": "x", "suite": "fill"}
 

@@ -22,16 +22,16 @@ import pytest
 import pslc
 from pslc.analysis.falls import falls
 from pslc.analysis.load import Load
-from pslc.opened import analysed
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.runner.load import analysed
 from pslc.runner.watch import watch
 from pslc.traces import Replay
-from pslc.watch import asked as asking
-from pslc.watch import counters, verdict
-from pslc.watch.asked import Asked
+from pslc.watch import counters, findings
+from pslc.watch import telemetry as asking
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
 from pslc.watch.recorded import Samples, load_of, recorded
+from pslc.watch.telemetry import Asked
 from tests import forked
 from tests.conftest import ROOT
 from tests.loops import loop_over, reason
@@ -134,8 +134,8 @@ def test_what_is_recorded_is_what_was_counted():
 
 def said(of: Load, **about: object) -> str:
     found = recording(of, **about).findings
-    assert unlike(dict(found), verdict.Findings) == []
-    return " ".join(verdict.sentences(cast(verdict.Findings, found)))
+    assert unlike(dict(found), findings.Findings) == []
+    return " ".join(findings.sentences(cast(findings.Findings, found)))
 
 
 FAST, SLOW, REST = (160, 1900 * MB, 8, 1e6), (60, 140 * MB, 8, 1e6), (240, 0, 0, 1)

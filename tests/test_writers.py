@@ -18,9 +18,9 @@ import pslc
 from pslc._native import SimDrive
 from pslc.base import writer
 from pslc.base.writer import Replace
-from pslc.recording import Recording
+from pslc.device import drive_files
+from pslc.recording.store import Recording
 from pslc.runner.job_logs import JobLogs
-from pslc.targets import kept
 from tests.conftest import ROOT
 from tests.loops import reason
 
@@ -156,7 +156,7 @@ def write_log(at: Path, _: Recording) -> None:
 
 
 def create_drive(at: Path, _: Recording) -> None:
-    kept.create(at, "pm871b-128gb,scale=1/16").close()
+    drive_files.create(at, "pm871b-128gb,scale=1/16").close()
 
 
 def open_drive(at: Path, _: Recording) -> None:
@@ -164,7 +164,7 @@ def open_drive(at: Path, _: Recording) -> None:
     drive = at.with_suffix("")
     if not drive.exists():
         other = at.parent.parent / f"{at.parent.name}.pslc"
-        kept.create(other, "pm871b-128gb,scale=1/16").close()
+        drive_files.create(other, "pm871b-128gb,scale=1/16").close()
         shutil.move(other, drive)
     SimDrive.open(str(drive)).close()
 
@@ -180,10 +180,9 @@ WRITERS: dict[str, tuple[str, Callable[[Path, Recording], object]]] = {
 
 
 def pslc_page(of: Recording, at: Path) -> None:
-    from pslc import view
-    from pslc.report import page
+    from pslc.report import page, recording_view
 
-    page.write(view.of_recording(of), at)
+    page.write(recording_view.of_recording(of), at)
 
 
 @pytest.mark.parametrize("stands", STANDS, ids=lambda made: made.__name__)
@@ -384,7 +383,7 @@ def test_two_drives_of_one_profile_are_two_drives(tmp_path):
 
 
 def test_a_file_that_was_changed_with_its_times_set_back_is_not_pslc_s(tmp_path):
-    from pslc.targets.target import RealOptions, find_target
+    from pslc.device.target import RealOptions, find_target
 
     path = tmp_path / "data.bin"
     path.write_bytes(np.random.default_rng(1).bytes(1 << 20))
@@ -398,7 +397,7 @@ def test_a_file_that_was_changed_with_its_times_set_back_is_not_pslc_s(tmp_path)
 
 
 def test_the_name_of_a_link_allows_nothing_of_what_lies_behind(tmp_path):
-    from pslc.targets.target import RealOptions, find_target
+    from pslc.device.target import RealOptions, find_target
 
     path = tmp_path / "data.bin"
     path.write_bytes(bytes(1 << 20))

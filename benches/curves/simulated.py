@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
-from pslc.findings.writes import of_writes
-from pslc.recording import Columns, Findings, Recording
+from pslc.recording.store import Columns, Findings, Recording
+from pslc.recording.writes import of_writes
 
 FILL = "[fill]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=16\nsize=100%\n"
 BRIEF = 0.005

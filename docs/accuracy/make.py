@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pslc.targets import published
+from pslc.device import published
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))

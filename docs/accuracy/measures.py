@@ -1,6 +1,6 @@
 """What stands beside a published figure: each function measures one thing of a simulated drive, in base units.
 
-`python/pslc/targets/published.toml` names one as `measure = "name argument ..."`. What a test does is a job file in
+`python/pslc/device/published.toml` names one as `measure = "name argument ..."`. What a test does is a job file in
 fio's words.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pslc
-from pslc.jobs import Kind
+from pslc.schema.jobs import Kind
 
 Floats = NDArray[np.float64]
 UNITS: dict[str, str] = {}

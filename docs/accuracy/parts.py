@@ -1,9 +1,9 @@
 """Drives made of nothing but their parts and the size of their cache, beside what was published, in ACCURACY.md.
 
 Nothing is tuned to a drive: a row of `drives.csv` names die, controller, capacity and cache, and everything else
-follows (`pslc.parts`). A figure that a part took its value from is shown, but does not count (column `used`). What is
-measured is a fill with the reviewer's load: `copy` is one request of 1 MiB at a time, as techpowerup.com's page on the
-cache says of itself, with 50 us of the host's between; `qd32` keeps the drive busy.
+follows (`pslc.device.parts`). A figure that a part took its value from is shown, but does not count (column `used`).
+What is measured is a fill with the reviewer's load: `copy` is one request of 1 MiB at a time, as techpowerup.com's
+page on the cache says of itself, with 50 us of the host's between; `qd32` keeps the drive busy.
 """
 
 import csv
@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import pslc
-from pslc import parts, units
+from pslc.base import units
+from pslc.device import parts
 
 FOLDER = Path(__file__).parent
 TOOLS: dict[str, tuple[tuple[str, str], ...]] = {"copy": (("iodepth", "1"),), "qd32": ()}

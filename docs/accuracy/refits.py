@@ -1,7 +1,7 @@
 """Twins fitted to published figures and asked for them again, as a section of ACCURACY.md: `make refits`.
 
 Given are the figures of `reviews.csv` (a row a drive), and those of the phases of each built-in profile in
-`python/pslc/targets/published.toml`: with the capacity, the link and whether it is TLC or QLC. The twin is then filled
+`python/pslc/device/published.toml`: with the capacity, the link and whether it is TLC or QLC. The twin is then filled
 as the reviewer did, and its phases are held against the figures. Writes refits.md as it goes; a killed run goes on
 where it was, as long as the twin's sources are the same.
 """
@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 import pslc
-from pslc import units
-from pslc.errors import PslcError
-from pslc.processes import end_with_parent
-from pslc.targets.published import FILE as FIGURES
-from pslc.targets.published import of_a_fill
+from pslc.base import units
+from pslc.base.errors import PslcError
+from pslc.base.processes import end_with_parent
+from pslc.device.published import FILE as FIGURES
+from pslc.device.published import of_a_fill
 from pslc.twin import priors, profile_writer, published_curve
 from pslc.twin.datasets import Floats, dataset_of_curve
 from pslc.twin.model import in_words

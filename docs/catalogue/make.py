@@ -3,10 +3,11 @@
 import inspect
 from pathlib import Path
 
-from pslc import suites, words
-from pslc.targets.cost import Cost, cost
-from pslc.targets.region import Scope, find_region
-from pslc.targets.target import Target, find_target
+from pslc import suites
+from pslc.base import words
+from pslc.device.cost import Cost, cost
+from pslc.device.region import Scope, find_region
+from pslc.device.target import Target, find_target
 
 PAGE = Path(__file__).parent.parent / "suites.md"
 DRIVE = "sim:sn850-1tb"
@@ -110,7 +111,7 @@ def _section(name: str, target: Target) -> str:
 
 
 def _of_writes() -> str | None:
-    from pslc.findings.writes import of_writes
+    from pslc.recording.writes import of_writes
 
     return of_writes.__doc__
 

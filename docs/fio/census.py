@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
+from pslc.device.target import open_simulated
 from pslc.runner import job_file
-from pslc.targets.target import open_simulated
 
 PAGE = Path(__file__).parent / "census.md"
 PSLC = Path(sys.executable).parent / "pslc"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 import pslc
-from pslc.findings.writes import write_curve
+from pslc.recording.writes import write_curve
 from pslc.report import export
 
 FOLDER = Path(__file__).parent

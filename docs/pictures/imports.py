@@ -61,6 +61,25 @@ def _imported(path: Path, there: set[str]) -> Iterator[str]:
                 yield first if first in there | NOT_PYTHON else FACE
 
 
+def file_imports() -> dict[str, set[str]]:
+    """The modules of the package that each module imports, for types too; those of the face left out."""
+    paths = {
+        ".".join(("pslc", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in PACKAGE.rglob("*.py")
+    }
+    modules = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    found: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        imported = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                imported |= (inner & modules.keys()) or {node.module}
+        found[name] = imported & modules.keys() - {name, "pslc"}
+    return found
+
+
 def picture() -> str:
     """A row for each layer, with an `o` in the column of each that it imports."""
     names, of = layers(), imports()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pslc
-from pslc import words
+from pslc.base import words
 from pslc.studies.rows import Row, number
 
 HOUSE: Final = Path(__file__).parent.parent.parent

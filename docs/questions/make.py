@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pslc
-from pslc import view
+from pslc.report import recording_view
 from pslc.report import study as page
-from pslc.studies.answers import answers
+from pslc.studies.analysis import answers
 from pslc.studies.points import Study
 from pslc.studies.study import complete
 from pslc.traces import Replay
@@ -68,10 +68,10 @@ def sentences(command: str) -> list[str]:
     if words[1] == "run":
         if words[2].endswith(".csv"):
             replayed = pslc.run(HOUSE / words[2], on=options["--on"][0], how=Replay(what_if=True))
-            return [plain(sentence) for sentence in view.of_recording(replayed).sentences[-MOST:]]
+            return [plain(sentence) for sentence in recording_view.of_recording(replayed).sentences[-MOST:]]
         run = str(HOUSE / words[2]) if words[2].endswith(".fio") else words[2]
         recording = pslc.run(run, on=options["--on"][0], scope=pslc.Scope(quick=quick))
-        return [plain(sentence) for sentence in view.of_recording(recording).sentences[:MOST]]
+        return [plain(sentence) for sentence in recording_view.of_recording(recording).sentences[:MOST]]
     said: dict[str, Any] = {
         "on": [on.replace("sim:./", f"sim:{HOUSE}/") for on in options["--on"]],
         "run": [str(HOUSE / run) if run.endswith(".fio") else run for run in options["--run"][0].split(",")],

@@ -10,12 +10,12 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import pslc
-from pslc import view, words
+from pslc.base import words
+from pslc.device.profiles import library
+from pslc.device.target import find_target
 from pslc.figures.picture import Table
-from pslc.findings.writes import write_curve
-from pslc.report import drive
-from pslc.targets.profiles import library
-from pslc.targets.target import find_target
+from pslc.recording.writes import write_curve
+from pslc.report import drive, recording_view
 
 INDEX = """# Drives
 
@@ -87,7 +87,7 @@ def page(slug: str, text: str, folder: Path) -> str:
     """Write the page of a drive and its picture; its card for the index."""
     target, recording = find_target(f"sim:{slug}"), pslc.run("fill", on=f"sim:{slug}")
     picture(recording, folder / f"{slug}.svg")
-    shown = view.of_recording(recording)
+    shown = recording_view.of_recording(recording)
     remark = " ".join(
         line.removeprefix("#").strip() for line in text.splitlines()[: text.split("\n").index(first(text))]
     )

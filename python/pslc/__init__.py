@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pslc._native import version
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 
 if TYPE_CHECKING:
-    from pslc.findings.writes import analyze
-    from pslc.recording import Recording
+    from pslc.device.region import Scope
+    from pslc.recording.store import Recording
+    from pslc.recording.writes import analyze
     from pslc.runner.run import run
     from pslc.studies.study import study
-    from pslc.targets.region import Scope
     from pslc.twin.api import fit
 
 __all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "fit", "run", "study"]
@@ -24,9 +24,9 @@ __all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "fit", "
 __version__: str = version()
 
 _LATER = {
-    "Recording": "recording",
-    "Scope": "targets.region",
-    "analyze": "findings.writes",
+    "Recording": "recording.store",
+    "Scope": "device.region",
+    "analyze": "recording.writes",
     "fit": "twin.api",
     "run": "runner.run",
     "study": "studies.study",

@@ -1,15 +1,15 @@
 """The binding to the simulated drive and the load engine: conversions only.
 
-Every error a user can cause is a `PslcError` of `pslc.errors`, whose message names the file and the line.
+Every error a user can cause is a `PslcError` of `pslc.base.errors`, whose message names the file and the line.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from pslc.facts import Facts, InspectedDevice, InspectedFile
-from pslc.job_options import Said
-from pslc.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
-from pslc.surveys import Asked, Batch, Survey
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
+from pslc.schema.job_options import Said
+from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
+from pslc.schema.surveys import Asked, Batch, Survey
 
 def version() -> str: ...
 def nearest(word: str, known: list[str]) -> str | None:

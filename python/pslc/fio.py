@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pslc import failure
 from pslc._native import inspect_file, plan_jobs, version
-from pslc.base import writer
-from pslc.errors import JobError, PslcError, TargetError
-from pslc.recording import Recording
+from pslc.base import failure, writer
+from pslc.base.errors import JobError, PslcError, TargetError
+from pslc.device.target import RealOptions
+from pslc.recording.store import Recording
 from pslc.report import fio, fio_normal, fio_terse
 from pslc.runner import fio_logs, job_file
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.run import run
-from pslc.targets.target import RealOptions
 
 NULL_DRIVE: Final = "sim:aldrin-pro-2tb"
 """Stands for fio's null engine: the largest drive of the library."""

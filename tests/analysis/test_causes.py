@@ -9,7 +9,7 @@ from benches.curves.simulated import without_others
 import pslc
 from pslc.analysis import CAUSES, phase_cause
 from pslc.analysis.causes import NEEDED
-from pslc.findings.writes import of_writes
+from pslc.recording.writes import of_writes
 
 GB = 1e9
 FACTS: dict[str, Any] = {"dies": 32, "link_bytes_per_s": 7e9, "slc_write_bytes_per_s": 7.2e9}

@@ -5,7 +5,7 @@ from benches import truth
 
 import pslc
 from pslc.analysis import Found
-from pslc.targets.region import Scope
+from pslc.device.region import Scope
 
 GB = 1e9
 TRUTH = 281 * GB

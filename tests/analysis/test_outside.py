@@ -8,7 +8,7 @@ from benches.analysis import explained, recordings, right
 
 import pslc
 from pslc.analysis import CAUSES, Phase, Place, Seen, causes_from_outside
-from pslc.findings.writes import of_writes
+from pslc.recording.writes import of_writes
 from tests.conftest import fill
 
 GB, MB = 1e9, 1e6

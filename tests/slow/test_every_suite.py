@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import pslc
-from pslc import suites, view
-from pslc.report import page, terminal
-from pslc.targets.region import Scope
-from pslc.targets.target import library
+from pslc import suites
+from pslc.device.region import Scope
+from pslc.device.target import library
+from pslc.report import page, recording_view, terminal
 from tests import scaled
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ def intervals(found: Any) -> "list[tuple[str, float, float, float]]":
 @pytest.mark.parametrize("suite", suites.names())
 def test_what_a_suite_says_can_be_true(suite, name, quick, capsys):
     recording = pslc.run(suite, on=scaled.spec(name), scope=Scope(quick=quick))
-    shown = view.of_recording(recording)
+    shown = recording_view.of_recording(recording)
     terminal.show(shown)
     said = capsys.readouterr().out
     SAID.mkdir(parents=True, exist_ok=True)

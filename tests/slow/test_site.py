@@ -8,7 +8,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from pslc.targets.profiles import library
+from pslc.device.profiles import library
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

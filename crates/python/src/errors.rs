@@ -1,4 +1,4 @@
-//! The errors of python/pslc/errors.py, raised with their message and their hint apart.
+//! The errors of python/pslc/base/errors.py, raised with their message and their hint apart.
 
 use pslc_drive::OpenError;
 use pslc_load::job;
@@ -7,12 +7,12 @@ use pslc_ssd::profile;
 use pyo3::prelude::*;
 use pyo3::{import_exception, PyErr};
 
-import_exception!(pslc.errors, GuardError);
-import_exception!(pslc.errors, JobError);
-import_exception!(pslc.errors, ProfileError);
-import_exception!(pslc.errors, PslcError);
-import_exception!(pslc.errors, RecordingError);
-import_exception!(pslc.errors, TargetError);
+import_exception!(pslc.base.errors, GuardError);
+import_exception!(pslc.base.errors, JobError);
+import_exception!(pslc.base.errors, ProfileError);
+import_exception!(pslc.base.errors, PslcError);
+import_exception!(pslc.base.errors, RecordingError);
+import_exception!(pslc.base.errors, TargetError);
 
 pub fn profile(error: profile::ProfileError) -> PyErr {
     ProfileError::new_err((format!("{}: {}", error.place, error.message), error.hint))

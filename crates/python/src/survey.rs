@@ -1,4 +1,4 @@
-//! What is in a trace, as Python objects (`pslc.surveys`).
+//! What is in a trace, as Python objects (`pslc.schema.surveys`).
 
 use pslc_load::traces::Survey;
 use pslc_ssd::Op;

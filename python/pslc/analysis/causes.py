@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pslc.facts import Facts
+from pslc.schema.facts import Facts
 
 CAUSES: Final = (
     "pslc", "direct", "fold", "native", "gc", "map", "link", "host", "cpu", "page-cache", "dram", "flush", "thermal",

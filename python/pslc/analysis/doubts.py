@@ -14,7 +14,7 @@ from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 from pslc.analysis.segment import MAX_PHASES
 from pslc.analysis.series import Curve, Floats
-from pslc.doubt import Doubt, Kinds
+from pslc.schema.warnings import Doubt, Kinds
 
 FEW_IN_CURVE = 64
 FEW_IN_PHASE = 8
@@ -209,7 +209,7 @@ def _bins(count: int) -> str:
 
 
 def _size(count: float) -> str:
-    """As `pslc.words.size` writes it."""
+    """As `pslc.base.words.size` writes it."""
     scale, unit = (1e9, "GB") if count >= 0.9995e9 else (1e6, "MB")
     number = count / scale
     return f"{number:.{0 if number >= 99.95 else 1 if number >= 9.995 else 2}f} {unit}"

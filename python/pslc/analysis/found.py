@@ -14,7 +14,7 @@ from pslc.analysis.doubts import WRITE_ALL, doubts
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
-from pslc.doubt import Doubt
+from pslc.schema.warnings import Doubt
 
 
 class PhaseRow(TypedDict):
@@ -35,8 +35,8 @@ class PhaseRow(TypedDict):
 
 
 class Writes(TypedDict):
-    """What is found of writes, as run.json holds it; see `pslc.findings.writes.of_writes`. The last four are of a
-    recording, those of wear (`pslc.findings.wear.of_load`) of a job file's on a simulated drive."""
+    """What is found of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
+    recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
 
     cache_bytes: int | None
     cache_bytes_low: int | None
@@ -86,7 +86,7 @@ class Found:
     doubts: tuple[Doubt, ...]
 
     def document(self) -> Writes:
-        """As run.json holds it; see `pslc.findings.writes.of_writes`."""
+        """As run.json holds it; see `pslc.recording.writes.of_writes`."""
         cache = self.cache
         seen = cache is not None and cache.seen_end
         return {

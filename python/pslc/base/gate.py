@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, TypeVar, cast
 
 from pslc.base import footer as footers
+from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
-from pslc.errors import PslcError
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch, Table

@@ -15,7 +15,7 @@ from typing import cast
 import typer
 
 from pslc.base.console import Screen
-from pslc.cli import _groups, _slips
+from pslc.cli import _groups, _usage_errors
 
 app = typer.Typer(
     cls=_groups.SortedGroup,
@@ -56,10 +56,10 @@ def main() -> None:
         _streams()
         _words(sys.argv[1:])
         sys.exit(app(standalone_mode=False) or 0)
-    except _slips.SLIP as error:
-        from pslc import failure
+    except _usage_errors.SLIP as error:
+        from pslc.base import failure
 
-        _leave(failure.tell(_slips.in_words(error)))
+        _leave(failure.tell(_usage_errors.in_words(error)))
     except typer.Abort:
         typer.echo("aborted", err=True)
         _leave(1)
@@ -75,12 +75,12 @@ def main() -> None:
         except BrokenPipeError:
             _leave(0)
         except OSError as error:
-            from pslc import failure
+            from pslc.base import failure
 
             _leave(failure.tell(error))
         raise end
     except BaseException as error:  # A panic of the native part is no Exception.
-        from pslc import failure
+        from pslc.base import failure
 
         _leave(failure.tell(error))
 
@@ -107,7 +107,7 @@ def _words(arguments: list[str]) -> None:
         try:
             word.encode()
         except UnicodeEncodeError:
-            from pslc.errors import refusal
+            from pslc.base.errors import refusal
 
             shown = os.fsencode(word).decode(errors="backslashreplace")
             raise refusal(f'"{shown}" is no UTF-8', "rename the file or the folder") from None

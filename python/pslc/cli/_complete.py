@@ -1,5 +1,7 @@
 """What a shell offers for a word that is not yet whole."""
 
+from pslc.cli._output_format import OutputFormat
+
 
 def what(begun: str) -> list[str]:
     """What `pslc run` can run; for anything else the shell offers files."""
@@ -17,13 +19,11 @@ def suite(begun: str) -> list[str]:
 
 def drive(begun: str) -> list[str]:
     """Names of profiles that pslc brings along."""
-    from pslc.targets.profiles import library
+    from pslc.device.profiles import library
 
     return [name for name in library() if name.startswith(begun)]
 
 
 def output_format(begun: str) -> list[str]:
     """What `pslc run --output-format` takes."""
-    from pslc.cli.run import OutputFormat
-
     return [one.value for one in OutputFormat if one.value.startswith(begun)]

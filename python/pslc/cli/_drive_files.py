@@ -23,9 +23,9 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Create a persistent drive file; each run continues from the last state."""
-    from pslc.targets import kept
+    from pslc.device import drive_files
 
-    _print_state(kept.create(file, like), as_json)
+    _print_state(drive_files.create(file, like), as_json)
 
 
 def format_drive(
@@ -39,15 +39,15 @@ def format_drive(
     as_json: Json = False,
 ) -> None:
     """Set up the cache of a drive file anew; its data are lost."""
-    from pslc import words
-    from pslc.errors import refusal
-    from pslc.targets import kept
+    from pslc.base import words
+    from pslc.base.errors import refusal
+    from pslc.device import drive_files
 
-    drive = kept.open_kept(file)
+    drive = drive_files.open_kept(file)
     mapped = drive.counters()["mapped_bytes"]
     before = _settings(drive)
     sizes = {"static": static, "dynamic": dynamic}
-    kept.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
+    drive_files.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
     for name, after in _settings(drive).items():
         change = after if before[name] == after else f"{before[name]} -> {after}"
         typer.echo(f"{name:12} {change}", err=True)
@@ -66,14 +66,14 @@ def age(
     as_json: Json = False,
 ) -> None:
     """Let time pass for a drive file, so that it folds its cache as an idle drive does."""
-    from pslc import units
-    from pslc.errors import refusal
-    from pslc.targets import kept
+    from pslc.base import units
+    from pslc.base.errors import refusal
+    from pslc.device import drive_files
 
     seconds = units.seconds(idle, "--idle")
     if seconds > MAX_AGE_S:
         raise refusal(f"--idle is {idle}", f"at most {MAX_AGE_S / 3600:.0f}h at once")
-    drive = kept.open_kept(file)
+    drive = drive_files.open_kept(file)
     drive.idle(round(seconds * 1e9))
     drive.save()
     _print_state(drive, as_json)
@@ -81,15 +81,15 @@ def age(
 
 def _settings(drive: "SimDrive") -> dict[str, str]:
     """What a format may change, in words, and how many cycles the cells have left in each mode."""
-    from pslc import words
-    from pslc.targets import health, kept
+    from pslc.base import words
+    from pslc.device import drive_files, health
 
     facts, inside = drive.facts(), health.inside(drive)
     superblock = facts["slc_superblock_bytes"]
     slc, native = inside["slc_cycles_left"], inside["native_cycles_left"]
     cycles = "unknown" if native is None else f"{slc} at one bit a cell, {native} at {facts['bits_per_cell']}"
     return {
-        "mode": kept.mode_of(drive),
+        "mode": drive_files.mode_of(drive),
         "capacity": words.size(drive.capacity_bytes),
         "static cache": words.size(facts["static_superblocks"] * superblock),
         "cache": words.size(facts["cache_bytes"]),
@@ -99,14 +99,14 @@ def _settings(drive: "SimDrive") -> dict[str, str]:
 
 def _print_state(drive: "SimDrive", as_json: bool) -> None:
     """Print what the drive is and holds now."""
-    from pslc import words
+    from pslc.base import words
+    from pslc.device import drive_files
     from pslc.report import health
-    from pslc.targets import kept
 
     if as_json:
         print(json.dumps(health.document(drive), indent=1))
         return
     counters = drive.counters()
-    what = f"{drive.name}, {words.size(drive.capacity_bytes)}, {kept.mode_of(drive)}"
+    what = f"{drive.name}, {words.size(drive.capacity_bytes)}, {drive_files.mode_of(drive)}"
     used = f"{words.size(counters['mapped_bytes'])} of data, {words.size(counters['slc_valid_bytes'])} in the cache"
     print(f"{what}: {used}, {words.span(drive.now_ns / 1e9)} old")

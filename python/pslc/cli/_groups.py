@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pslc.cli import _slips
+from pslc.cli import _usage_errors
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
@@ -21,7 +21,7 @@ class CommandGroup(TyperGroup):
             PslcError: there is none.
         """
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise _slips.unknown_command(ctx.command_path.partition(" ")[2], args, self.list_commands(ctx))
+            raise _usage_errors.unknown_command(ctx.command_path.partition(" ")[2], args, self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
 

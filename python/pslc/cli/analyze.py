@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pslc.recording import Recording
+    from pslc.recording.store import Recording
 
 
 def command(
@@ -47,16 +47,17 @@ def command(
     how it was written), fio's JSON, blkparse's text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and
     NIOBench. For iostat -x, sar -d and nvme smart-log of a drive at work it answers as pslc watch does.
     """
-    from pslc import formats, units, view
+    from pslc import formats
     from pslc.analysis import Seen
-    from pslc.doubt import documented
-    from pslc.errors import refusal
-    from pslc.findings import imported
+    from pslc.base import units
+    from pslc.base.errors import refusal
     from pslc.formats import Hints
-    from pslc.jobs import KINDS
-    from pslc.opened import analysed
-    from pslc.recording import of_a_drive
-    from pslc.report import terminal
+    from pslc.recording import imported
+    from pslc.recording.store import of_a_drive
+    from pslc.report import recording_view, terminal
+    from pslc.runner.load import analysed
+    from pslc.schema.jobs import KINDS
+    from pslc.schema.warnings import documented
     from pslc.watch.recorded import of_foreign
 
     if files[0].is_dir():
@@ -96,17 +97,17 @@ def command(
         }
         print(json.dumps(found, indent=1))
     else:
-        terminal.show(view.of_foreign(data, findings))
+        terminal.show(recording_view.of_foreign(data, findings))
 
 
 def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
     """One of pslc's, explained from outside or with the energy of a meter's log if that is asked for."""
-    from pslc.errors import refusal
-    from pslc.opened import opened
+    from pslc.base.errors import refusal
+    from pslc.runner.load import opened
 
     recording = opened(folder)
     if outside:
-        from pslc.findings.writes import of_writes
+        from pslc.recording.writes import of_writes
 
         if "phases" not in recording.findings:
             raise refusal(f"{folder} has no phases to explain", "--outside is for fills and job files")
@@ -120,10 +121,9 @@ def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
 
 
 def _show(recording: "Recording", as_json: bool) -> None:
-    from pslc import view
-    from pslc.report import terminal
+    from pslc.report import recording_view, terminal
 
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
-        terminal.show(view.of_recording(recording))
+        terminal.show(recording_view.of_recording(recording))

@@ -41,10 +41,10 @@ def command(
     Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
     tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
-    from pslc.errors import refusal
-    from pslc.findings import comparison, verdict
-    from pslc.opened import catalogue, read_side, read_suites
+    from pslc.base.errors import refusal
+    from pslc.recording import change_summary, comparison
     from pslc.report import terminal
+    from pslc.runner.load import catalogue, read_side, read_suites
 
     if len(runs) < 2:
         raise refusal("one recording alone", "give two or more: pslc compare runs/a runs/b")
@@ -68,7 +68,7 @@ def command(
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]
-        told = verdict.verdicts(sides, rows)
+        told = change_summary.verdicts(sides, rows)
         document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": told, "figures": figures}
         print(json.dumps(document, indent=1))
     else:

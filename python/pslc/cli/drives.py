@@ -11,8 +11,8 @@ import typer
 from pslc.cli import _complete, _drive_files, _groups
 
 if TYPE_CHECKING:
-    from pslc.parts import Controller, Derived, Nand
-    from pslc.targets.target import Target
+    from pslc.device.parts import Controller, Derived, Nand
+    from pslc.device.target import Target
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
@@ -21,7 +21,7 @@ def list_drives(context: typer.Context, as_json: Json = False) -> None:
     """List simulated drives, show one, make one from parts, or keep one in a file."""
     if context.invoked_subcommand is not None:
         return
-    from pslc.targets.profiles import library
+    from pslc.device.profiles import library
 
     rows = [_row(name) for name in library()]
     if as_json:
@@ -42,8 +42,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print a drive's profile, what follows from it, and where each value comes from."""
-    from pslc.targets.profiles import library
-    from pslc.targets.target import find_target
+    from pslc.device.profiles import library
+    from pslc.device.target import find_target
 
     target = find_target(f"sim:{name}")
     if as_json:
@@ -62,7 +62,7 @@ def list_parts(
     """List NAND dies and controllers, or print one with the source of each value."""
     from dataclasses import asdict
 
-    from pslc import parts
+    from pslc.device import parts
 
     if name is not None:
         part = parts.part(name)
@@ -93,7 +93,7 @@ def new(
 ) -> None:
     """Make a profile from parts and predict its write curve; in a terminal, ask for what is missing."""
     answers, settings, asked = _ask(nand, controller, capacity, cache, interactive=sys.stdin.isatty() and not as_json)
-    from pslc import parts
+    from pslc.device import parts
 
     derived = parts.profile(
         nand=answers["nand"], controller=answers["controller"], capacity=answers["capacity"], cache=settings
@@ -119,14 +119,14 @@ def _as_comment(target: "Target") -> str:
 
 
 def _row(name: str) -> dict[str, object]:
-    from pslc.targets.target import find_target
+    from pslc.device.target import find_target
 
     target = find_target(f"sim:{name}")
     return {"name": name, "drive": target.name, "capacity_bytes": target.capacity_bytes} | target.facts
 
 
 def _print_drives(rows: list[dict[str, object]]) -> None:
-    from pslc import words
+    from pslc.base import words
 
     cells = []
     for row in rows:
@@ -138,7 +138,7 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
 
 
 def _print_parts(dies: "list[Nand]", controllers: "list[Controller]") -> None:
-    from pslc import words
+    from pslc.base import words
 
     rows = [
         (die.name, str(die.bits_per_cell), f"{die.bytes // 2**27} Gb", str(die.planes), f"{die.bus_mts} MT/s",
@@ -181,8 +181,8 @@ def _ask(
     Raises:
         PslcError: something is missing and nobody can be asked, or `cache` is not KEY=VALUE,....
     """
-    from pslc import parts
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
+    from pslc.device import parts
 
     options = {"nand": nand, "controller": controller, "capacity": capacity}
     missing = [f"--{key}" for key, value in options.items() if value is None]
@@ -200,7 +200,7 @@ def _ask(
 
 
 def _cache_settings(text: str) -> dict[str, str]:
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     settings = {}
     for pair in text.split(",") if text else []:
@@ -218,7 +218,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
         PslcError: the name does not end in .toml, the file exists, or it cannot be written.
     """
     from pslc.base import writer
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     if path.suffix != ".toml":
         raise refusal(f"{path} does not end in .toml", f"pslc drives new {path}.toml ...")
@@ -238,8 +238,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
 def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
     """Simulate a fill of the new drive and show its curve."""
     import pslc
-    from pslc import view
-    from pslc.report import terminal
+    from pslc.report import recording_view, terminal
 
     spec = f"sim:{path}" if "/" in str(path) else f"sim:./{path}"
     try:
@@ -250,7 +249,7 @@ def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
-        terminal.show(view.of_recording(recording))
+        terminal.show(recording_view.of_recording(recording))
     assumed = sum("assumed" in how for how in derived.how.values())
     typer.echo(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True

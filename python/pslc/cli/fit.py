@@ -49,8 +49,8 @@ def command(
 
     The profile goes to -o or to stdout, and is used as sim:./TWIN.toml.
     """
-    from pslc.errors import refusal
-    from pslc.progress import Bar
+    from pslc.base.errors import refusal
+    from pslc.cli._progress import Bar
 
     if find_spec("scipy") is None:
         raise refusal("pslc fit needs scipy", "pip install 'pslc[fit]'")
@@ -82,8 +82,8 @@ def command(
 
 def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:
     """Write the profile and the page."""
+    from pslc.base.errors import refusal
     from pslc.base.writer import Replace
-    from pslc.errors import refusal
     from pslc.report import page as pages
 
     replaces = Replace.ANY if page else Replace.OURS

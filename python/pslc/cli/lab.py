@@ -16,7 +16,7 @@ def command(
 
     It ends with Ctrl-C. The address on stdout holds a token, without which nothing is shown; simulated drives only.
     """
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     if find_spec("dash") is None:
         raise refusal("pslc lab needs dash", "pip install 'pslc[lab]'")

@@ -16,24 +16,24 @@ def command(
 ) -> None:
     """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
     that stays in a file its health log, and what is in it. Writes nothing."""
-    from pslc.doubt import documented
-    from pslc.errors import refusal
-    from pslc.findings import doubts
-    from pslc.targets import probe
-    from pslc.targets.target import is_drive
+    from pslc.base.errors import refusal
+    from pslc.device import probe
+    from pslc.device.target import is_drive
+    from pslc.recording import warnings
+    from pslc.schema.warnings import documented
 
     if is_drive(path):
         _simulated(path, as_json)
         return
     if not path.exists():
-        from pslc.targets.profiles import library
+        from pslc.device.profiles import library
 
         name = str(path).removeprefix("sim:")
         known = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
         raise refusal(f"{path}: there is no such file or device", known or "lsblk lists the block devices")
     facts = probe.facts(path)
     facts["now"] = probe.moment(facts)
-    found = list(doubts.of_the_machine(facts))
+    found = list(warnings.of_the_machine(facts))
     seen = probe.users_and_signatures(path)
     if as_json:
         print(json.dumps(facts | {"guard": seen, "doubts": documented(found)}, indent=1))
@@ -49,8 +49,8 @@ def command(
 
 
 def _simulated(path: Path, as_json: bool) -> None:
+    from pslc.device.drive_files import open_kept
     from pslc.report import health
-    from pslc.targets.kept import open_kept
 
     drive = open_kept(path)
     if as_json:

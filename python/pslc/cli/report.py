@@ -7,8 +7,8 @@ import typer
 
 if TYPE_CHECKING:
     from pslc.base.writer import Replace as Replaces
-    from pslc.findings.comparison import Side
-    from pslc.recording import Recording
+    from pslc.recording.comparison import Side
+    from pslc.recording.store import Recording
 
 
 def command(
@@ -30,10 +30,10 @@ def command(
     Each file that was written is a line of stdout. The page needs nothing but itself. Pictures as files are 1600 pixels
     wide and carry the drive, the conditions and the date; they need Chromium or Chrome, and no network.
     """
+    from pslc.base.errors import refusal
     from pslc.base.writer import Replace
-    from pslc.errors import refusal
-    from pslc.findings import comparison
-    from pslc.opened import catalogue, opened, read_side
+    from pslc.recording import comparison
+    from pslc.runner.load import catalogue, opened, read_side
 
     whole = catalogue(runs[0]) if len(runs) == 1 else []
     labels = label or []
@@ -57,29 +57,27 @@ def command(
 
 
 def _write(sides: "list[Side]", catalogue: "list[Recording]", label: str, path: Path, replaces: "Replaces") -> None:
-    from pslc import view
-    from pslc.findings import comparison
-    from pslc.report import page
+    from pslc.recording import comparison
+    from pslc.report import page, recording_view
 
     if catalogue:
-        page.write_all([view.of_recording(recording, label) for recording in catalogue], path, replaces)
+        page.write_all([recording_view.of_recording(recording, label) for recording in catalogue], path, replaces)
     elif len(sides) == 1:
-        page.write(view.of_recording(sides[0].recording, label), path, replaces)
+        page.write(recording_view.of_recording(sides[0].recording, label), path, replaces)
     else:
         page.write_comparison(sides, comparison.compare(sides, {}), path, replaces=replaces)
 
 
 def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folder: Path, kind: str) -> None:
-    from pslc import view
     from pslc.figures import curves
-    from pslc.report import export
+    from pslc.report import export, recording_view
     from pslc.report.page import About
 
     shown = []
     if len(sides) > 1:
         shown = [(folder, curves.of_sides(sides), About.of_sides(sides))]
     for recording in catalogue or [side.recording for side in sides[:1] if len(sides) == 1]:
-        of = view.of_recording(recording, label)
+        of = recording_view.of_recording(recording, label)
         shown.append((folder / recording.suite if catalogue else folder, of.pictures, About.of(of)))
     for place, pictures, about in shown:
         for file in export.write(pictures, about, place, kind):

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _complete, _keep, _slips
+from pslc.cli import _complete, _recording_folder, _usage_errors
+from pslc.cli._output_format import OutputFormat
 
 if TYPE_CHECKING:
-    from pslc.errors import PslcError
-    from pslc.progress import Bar
-    from pslc.recording import Recording
+    from pslc.base.errors import PslcError
+    from pslc.cli._progress import Bar
+    from pslc.device.region import Budget
+    from pslc.recording.store import Recording
     from pslc.runner.campaign import Order
     from pslc.runner.plan import Plan
-    from pslc.targets.region import Budget
 
 REAL = "Real drives"
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -38,16 +39,6 @@ ELSEWHERE = 3
 SUITE = "Suites"
 TRACE = "Traces"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-
-class OutputFormat(StrEnum):
-    """What goes to stdout in place of pslc's report; several are printed one behind the other."""
-
-    NORMAL = "normal"
-    JSON = "json"
-    FIO = "fio"
-    JSON_PLUS = "json+"
-    TERSE = "terse"
 
 
 class Pace(StrEnum):
@@ -213,13 +204,13 @@ def command(
     fio's options override those of every job: --bs=4k --iodepth=1. The recording goes to a folder of its own under
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
-    from pslc import units
-    from pslc.errors import refusal
-    from pslc.places import new_folder
+    from pslc.base import units
+    from pslc.base.errors import refusal
+    from pslc.base.output_dirs import new_folder
+    from pslc.device.region import Scope
+    from pslc.device.target import RealOptions
     from pslc.runner import campaign
     from pslc.runner.job_logs import JobLogs
-    from pslc.targets.region import Scope
-    from pslc.targets.target import RealOptions
     from pslc.traces import Replay, part
 
     words = context.args
@@ -295,12 +286,12 @@ def command(
     if wanted is None and not formats and not dry_run:
         wanted = new_folder(_slug(order))
     if wanted is not None and resume is None:
-        _keep.check(wanted)
+        _recording_folder.check(wanted)
     failed: list[str] = []
     recordings = _run(order, wanted, dry_run, yes, failed)
     if not recordings:
         raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
-    kept = _keep.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
+    kept = _recording_folder.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
     folder = kept.folder if kept else None
     whole = _write_logs(order) and (kept is None or kept.whole)
     whole = _shown(order, recordings, formats, output) and whole
@@ -319,7 +310,7 @@ def _look(output: Path) -> None:
         PslcError: it cannot.
     """
     from pslc.base import writer
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     try:
         writer.check(output, writer.Replace.ANY)
@@ -339,7 +330,7 @@ def _write_logs(order: "Order") -> bool:
 
 def _shown(order: "Order", recordings: "list[Recording]", formats: list[OutputFormat], output: Path | None) -> bool:
     """Show what came of it; whether it could be put where it was wanted."""
-    from pslc.errors import GuardError
+    from pslc.base.errors import GuardError
 
     if output is None:
         _show(order, recordings, formats, output)
@@ -362,7 +353,7 @@ def _words(
         PslcError: it is neither, or nothing that a suite takes.
     """
     from pslc import suites
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
     from pslc.runner import campaign
 
     files = [word for word in words if not word.startswith("--")]
@@ -381,7 +372,7 @@ def _words(
 def _slug(order: "Order") -> str:
     """What a folder's name says of the run."""
     from pslc import suites
-    from pslc.targets.target import name_in
+    from pslc.device.target import name_in
 
     first = order.more[0] if order.what in suites.OF_FILES and order.more else order.what
     if first == COMMAND_LINE:
@@ -397,8 +388,8 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
         PslcError: a job or a suite failed.
         Exit: it was interrupted.
     """
-    from pslc import words
-    from pslc.errors import refusal
+    from pslc.base import words
+    from pslc.base.errors import refusal
     from pslc.runner import campaign
 
     last = recordings[-1]
@@ -420,8 +411,8 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
 
 def _unsaid(words: list[str], on: str | None) -> "PslcError":
     """What is missing of a suite and a drive to run it on."""
-    from pslc.errors import refusal
-    from pslc.targets.profiles import library
+    from pslc.base.errors import refusal
+    from pslc.device.profiles import library
 
     if on is not None:
         return refusal(f"what shall be run on {on}?", f"pslc run fill --on {on}; pslc suites lists the others")
@@ -431,7 +422,7 @@ def _unsaid(words: list[str], on: str | None) -> "PslcError":
     if drives:
         spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
         return refusal(f"{drives[0]} is a drive, and a drive is given by --on", f"pslc run {first} --on {spec}")
-    hint = f"pslc run {first} --on {_slips.DRIVE}; pslc drives lists the others"
+    hint = f"pslc run {first} --on {_usage_errors.DRIVE}; pslc drives lists the others"
     return refusal(f"on which drive shall {first} be run?" if words else "what shall be run on which drive?", hint)
 
 
@@ -441,7 +432,7 @@ def _astray(words: list[str], on: str) -> None:
     Raises:
         PslcError: there is one.
     """
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     for before, word in pairwise(["", *words]):
         if word.startswith("--"):
@@ -453,8 +444,8 @@ def _astray(words: list[str], on: str) -> None:
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: list[str]) -> "list[Recording]":
-    from pslc.errors import PslcError
-    from pslc.progress import Bar
+    from pslc.base.errors import PslcError
+    from pslc.cli._progress import Bar
     from pslc.runner import campaign
     from pslc.runner.run import DeclinedError
 
@@ -478,7 +469,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
                 order,
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
-                keep=_keep.Keeper(order, folder, bar.tell) if folder else None,
+                keep=_recording_folder.Keeper(order, folder, bar.tell) if folder else None,
                 tell=bar.tell,
                 fail=fail,
             )
@@ -500,7 +491,7 @@ def _next_step(error: str, folder: Path | None) -> str:
 def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
     """Say what is going to happen, and ask where there is somebody to answer. A file that pslc did not make is lost
     only for a word of its own, whatever --yes says; a run of days is begun only if somebody said yes."""
-    from pslc.errors import GuardError, JobError
+    from pslc.base.errors import GuardError, JobError
 
     bar.pause()
     for sentence in plan.sentences:
@@ -528,9 +519,9 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
 
 
 def _budget(text: str, what: str | None) -> "Budget":
-    from pslc import units
-    from pslc.errors import PslcError, refusal
-    from pslc.targets.region import Budget
+    from pslc.base import units
+    from pslc.base.errors import PslcError, refusal
+    from pslc.device.region import Budget
 
     if what != "twin":
         raise refusal("--budget is for the suite twin", "pslc run twin --budget 400GB")
@@ -544,7 +535,7 @@ def _budget(text: str, what: str | None) -> "Budget":
 
 def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
     """fio options given as `--name=value`, or as `--name` for a flag; what is nearly one of our `own` is a slip."""
-    from pslc.errors import near, refusal
+    from pslc.base.errors import near, refusal
 
     pairs = []
     for word in extra:
@@ -564,7 +555,7 @@ def _formats(text: str | None) -> list[OutputFormat]:
     Raises:
         PslcError: one of them is unknown.
     """
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
 
     known = {one.value: one for one in OutputFormat}
     words = [word.strip() for word in text.split(",")] if text is not None else []
@@ -582,8 +573,8 @@ def _is_of_jobs(what: str, on: str | None, options: list[tuple[str, str]]) -> bo
         PslcError: there are several jobs, and it is not known of which one.
     """
     from pslc import suites
-    from pslc.errors import refusal
-    from pslc.targets.target import is_drive
+    from pslc.base.errors import refusal
+    from pslc.device.target import is_drive
 
     if what != COMMAND_LINE:
         simulated = on is not None and (on.startswith("sim:") or is_drive(Path(on)))
@@ -600,7 +591,7 @@ def _file_bytes(options: list[tuple[str, str]], on: str) -> int:
         PslcError: they do not say.
     """
     from pslc._native import plan_jobs
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
     from pslc.runner import job_file
 
     text = job_file.text_of(options)
@@ -620,9 +611,9 @@ def _check_jobs(
     """
     from pslc import suites
     from pslc._native import plan_jobs
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
+    from pslc.device.target import RealOptions, find_target
     from pslc.runner import job_file
-    from pslc.targets.target import RealOptions, find_target
 
     if what in (*suites.names(), "all"):
         raise refusal(f"{what} is a suite", "--readonly and --parse-only are for job files")
@@ -672,10 +663,9 @@ def _print(order: "Order", recordings: "list[Recording]", output_format: OutputF
 
         print("\n".join(fio_normal.lines(documents[0])))
     else:
-        from pslc import view
-        from pslc.report import terminal
+        from pslc.report import recording_view, terminal
 
         if order.what == "all":
-            terminal.show_all([view.of_recording(recording) for recording in documents])
+            terminal.show_all([recording_view.of_recording(recording) for recording in documents])
         else:
-            terminal.show(view.of_recording(documents[0]))
+            terminal.show(recording_view.of_recording(documents[0]))

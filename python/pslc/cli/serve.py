@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pslc.live import Live
-    from pslc.recording import Recording
+    from pslc.base.live_lines import Live
+    from pslc.recording.store import Recording
     from pslc.serving.listening import Address
     from pslc.serving.server import Server
     from pslc.serving.state import State
@@ -60,12 +60,12 @@ def command(
     Needs nbdkit. What follows -- goes to it: -- --tls=require --tls-psk=keys.psk. What was served is a recording.
     """
     with _Ends(drive) as ends:
-        from pslc.errors import TargetError
-        from pslc.live import Live
-        from pslc.places import new_folder
+        from pslc.base.errors import TargetError
+        from pslc.base.live_lines import Live
+        from pslc.base.output_dirs import new_folder
+        from pslc.device.target import name_in
         from pslc.serving.listening import Address
         from pslc.serving.server import Server
-        from pslc.targets.target import name_in
 
         if unix is not None and tcp is not None:
             raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
@@ -156,13 +156,12 @@ def _warning() -> "Callable[[State], None]":
 
 
 def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: bool) -> None:
-    from pslc import view
-    from pslc.errors import TargetError
-    from pslc.opened import analysed
-    from pslc.report import page, terminal
+    from pslc.base.errors import TargetError
+    from pslc.report import page, recording_view, terminal
+    from pslc.runner.load import analysed
 
     recording = analysed(recording)
-    shown = view.of_recording(recording)
+    shown = recording_view.of_recording(recording)
     if folder is not None:
         recording.save(folder)
         if report:

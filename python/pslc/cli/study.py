@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc import places
+from pslc.base import output_dirs
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
@@ -54,7 +54,7 @@ def command(
 
     What is in the folder is not run again: a study goes on where it was stopped, and grows by new values.
     """
-    from pslc.errors import refusal
+    from pslc.base.errors import refusal
     from pslc.studies.points import Study, read
 
     said = read(file) if file is not None else {}
@@ -76,7 +76,7 @@ def command(
         _plan(points, workers)
         return
     if save is None:
-        save = places.STUDIES / file.stem if file else places.new_folder(within=places.STUDIES)
+        save = output_dirs.STUDIES / file.stem if file else output_dirs.new_folder(within=output_dirs.STUDIES)
     found = _complete(points, save, workers, scheduler)
     if as_json:
         print(json.dumps(found.rows, indent=1))
@@ -90,8 +90,8 @@ def command(
 
 
 def _plan(points: "list[Point]", workers: int | None) -> None:
-    from pslc import words
-    from pslc.processes import cores
+    from pslc.base import words
+    from pslc.base.processes import cores
     from pslc.studies.workers import timed
 
     count = min(workers or cores(), len(points))
@@ -137,7 +137,7 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
 
     from pslc.report.study import said
     from pslc.report.terminal import console
-    from pslc.studies.answers import findings
+    from pslc.studies.analysis import findings
     from pslc.studies.points import varied
     from pslc.studies.rows import REFUSED
 
@@ -166,7 +166,7 @@ def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> Non
     """What matters, on the terminal and as a page."""
     from pslc.report import study as page
     from pslc.report.terminal import console, grid
-    from pslc.studies.answers import answers
+    from pslc.studies.analysis import answers
     from pslc.studies.points import varied
 
     if len([row for row in found.rows if row["error"] is None]) < 2 or not varied(study):

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from pslc.cli import _complete, _groups
 
 if TYPE_CHECKING:
-    from pslc.targets.target import Target
+    from pslc.device.target import Target
 
 DEFAULT = "sim:sn850-1tb"
 
@@ -68,8 +68,8 @@ def show(
 ) -> None:
     """Print what a suite asks and finds, or its jobs as an fio job file."""
     from pslc import suites
-    from pslc.errors import near, refusal
-    from pslc.targets.region import Scope, find_region
+    from pslc.base.errors import near, refusal
+    from pslc.device.region import Scope, find_region
 
     every = [*suites.names(), *suites.OF_FILES]
     if name not in every:
@@ -92,16 +92,16 @@ def show(
 
 
 def _target(on: str, size: str | None) -> "Target":
-    from pslc import units
-    from pslc.targets.target import RealOptions, find_target
+    from pslc.base import units
+    from pslc.device.target import RealOptions, find_target
 
     return find_target(on, RealOptions(units.size(size, "--size") if size else None))
 
 
 def _row(name: str, target: "Target | None", quick: bool) -> Row:
     from pslc import suites
-    from pslc.targets.cost import FAST, SLOW, cost
-    from pslc.targets.region import Scope, find_region
+    from pslc.device.cost import FAST, SLOW, cost
+    from pslc.device.region import Scope, find_region
 
     row: Row = {"name": name, "question": suites.question(name)}
     if target is None:
@@ -125,7 +125,7 @@ def _row(name: str, target: "Target | None", quick: bool) -> Row:
 
 
 def _table(rows: list[Row]) -> None:
-    from pslc import words
+    from pslc.base import words
     from pslc.report import terminal
 
     if "write_bytes" not in rows[0]:

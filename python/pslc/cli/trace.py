@@ -58,10 +58,10 @@ def show(
 ) -> None:
     """Show what is in a trace: volume, mix, sizes, pauses and bursts."""
     from pslc import traces
+    from pslc.base.errors import refusal
     from pslc.base.writer import Replace
-    from pslc.errors import refusal
     from pslc.report import page, terminal
-    from pslc.traces import contents
+    from pslc.traces import survey_view
 
     if output is not None and output.suffix != ".html":
         raise refusal(f"{output} is no page", "-o page.html")
@@ -69,7 +69,7 @@ def show(
     if as_json:
         print(json.dumps(survey, indent=1))
         return
-    view = contents.of_file(file, survey)
+    view = survey_view.of_file(file, survey)
     terminal.show(view)
     if output is not None:
         page.write(view, output, Replace.ANY)
@@ -92,8 +92,9 @@ def convert(
     skip_bad: SkipBad = False,
 ) -> None:
     """Write a trace as Parquet, or as an iolog that fio replays."""
-    from pslc import traces, words
-    from pslc.errors import refusal
+    from pslc import traces
+    from pslc.base import words
+    from pslc.base.errors import refusal
 
     part = traces.part(format, columns, skip_bad, device, begin, end)
     if output.suffix == ".parquet":

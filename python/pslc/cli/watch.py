@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pslc.live import Live
-    from pslc.recording import Recording
+    from pslc.base.live_lines import Live
+    from pslc.recording.store import Recording
     from pslc.runner.watch import Now
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -33,13 +33,12 @@ def command(
     for only while it works, so that it sleeps as it would. Ctrl-C ends it. The recording goes to a folder of its own
     under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
     """
-    from pslc import units, view
-    from pslc.base import writer
-    from pslc.errors import refusal
-    from pslc.live import Live
-    from pslc.opened import analysed
-    from pslc.places import new_folder
-    from pslc.report import page, terminal
+    from pslc.base import units, writer
+    from pslc.base.errors import refusal
+    from pslc.base.live_lines import Live
+    from pslc.base.output_dirs import new_folder
+    from pslc.report import page, recording_view, terminal
+    from pslc.runner.load import analysed
     from pslc.runner.watch import device_of, lies_on, watch
 
     seconds = units.seconds(for_, "--for") if for_ else None
@@ -67,11 +66,11 @@ def command(
     if folder is not None:
         recording.save(folder)
         if not no_report:
-            page.write(view.of_recording(recording), folder / "report.html")
+            page.write(recording_view.of_recording(recording), folder / "report.html")
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
-        terminal.show(view.of_recording(recording))
+        terminal.show(recording_view.of_recording(recording))
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
@@ -89,9 +88,9 @@ def _keeper(folder: Path) -> "Callable[[Recording], None]":
 
 def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":
     """What draws each second; None where nobody looks."""
-    from pslc import words
     from pslc.analysis.load import PAUSE_S, RESTING
-    from pslc.live import Trail
+    from pslc.base import words
+    from pslc.base.live_lines import Trail
 
     if not live.shown:
         return None

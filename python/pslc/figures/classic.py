@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from typing_extensions import TypedDict
 
-from pslc import words
+from pslc.base import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from pslc.analysis import PhaseRow
 from pslc.figures.picture import Band, Line, Picture
-from pslc.findings.comparison import Side
-from pslc.findings.writes import write_curve
-from pslc.jobs import MOVED, Job, Kind
-from pslc.recording import Columns, Recording
+from pslc.recording.comparison import Side
+from pslc.recording.store import Columns, Recording
+from pslc.recording.writes import write_curve
+from pslc.schema.jobs import MOVED, Job, Kind
 
 Floats = NDArray[np.float64]
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pslc import words
-from pslc.analysis import PhaseRow, Writes
+from pslc.analysis import PhaseRow, Writes, sentences
+from pslc.base import words
 from pslc.figures.picture import Table
 from pslc.formats import Measured
-from pslc.jobs import KINDS, Job
-from pslc.results import Repeats
+from pslc.schema.jobs import KINDS, Job
+from pslc.schema.results import Repeats
 
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
@@ -16,7 +16,7 @@ Column = tuple[str, str, Show]
 
 
 def of_writes(findings: Writes) -> list[Table]:
-    """The phases, if there are any; see `pslc.findings.writes.of_writes`."""
+    """The phases, if there are any; see `pslc.recording.writes.of_writes`."""
     rows = [
         [
             str(number),
@@ -36,7 +36,7 @@ def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
     because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
-    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < words.SURE else because
+    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < sentences.SURE else because
 
 
 def of_jobs(jobs: Sequence[Job]) -> Table:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pslc.doubt import Doubt
 from pslc.figures.picture import Picture, Table
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.schema.warnings import Doubt
 
 
 @dataclass(frozen=True)

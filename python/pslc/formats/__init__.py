@@ -17,10 +17,10 @@ from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.base import gate
-from pslc.errors import RecordingError
-from pslc.facts import HealthJson
-from pslc.job_options import said
-from pslc.jobs import Job
+from pslc.base.errors import RecordingError
+from pslc.schema.facts import HealthJson
+from pslc.schema.job_options import said
+from pslc.schema.jobs import Job
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""

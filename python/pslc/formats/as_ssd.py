@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")

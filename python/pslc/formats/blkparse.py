@@ -13,7 +13,7 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import gate
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import STREAM, Foreign, Hints, Reader
 
 EVENT = re.compile(

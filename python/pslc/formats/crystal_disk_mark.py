@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pslc import formats
 from pslc.formats import Foreign, Hints
-from pslc.jobs import Done, Job
+from pslc.schema.jobs import Done, Job
 
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
 NOTHING: Done = {

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from pslc.base import gate
-from pslc.errors import RecordingError
-from pslc.files import Json
+from pslc.base.errors import RecordingError
+from pslc.base.files import Json
 from pslc.formats import FILE, Foreign, Hints, text
-from pslc.jobs import Done, Job
+from pslc.schema.jobs import Done, Job
 
 
 def matches(path: Path, head: str) -> bool:

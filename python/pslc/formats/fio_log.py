@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pslc.analysis import Curve
 from pslc.base import gate
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import STREAM, Foreign, Hints
 
 LINE = re.compile(r"\s*\d{1,15},\s*\d{1,18},\s*[0-2],\s*\d{1,18}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$", flags=re.ASCII)

@@ -8,7 +8,7 @@ ALL,All,128K Seq Write,1,1,1,4231.5,0,4231.5,...
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import Foreign, Hints, Measured, Reader, cells, only, text
 
 HEADER = "'Target Type"

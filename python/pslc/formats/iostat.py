@@ -19,7 +19,7 @@ import numpy as np
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.base import gate
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import FILE, Foreign, Hints, Reader, only, text
 
 RATES: Final = {

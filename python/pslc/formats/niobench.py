@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import Foreign, Hints, Measured, Reader, only, text
 
 FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pslc.base import gate
-from pslc.errors import RecordingError
-from pslc.facts import HealthJson, HealthLog
+from pslc.base.errors import RecordingError
 from pslc.formats import FILE, Foreign, Hints, text
+from pslc.schema.facts import HealthJson, HealthLog
 
 SMARTCTL: Final = "nvme_smart_health_information_log"
 KELVIN: Final = 273

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base import gate
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import FILE, Foreign, Hints, Reader, only, text
 from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import gate
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.formats import Foreign, Hints, cells
 from pslc.formats import text as whole
 

@@ -9,13 +9,14 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from pslc import view, words
+from pslc.base import words
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
-from pslc.findings import comparison, quantities, wear
-from pslc.findings.comparison import Compared, Side
-from pslc.recording import Recording
+from pslc.recording import comparison, metrics, wear
+from pslc.recording.comparison import Compared, Side
+from pslc.recording.store import Recording
 from pslc.report import page
+from pslc.report import recording_view as view
 from pslc.report.page import About, Figure
 
 POINTS: Final = 700
@@ -130,12 +131,12 @@ def rows(sides: Sequence[Side]) -> list[Compared]:
     return found
 
 
-def _wear(recording: Recording) -> dict[str, quantities.Figure | None]:
+def _wear(recording: Recording) -> dict[str, metrics.Figure | None]:
     found = wear.of_wear(recording) if recording.is_simulated else wear.UNKNOWN
     waf, life = found["waf"], found["life_bytes"]
     return {
-        "WAF": None if waf is None else quantities.rate(waf),
-        "life": None if life is None else quantities.rate(life / recording.capacity_bytes),
+        "WAF": None if waf is None else metrics.rate(waf),
+        "life": None if life is None else metrics.rate(life / recording.capacity_bytes),
     }
 
 

@@ -17,9 +17,9 @@ from multiprocessing.process import BaseProcess
 from threading import BoundedSemaphore, Lock
 from typing import Any, Final, TypeVar
 
-from pslc import failure
-from pslc.errors import PslcError, RecordingError
-from pslc.processes import end_with_parent
+from pslc.base import failure
+from pslc.base.errors import PslcError, RecordingError
+from pslc.base.processes import end_with_parent
 
 MAX_SECONDS: Final = 30
 """That an answer may take."""
@@ -39,7 +39,7 @@ class Readers:
 
     def __init__(self) -> None:
         self._context: ForkServerContext | SpawnContext = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["pslc.lab.dropped", "pslc.lab.overlay", "pslc.report.page"])
+        self._context.set_forkserver_preload(["pslc.lab.uploads", "pslc.lab.overlay", "pslc.report.page"])
         try:
             forkserver.ensure_running()
         except OSError:

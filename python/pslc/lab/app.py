@@ -14,14 +14,15 @@ from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State, ctx
 from dash.exceptions import PreventUpdate
 from typing_extensions import TypedDict
 
-from pslc import failure, suites
-from pslc.errors import PslcError
+from pslc import suites
+from pslc.base import failure
+from pslc.base.errors import PslcError
 from pslc.figures.picture import Line
-from pslc.lab import answer, brought, dropped, inside, knobs, layout, overlay, replays, runs, sections
+from pslc.lab import answer, drive_state, knobs, layout, overlay, replays, runs, sections, upload_callbacks, uploads
 from pslc.lab.answer import Coarse
-from pslc.lab.bench import Bench, Drive
 from pslc.lab.runs import LongError, Runs, SupersededError
-from pslc.recording import Recording
+from pslc.lab.workspace import Bench, Drive
+from pslc.recording.store import Recording
 from pslc.report import page as pages
 from pslc.report.page import Figure
 
@@ -44,7 +45,7 @@ HEAD: Final = """<!doctype html>
 </html>"""
 
 
-MAX_REQUEST_BYTES: Final = 4 * dropped.MAX_BYTES // 3 + 2_000_000
+MAX_REQUEST_BYTES: Final = 4 * uploads.MAX_BYTES // 3 + 2_000_000
 """Of a request: what may be dropped, as base64, and the bench."""
 POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -115,7 +116,7 @@ def make(held: Runs, prefix: str) -> Dash:
     _first_look(app, held)
     _answers(app, held)
     _jobs(app, held)
-    brought.add(app, held, prefix)
+    upload_callbacks.add(app, held, prefix)
     _in_the_browser(app)
     app.server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
     app.server.config["POLICY"] = POLICY.format(scripts=" ".join(app.csp_hashes()))
@@ -280,7 +281,7 @@ def _answers(app: Dash, held: Runs) -> None:
         line, said = _over(held, bench, shown[bench.at].recording)
         top = answer.pictures(shown, bench.at, before, [] if line is None else [line])[:1]
         figures = answer.figures(top, answer.about(shown))
-        looked = inside.of(found[bench.at])
+        looked = drive_state.of(found[bench.at])
         return (
             Drawn(address=bench.address, figures=figures),
             looked,

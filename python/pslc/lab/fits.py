@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 
 MAX_FITS: Final = 4
 """At once; each takes a processor or more for minutes."""

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pslc import files
 from pslc._native import profile_words
-from pslc.facts import Facts
-from pslc.targets import hosts
-from pslc.targets.profiles import without_effect
-from pslc.targets.target import Target
-from pslc.units import UNITS
+from pslc.base import files
+from pslc.base.units import UNITS
+from pslc.device import hosts
+from pslc.device.profiles import without_effect
+from pslc.device.target import Target
+from pslc.schema.facts import Facts
 
 Pairs = tuple[tuple[str, str], ...]
 """Keys of a target and their values: `sim:NAME,key=value`."""

@@ -13,17 +13,17 @@ from dash.development.base_component import Component
 from typing_extensions import TypedDict
 
 from pslc import suites
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
+from pslc.device.profiles import library
 from pslc.figures.picture import Table
-from pslc.findings.comparison import Side
 from pslc.lab import answer, knobs
 from pslc.lab.answer import Shown
-from pslc.lab.bench import MOST, Bench, Drive
 from pslc.lab.knobs import KNOBS, NUMBERS, Position, number
 from pslc.lab.runs import LIVE_S, Job
-from pslc.recording import Recording
+from pslc.lab.workspace import MOST, Bench, Drive
+from pslc.recording.comparison import Side
+from pslc.recording.store import Recording
 from pslc.report.page import Figure
-from pslc.targets.profiles import library
 
 Children = Sequence[Component | str]
 # Attributes with hyphens, which no keyword can have.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from pslc.analysis import Curve
-from pslc.errors import PslcError, RecordingError
+from pslc.base.errors import PslcError, RecordingError
+from pslc.device.published import in_words, source
 from pslc.figures.picture import Line
-from pslc.findings.writes import write_curve
 from pslc.lab import recordings
-from pslc.lab.bench import Drive
-from pslc.lab.dropped import Drops
-from pslc.targets.published import in_words, source
+from pslc.lab.uploads import Drops
+from pslc.lab.workspace import Drive
+from pslc.recording.writes import write_curve
 from pslc.twin import published_curve
 
 RUN, DROP, PUBLISHED, REVIEW = "run:", "drop:", "published:", "review:"

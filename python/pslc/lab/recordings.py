@@ -13,14 +13,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
-from pslc import view
-from pslc.errors import RecordingError
-from pslc.findings import comparison
-from pslc.opened import opened, read_side
-from pslc.places import RUNS, new_folder
-from pslc.recording import Recording
-from pslc.report import page
-from pslc.targets.target import name_in
+from pslc.base.errors import RecordingError
+from pslc.base.output_dirs import RUNS, new_folder
+from pslc.device.target import name_in
+from pslc.recording import comparison
+from pslc.recording.store import Recording
+from pslc.report import page, recording_view
+from pslc.runner.load import opened, read_side
 
 MAX_BYTES: Final = 100_000_000
 """Of a run.json in the list."""
@@ -150,13 +149,13 @@ def save(recording: Recording) -> str:
     """
     folder = new_folder(f"{recording.suite}-{Path(name_in(recording.target)).stem}")
     recording.save(folder)
-    page.write(view.of_recording(recording), folder / "report.html")
+    page.write(recording_view.of_recording(recording), folder / "report.html")
     return folder.name
 
 
 def report(name: str) -> str:
     """The page of a recording."""
-    return page.render(view.of_recording(load(name)))
+    return page.render(recording_view.of_recording(load(name)))
 
 
 def compared(names: Sequence[str]) -> str:

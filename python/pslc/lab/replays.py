@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from pslc import traces
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 from pslc.lab.files import is_dropped, stamp
-from pslc.surveys import Survey
+from pslc.schema.surveys import Survey
 from pslc.traces import Part, Replay
 
 

@@ -15,20 +15,20 @@ from time import monotonic, process_time
 from typing import Final
 
 import pslc
-from pslc import failure
-from pslc.base import writer
-from pslc.errors import PslcError
-from pslc.lab import bench, replays
+from pslc.base import failure, writer
+from pslc.base.errors import PslcError
+from pslc.device import scaling
+from pslc.device.target import Target
+from pslc.lab import replays
+from pslc.lab import workspace as bench
 from pslc.lab.apart import Readers
-from pslc.lab.bench import Bench, Drive
-from pslc.lab.dropped import Drops
 from pslc.lab.files import admit, new_folder, stamp
 from pslc.lab.fits import Fits
-from pslc.recording import Recording
-from pslc.results import StepProgress, done_of
-from pslc.runner.run import Progress
-from pslc.targets import scaling
-from pslc.targets.target import Target
+from pslc.lab.uploads import Drops
+from pslc.lab.workspace import Bench, Drive
+from pslc.recording.store import Recording
+from pslc.runner.callbacks import Progress
+from pslc.schema.results import StepProgress, done_of
 
 LIVE_S: Final = 3.0
 """Seconds of the processor's time that a suite may take to be run while a slider moves. What else the page runs

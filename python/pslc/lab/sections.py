@@ -10,12 +10,12 @@ from dash import dcc, html
 from dash.development.base_component import Component
 from typing_extensions import TypedDict
 
-from pslc import words
+from pslc.base import words
 from pslc.figures.view import View
-from pslc.lab.dropped import MAX_BYTES, Dropped
 from pslc.lab.fits import Fit
 from pslc.lab.layout import named, shells, table, under_way
 from pslc.lab.recordings import COLUMNS, Entry
+from pslc.lab.uploads import MAX_BYTES, Dropped
 from pslc.report.page import Figure
 
 _Bytes = TypedDict("_Bytes", {"data-bytes": str})

@@ -21,7 +21,7 @@ from typing import Any, Final
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
 from pslc.base import writer
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 from pslc.lab import app
 from pslc.lab.runs import Runs
 

@@ -1,8 +1,8 @@
 """A simulated drive on a terminal: its geometry drawn, and what follows from it."""
 
-from pslc import words
-from pslc.facts import Facts
-from pslc.targets.target import Target
+from pslc.base import words
+from pslc.device.target import Target
+from pslc.schema.facts import Facts
 
 LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
 """What may hold native writes back, where neither the dies nor the channels do."""

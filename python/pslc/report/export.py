@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from pslc.base import writer
-from pslc.errors import RecordingError
+from pslc.base.errors import RecordingError
 from pslc.figures.picture import Picture
 from pslc.report.page import About, environment, figure, plotly
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pslc.facts import DiskCounts
-from pslc.jobs import KINDS, Done, Job, SteadyState, Times
-from pslc.recording import Recording
+from pslc.recording.store import Recording
 from pslc.report import fio_output as output
+from pslc.schema.facts import DiskCounts
+from pslc.schema.jobs import KINDS, Done, Job, SteadyState, Times
 
 VERSION = "3.33"
 """Of fio, whose words and output these are."""

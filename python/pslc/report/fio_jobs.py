@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pslc.targets.region import Region
+from pslc.device.region import Region
 
 
 def job_file(steps: Sequence[str], region: Region) -> str:

@@ -4,10 +4,10 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 
-from pslc.jobs import Job as RecordedJob
-from pslc.recording import Recording
+from pslc.recording.store import Recording
 from pslc.report import fio
 from pslc.report import fio_output as output
+from pslc.schema.jobs import Job as RecordedJob
 
 DIRECTIONS: tuple[tuple[fio.Part, str], ...] = (
     ("read", "   READ"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pslc.recording import Recording
+from pslc.recording.store import Recording
 from pslc.report import fio
 from pslc.report import fio_output as output
 

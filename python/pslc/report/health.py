@@ -4,11 +4,11 @@ from typing import cast
 
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc._native import SimDrive
-from pslc.targets.health import Inside, SimHealth, health, inside
-from pslc.targets.kept import mode_of
-from pslc.targets.probe import NVME_DATA_UNIT
+from pslc.base import words
+from pslc.device.drive_files import mode_of
+from pslc.device.health import Inside, SimHealth, health, inside
+from pslc.device.probe import NVME_DATA_UNIT
 
 
 class SimDevice(TypedDict):

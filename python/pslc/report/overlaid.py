@@ -10,8 +10,8 @@ import numpy as np
 
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
-from pslc.findings.comparison import Compared, Side
-from pslc.findings.quantities import Origin
+from pslc.recording.comparison import Compared, Side
+from pslc.recording.metrics import Origin
 
 KEY_PICTURES: Final = 2
 """Of each suite on the page of a catalogue."""

@@ -11,20 +11,19 @@ import jinja2
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc._native import version
-from pslc.base import writer
+from pslc.base import words, writer
 from pslc.base.writer import Replace
 from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
-from pslc.findings.comparison import Compared, Side
-from pslc.findings.quantities import Origin
-from pslc.findings.verdict import headlines, verdicts
-from pslc.recording import Recording
+from pslc.recording.change_summary import headlines, verdicts
+from pslc.recording.comparison import Compared, Side
+from pslc.recording.metrics import Origin
+from pslc.recording.store import Recording
 from pslc.report import overlaid
 from pslc.report.overlaid import key_pictures
-from pslc.view import of_recording as view_of
+from pslc.report.recording_view import of_recording as view_of
 
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport

@@ -9,12 +9,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final
 
-from pslc import words
-from pslc.base import writer
+from pslc.base import words, writer
 from pslc.figures.picture import Line, Picture, Table
 from pslc.report.page import About, today, with_pictures
-from pslc.studies import answers as of_answers
-from pslc.studies.answers import Answers, Effect
+from pslc.studies import analysis as of_answers
+from pslc.studies.analysis import Answers, Effect
 from pslc.studies.rows import Row, number
 
 MOST_MAPS: Final = 12
@@ -241,7 +240,7 @@ def _place(axis: str, row: Row) -> float:
 
 def profiles(found: Answers, folder: Path) -> dict[str, str]:
     """Write the best point of each finding as a profile, and give the command that runs it."""
-    from pslc.targets.target import find_target
+    from pslc.device.target import find_target
 
     commands = {}
     for name, row in found.best.items():

@@ -14,14 +14,14 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text as Drawn
 
-from pslc import words
 from pslc.base import console as consoles
+from pslc.base import words
 from pslc.base.console import Console, Text
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
-from pslc.findings.comparison import Compared, Side
-from pslc.findings.verdict import headlines, verdicts
+from pslc.recording.change_summary import headlines, verdicts
+from pslc.recording.comparison import Compared, Side
 
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport

@@ -14,18 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from pslc import suites
-from pslc.doubt import Doubt
-from pslc.errors import JobError, PslcError, RecordingError
-from pslc.opened import analysed
-from pslc.recording import Recording
-from pslc.results import Repeats
+from pslc.base.errors import JobError, PslcError, RecordingError
+from pslc.device.region import Scope, find_region
+from pslc.device.sensors import Meter
+from pslc.device.target import RealOptions, find_target
+from pslc.recording.store import Recording
+from pslc.runner.callbacks import Confirm, Progress
 from pslc.runner.job_logs import JobLogs
+from pslc.runner.load import analysed
 from pslc.runner.plan import expected, plan
-from pslc.runner.run import Confirm, DeclinedError, Progress
+from pslc.runner.run import DeclinedError
 from pslc.runner.run import run as run_one
-from pslc.targets.instruments import Meter
-from pslc.targets.region import Scope, find_region
-from pslc.targets.target import RealOptions, find_target
+from pslc.schema.results import Repeats
+from pslc.schema.warnings import Doubt
 from pslc.traces import Replay
 
 ALL = "all"
@@ -148,12 +149,12 @@ def _at_once(
 ) -> list[Recording] | None:
     """The same of a simulated drive, on several cores; None where its suites have to run one after the other."""
     # A run of one suite need not wait for it to be imported.
-    from pslc.runner import at_once
+    from pslc.runner import parallel
 
     runs = [(name, seed, _left(order, name, number)) for number, (name, seed) in enumerate(order.runs)]
-    missing = [at_once.Task(name, order.on, seed, order.options, order.scope, left)
+    missing = [parallel.Task(name, order.on, seed, order.options, order.scope, left)
                for name, seed, left in runs if left is None or _is_partial(left)]  # fmt: skip
-    tasks, count = at_once.workers(missing)
+    tasks, count = parallel.workers(missing)
     if count == 1:
         return None
     finished = [recording for recording in order.done if not _is_partial(recording)]
@@ -165,7 +166,7 @@ def _at_once(
         if tell is not None:
             tell(f"{begun} of {len(order.runs)}: {suite}")
 
-    for task, made in at_once.results(tasks, count, progress, begins):
+    for task, made in parallel.results(tasks, count, progress, begins):
         if isinstance(made, Exception):
             if fail is None:
                 raise made

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from pslc.base import writer
-from pslc.recording import Recording
-from pslc.results import Log
+from pslc.recording.store import Recording
 from pslc.runner.fio_log_rows import COLUMNS, FLUSH, READ, ROWS_AT_ONCE, TRIM, WRITE, Integers, Requests, rows
+from pslc.schema.results import Log
 
 ACTIONS = {READ: "read", WRITE: "write", TRIM: "trim", FLUSH: "sync"}
 AGGREGATE_NS = 500_000_000

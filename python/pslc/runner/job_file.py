@@ -12,8 +12,8 @@ from pathlib import Path
 from pslc import suites
 from pslc._native import plan_jobs
 from pslc.base import gate
-from pslc.errors import JobError, near
-from pslc.job_options import of_options
+from pslc.base.errors import JobError, near
+from pslc.schema.job_options import of_options
 from pslc.traces import Part, Replay
 
 STDIN = "-"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base import writer
+from pslc.base.errors import GuardError, JobError
 from pslc.base.writer import Replace
-from pslc.errors import GuardError, JobError
-from pslc.job_options import of_options
-from pslc.results import Dump, Log
 from pslc.runner import fio_logs
 from pslc.runner.job_file import jobs_in
+from pslc.schema.job_options import of_options
+from pslc.schema.results import Dump, Log
 
 MAX_LISTED: Final = 12
 """Logs that a plan names one by one."""

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pslc import memory, suites, words
-from pslc.errors import JobError
-from pslc.facts import Device, FileSystem, InspectedFile
-from pslc.findings import doubts
+from pslc import suites
+from pslc.base import memory, words
+from pslc.base.errors import JobError
+from pslc.device import probe
+from pslc.device.cost import FAST, SLOW, Cost, cost
+from pslc.device.region import Region, Scope, preparation
+from pslc.device.target import Target
 from pslc.formats.nvme_smart_log import health
+from pslc.recording import warnings
 from pslc.runner.job_file import jobs_in
-from pslc.targets import probe
-from pslc.targets.cost import FAST, SLOW, Cost, cost
-from pslc.targets.region import Region, Scope, preparation
-from pslc.targets.target import Target
+from pslc.schema.facts import Device, FileSystem, InspectedFile
 
 DAY = 86_400.0
 CENTURY = 100 * 365 * DAY
@@ -113,7 +114,7 @@ def places(target: Target) -> list[str]:
     if target.foreign is not None:
         said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
     if target.kind == "file":
-        said += [f"doubt: {doubt}" for doubt in doubts.of_the_file_system(target.facts["file_system"])]
+        said += [f"doubt: {doubt}" for doubt in warnings.of_the_file_system(target.facts["file_system"])]
     return said
 
 

@@ -8,20 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
 
-from pslc import traces, words
+from pslc import traces
 from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
-from pslc.errors import JobError, PslcError
-from pslc.facts import Facts, Traced
-from pslc.jobs import KINDS
-from pslc.recording import Common, Recording
-from pslc.results import Progress as Now
-from pslc.results import ReplayResult, ReplaySoFar, Result
+from pslc.base import words
+from pslc.base.errors import JobError, PslcError
+from pslc.device import probe
+from pslc.device.target import RealOptions, Target, find_target
+from pslc.recording.store import Common, Recording
+from pslc.runner.callbacks import Confirm, Keep, Progress
 from pslc.runner.plan import Plan, of_its_life, places
-from pslc.runner.run import Confirm, Keep, Progress
+from pslc.schema.facts import Facts, Traced
+from pslc.schema.jobs import KINDS
+from pslc.schema.results import Progress as Now
+from pslc.schema.results import ReplayResult, ReplaySoFar, Result
+from pslc.schema.surveys import Asked, Replayed, Survey, WhatIf
 from pslc.suites.trace import SMALLEST, row
-from pslc.surveys import Asked, Replayed, Survey, WhatIf
-from pslc.targets import probe
-from pslc.targets.target import RealOptions, Target, find_target
 
 BUFFERS = 256 << 20
 """Bytes of all requests under way on a real drive, at most."""

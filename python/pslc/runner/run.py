@@ -14,34 +14,26 @@ from time import monotonic, time_ns
 
 import numpy as np
 
-from pslc import suites, words
+from pslc import suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling
-from pslc.doubt import Doubt
-from pslc.errors import JobError, PslcError
-from pslc.recording import Columns, Common, Recording, join
-from pslc.results import Progress as Now
-from pslc.results import Result, StepProgress
+from pslc.base import words
+from pslc.base.errors import JobError, PslcError
+from pslc.device import hosts, probe
+from pslc.device.region import Scope, find_region, preparation
+from pslc.device.sensors import Thermometer
+from pslc.device.target import RealOptions, Target, find_target
+from pslc.recording.store import Columns, Common, Recording, join
 from pslc.runner import job_file
+from pslc.runner.callbacks import Confirm, Keep, Progress
 from pslc.runner.job_logs import JobLogs
-from pslc.runner.plan import Plan, plan
-from pslc.runner.prepared import Given, Prepared, leaves_nothing_to_chance
-from pslc.targets import hosts, probe
-from pslc.targets.instruments import Thermometer
-from pslc.targets.region import Scope, find_region, preparation
-from pslc.targets.target import RealOptions, Target, find_target
+from pslc.runner.plan import plan
+from pslc.runner.precondition_cache import Given, Prepared, leaves_nothing_to_chance
+from pslc.schema.results import Progress as Now
+from pslc.schema.results import Result
+from pslc.schema.warnings import Doubt
 from pslc.traces import Replay, is_trace
 
 ONLY_JOB_FILES = "several files and --section are for job files"
-
-Progress = Callable[[StepProgress], bool]
-"""Called about ten times a second; the run ends when it returns False."""
-
-Confirm = Callable[[Plan], bool]
-"""Asked before anything is written to a real drive, and before a run that takes days; the run is not made when it
-returns False."""
-
-Keep = Callable[[Recording], None]
-"""Called every few seconds with the recording so far, between steps and within one."""
 
 KEEP_EVERY_S = 5.0
 MOST_DEPTH = 65536
@@ -159,7 +151,7 @@ def run(
         if isinstance(bench.drive, SimDrive) and target.stays:
             recording = _left(bench.drive, recording)
         imports.join()
-        from pslc.opened import analysed
+        from pslc.runner.load import analysed
 
         recording = analysed(recording)
         if unread:
@@ -226,7 +218,7 @@ def _replayed(
     confirm: Confirm | None,
 ) -> Recording:
     """A trace, of fio's options with its depth alone."""
-    from pslc.opened import analysed
+    from pslc.runner.load import analysed
     from pslc.runner.replay import replay
 
     for name, value in options:
@@ -394,5 +386,5 @@ def _columns(raw: dict[str, bytes]) -> Columns:
 
 
 def _import_ahead() -> None:
-    for module in ("arro3.io", "pslc.opened"):
+    for module in ("arro3.io", "pslc.runner.load"):
         import_module(module)

@@ -12,13 +12,13 @@ from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, process_time, time_ns
 from typing import Final
 
-from pslc.errors import TargetError
-from pslc.facts import Facts, Watched
-from pslc.recording import Recording
-from pslc.targets import probe
-from pslc.watch.asked import Asked, file_systems
+from pslc.base.errors import TargetError
+from pslc.device import probe
+from pslc.recording.store import Recording
+from pslc.schema.facts import Facts, Watched
 from pslc.watch.counters import FIELDS, Counters
 from pslc.watch.recorded import Samples, recorded
+from pslc.watch.telemetry import Asked, file_systems
 from pslc.watch.traced import Traced
 
 EVERY_NS: Final = 1_000_000_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from pslc.errors import TargetError
+from pslc.base.errors import TargetError
 
 MAX_PATH_BYTES: Final = 107
 """Of a unix socket (unix(7))."""

@@ -16,7 +16,7 @@ from threading import Thread
 from time import monotonic
 from typing import IO, Final
 
-from pslc.errors import TargetError
+from pslc.base.errors import TargetError
 from pslc.serving.listening import Listener
 
 PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pslc import words
-from pslc.live import Trail
+from pslc.base import words
+from pslc.base.live_lines import Trail
 from pslc.serving.state import State
 
 WIDTH = 40

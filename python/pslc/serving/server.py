@@ -10,18 +10,18 @@ from pathlib import Path
 from time import monotonic, time_ns
 from typing import Final
 
-from pslc import words
 from pslc._native import SimDrive, served_recording
-from pslc.errors import RecordingError, TargetError
-from pslc.facts import Facts, Served
-from pslc.recording import Common, Recording
-from pslc.results import Result
+from pslc.base import words
+from pslc.base.errors import RecordingError, TargetError
+from pslc.device.target import Target, find_target
+from pslc.recording.store import Common, Recording
 from pslc.runner.run import of_result
+from pslc.schema.facts import Facts, Served
+from pslc.schema.results import Result
 from pslc.serving.folders import WorkingFolder
 from pslc.serving.listening import Address, Listener
 from pslc.serving.nbdkit import Nbdkit, program
 from pslc.serving.state import State, Told
-from pslc.targets.target import Target, find_target
 
 MIN_LIFE_S: Final = 1.0
 """A life of nbdkit that is shorter counts as a start that failed."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from pslc import words
+from pslc.base import words
 
 LATE_SHARE: Final = 0.05
 LATE_S: Final = 10e-6

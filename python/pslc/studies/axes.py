@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from pslc import units
-from pslc.errors import JobError
+from pslc.base import units
+from pslc.base.errors import JobError
 
 MOST_VALUES: Final = 100_000
 TIMES: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pslc import suites
 from pslc._native import version
 from pslc.base import gate, writer
-from pslc.errors import JobError
+from pslc.base.errors import JobError
 from pslc.runner import job_file
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
@@ -86,7 +86,7 @@ def alone(point: Point, texts: dict[str, str], shared: bool) -> Row | None:
 
 def _texts(point: Point) -> dict[str, str]:
     """By axis, what a file says that the point is made from."""
-    from pslc.targets.target import find_target, name_in
+    from pslc.device.target import find_target, name_in
 
     values, texts = dict(point.values), {}
     name = name_in(values["on"])

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from pslc import files, suites, units
-from pslc.base import gate
-from pslc.errors import JobError
+from pslc import suites
+from pslc.base import files, gate, units
+from pslc.base.errors import JobError
+from pslc.device.target import find_target, name_in
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
-from pslc.targets.target import find_target, name_in
 from pslc.traces import FILE as TRACE
 from pslc.traces import Part, is_trace
 

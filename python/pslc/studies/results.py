@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
 from pslc.base import gate, writer
-from pslc.errors import JobError
+from pslc.base.errors import JobError
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
 

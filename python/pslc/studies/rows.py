@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pslc.jobs import Job
+from pslc.schema.jobs import Job
 
 if TYPE_CHECKING:
-    from pslc.recording import Recording
+    from pslc.recording.store import Recording
 
 MOST_ITEMS: Final = 8
 """A longer list is a curve: it belongs into a recording, not into a row."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from pslc.errors import JobError
+from pslc.base.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Span, written
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pslc import processes
-from pslc.base import writer
-from pslc.errors import JobError
+from pslc.base import processes, writer
+from pslc.base.errors import JobError
 from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
 from pslc.studies.points import Point, Study

@@ -13,15 +13,15 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from pslc import units
-from pslc.errors import PslcError
-from pslc.processes import deaf_children, is_wanted, work_until
-from pslc.runner.prepared import Prepared
+from pslc.base import units
+from pslc.base.errors import PslcError
+from pslc.base.processes import deaf_children, is_wanted, work_until
+from pslc.runner.precondition_cache import Prepared
 from pslc.studies.points import Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
 if TYPE_CHECKING:
-    from pslc.results import StepProgress
+    from pslc.schema.results import StepProgress
 
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
@@ -38,9 +38,9 @@ def measure(point: Point, shared: bool = False) -> Row | None:
         shared: other points are of the same drive, so how it begins is worth keeping.
     """
     from pslc import suites
+    from pslc.device.region import Scope
+    from pslc.device.target import find_target
     from pslc.runner.run import run
-    from pslc.targets.region import Scope
-    from pslc.targets.target import find_target
 
     values, began = dict(point.values), monotonic()
     filled = units.percent(values["fill_first"], "fill_first") if "fill_first" in values else 0
@@ -141,5 +141,5 @@ def _go_on(_: StepProgress) -> bool:
 def _peak() -> int:
     """The most memory that this process ever had, with all imports made."""
     with suppress(ImportError):
-        import pslc.opened  # noqa: F401
+        import pslc.runner.load  # noqa: F401
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

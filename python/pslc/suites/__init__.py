@@ -15,12 +15,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pslc.errors import JobError
+from pslc.base.errors import JobError
 
 if TYPE_CHECKING:
+    from pslc.device.region import Region
     from pslc.figures.picture import Picture, Table
-    from pslc.recording import Recording
-    from pslc.targets.region import Region
+    from pslc.recording.store import Recording
 
 Steps = Generator[str, "Recording | None", None]
 """Job files. What comes back for each is its recording, or None when nobody runs it: then the suite goes on with what
@@ -116,7 +116,7 @@ def load(name: str) -> Suite:
 def of(recording: Recording) -> Suite | None:
     """What finds and shows a recording: its suite, or what tells of a watched drive; None: a job file."""
     if "watch" in recording.facts:
-        return cast(Suite, import_module("pslc.watch.verdict"))
+        return cast(Suite, import_module("pslc.watch.findings"))
     if "trace" in recording.facts:
         return load("trace")
     return load(recording.suite) if recording.suite in names() else None
@@ -135,7 +135,7 @@ def on_a_desktop(name: str) -> bool:
 
 
 def unlike_scaled(name: str) -> str | None:
-    """Why a suite answers otherwise on a scaled drive (`UNLIKE_SCALED`, for `pslc.targets.scaling`)."""
+    """Why a suite answers otherwise on a scaled drive (`UNLIKE_SCALED`, for `pslc.device.scaling`)."""
     return cast("str | None", getattr(load(name), "UNLIKE_SCALED", None))
 
 

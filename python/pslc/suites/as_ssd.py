@@ -11,16 +11,16 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency, seconds, speed
-from pslc.jobs import MOVED
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, latency, seconds, speed
+from pslc.schema.jobs import MOVED
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of the data"
 UNLIKE_SCALED = "its file has a fixed size"

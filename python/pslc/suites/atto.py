@@ -6,14 +6,14 @@ cache. Sizes below 4 KiB are left out where the target takes none.
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import classic, curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.measure import jobs, speed
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, speed
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "every second size, a file of 64 MB"
 UNLIKE_SCALED = "its file has a fixed size"

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency
-from pslc.jobs import Job
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, latency
+from pslc.schema.jobs import Job
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
 BURSTS, QUICK_BURSTS = 8, 3

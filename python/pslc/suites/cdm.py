@@ -10,17 +10,17 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
-from pslc.facts import Device, Facts
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column
-from pslc.findings.measure import jobs, latency, speed
-from pslc.jobs import Job
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, latency, speed
+from pslc.schema.facts import Device, Facts
+from pslc.schema.jobs import Job
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "one run of 0.5 s instead of the best of three of 5 s"
 UNLIKE_SCALED = "its file has a fixed size"

@@ -9,15 +9,15 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, seconds
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, seconds
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "a tenth of each"
 UNLIKE_SCALED = "its files have fixed sizes"

@@ -5,14 +5,14 @@ hundredth of the drive in 128 KiB requests, with a minute between them in which 
 were programmed with, against what they stand, is the wear. To compare, run it with another `cache.mode`.
 """
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
-from pslc.findings.wear import UNKNOWN, Wear, of_wear
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.wear import UNKNOWN, Wear, of_wear
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "an eighth of the writes"
 SHARE, QUICK_SHARE = 0.5, 1 / 16

@@ -3,15 +3,15 @@
 As TechPowerUp, AnandTech and HD Tune's surface write do it, with 1 MiB requests at queue depth 32.
 """
 
-from pslc import words
 from pslc.analysis import Writes
+from pslc.analysis import sentences as write_sentences
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
-from pslc.findings.writes import of_writes
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.writes import of_writes
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "half of the drive is written"
 
@@ -22,13 +22,13 @@ def steps(region: Region) -> Steps:
 
 
 def findings(recording: Recording) -> Writes:
-    """See `pslc.findings.writes.of_writes`."""
+    """See `pslc.recording.writes.of_writes`."""
     return of_writes(recording)
 
 
 def sentences(findings: Writes) -> list[str]:
     """The cache, the fastest, the slowest, the mean."""
-    return words.sentences(findings)
+    return write_sentences.describe(findings)
 
 
 def tables(findings: Writes) -> list[Table]:

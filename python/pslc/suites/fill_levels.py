@@ -8,15 +8,16 @@ the cache, none of it was left.
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis import Curve
-from pslc.doubt import Doubt
+from pslc.analysis import sentences as write_sentences
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.measure import BUFFER, Cache, cache, curve, jobs
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import BUFFER, Cache, cache, curve, jobs
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "0, 50 and 90 % full only"
 LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
@@ -153,7 +154,7 @@ def sentences(findings: Findings) -> list[str]:
         return ["No cliff at any level."]
     held = [(level, cache) for level, cache in known if cache]
     said = []
-    if len(held) > 1 and words.alike(held[0][1], held[-1][1]):
+    if len(held) > 1 and write_sentences.alike(held[0][1], held[-1][1]):
         said.append(f"The cache holds {words.size(held[0][1])} on the empty drive, and as much {_where(held[-1][0])}.")
     elif held:
         at = [f"{words.size(cache)} {_where(level)}" for level, cache in dict([held[0], held[-1]]).items()]
@@ -170,7 +171,7 @@ def sentences(findings: Findings) -> list[str]:
     elif gone_at is not None:
         said.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
     elif full:
-        keeps = words.alike(min(cache for _, cache in known), known[0][1])
+        keeps = write_sentences.alike(min(cache for _, cache in known), known[0][1])
         left = "it does not shrink" if keeps else "at least half of it is left"
         said.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
     return said

@@ -7,17 +7,17 @@ stretches, and the time of a 4 KiB read anywhere.
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis.series import Floats
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency, speed
-from pslc.jobs import Kind
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, latency, speed
+from pslc.schema.jobs import Kind
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "the first tenth of the surface"
 ON_A_DESKTOP = True

@@ -9,16 +9,16 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import BEGUN, LONGEST_BEGUN, cache, curve, jobs, latency, rate, speed
-from pslc.jobs import MOVED
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, curve, jobs, latency, rate, speed
+from pslc.schema.jobs import MOVED
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "1 s of each instead of 5 s"
 SECONDS, QUICK_SECONDS = 5.0, 1.0

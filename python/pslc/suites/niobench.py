@@ -11,16 +11,16 @@ from functools import partial
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings import evidence
-from pslc.findings.measure import jobs, seconds
-from pslc.recording import Recording
+from pslc.recording import context
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, seconds
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "10 iterations only"
 UNLIKE_SCALED = "its file has a fixed size"
@@ -119,7 +119,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def _doubts(recording: Recording) -> list[Doubt]:
-    if not recording.is_simulated or "page_cache" in evidence.host(recording):
+    if not recording.is_simulated or "page_cache" in context.host(recording):
         return []
     said = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
     return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]

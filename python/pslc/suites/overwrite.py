@@ -8,14 +8,14 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.measure import Cache, cache, curve
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import Cache, cache, curve
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "three regions, each written until twice the cache was"
 RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)

@@ -9,16 +9,16 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
+from pslc.device.sensors import ENERGY
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import BEGUN, LONGEST_BEGUN, cache, curve, seconds
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, curve, seconds
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.instruments import ENERGY
-from pslc.targets.region import MIB, Region
 
 QUICK = "a fifth of the time of each"
 SECONDS = 10.0

@@ -8,17 +8,17 @@ from itertools import accumulate
 
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings import evidence
-from pslc.findings.measure import BEGUN, cache, curve, jobs, latency, rate, speed
-from pslc.jobs import Kind
-from pslc.recording import Recording
+from pslc.recording import context
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import BEGUN, cache, curve, jobs, latency, rate, speed
+from pslc.schema.jobs import Kind
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 UNLIKE_SCALED = "it writes for as long as on the whole drive, which may fill the smaller cache"
 QUICK = "a tenth of the time at each depth, and every second depth"
@@ -109,7 +109,7 @@ def findings(recording: Recording) -> Findings:
     if least is not None and abs(least["little"] - 1) > 0.1:
         off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
         asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
-        longer = evidence.longer(recording, "go by the depths below it")
+        longer = context.longer(recording, "go by the depths below it")
         doubts.append(Doubt("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):

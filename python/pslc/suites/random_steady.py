@@ -10,18 +10,18 @@ from itertools import pairwise
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis import find_phases
 from pslc.analysis.series import Floats
-from pslc.doubt import Doubt
-from pslc.facts import Facts
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import curve, snia_steady, sums
-from pslc.recording import Recording, join
+from pslc.recording.store import Recording, join
+from pslc.recording.suite_helpers import curve, snia_steady, sums
+from pslc.schema.facts import Facts
+from pslc.schema.warnings import Doubt
 from pslc.suites import FitStart, StartValues, Steps
-from pslc.targets.region import Region
 
 QUICK = "at most 12 s each, in rounds of 2 s"
 DEPTH = 16

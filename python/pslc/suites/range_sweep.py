@@ -13,16 +13,16 @@ from itertools import pairwise
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis.series import Floats
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings.measure import jobs, latency
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, latency
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "every second span, half as many reads"
 UNLIKE_SCALED = "spans begin at 64 MiB, which may be more than its map then covers"

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings import evidence
-from pslc.findings.measure import Cache, cache, curve, idle
-from pslc.recording import Recording
+from pslc.recording import context
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import Cache, cache, curve, idle
+from pslc.schema.warnings import Doubt
 from pslc.suites import FitStart, StartValues, Steps
-from pslc.targets.region import MIB, Region
 
 QUICK = "pauses end at 5 min, and fewer of them tell threshold and rate"
 
@@ -295,7 +295,7 @@ def findings(recording: Recording) -> Findings:
 def _longer(recording: Recording, longest_s: float) -> str:
     """How to try a pause of more than `longest_s`."""
     hours = "pslc run fill --fill-first 50% --idle 8h tries 8 h"
-    return hours if longest_s >= LONGEST_S else evidence.longer(recording, hours)
+    return hours if longest_s >= LONGEST_S else context.longer(recording, hours)
 
 
 def _nothing(recording: Recording, longest_s: float) -> Doubt:

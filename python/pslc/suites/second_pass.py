@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from pslc import words
 from pslc.analysis import Doubts, Writes
+from pslc.analysis import sentences as write_sentences
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
-from pslc.findings.writes import of_writes, write_curve
-from pslc.jobs import Job
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.writes import of_writes, write_curve
+from pslc.schema.jobs import Job
 from pslc.suites import FitStart, StartValues, Steps
-from pslc.targets.region import Region
 
 QUICK = "the second pass ends after a quarter of the drive"
 REST_S = 300.0
@@ -41,7 +42,7 @@ class Findings(Writes):
 def findings(recording: Recording) -> Findings:
     """Both passes.
 
-    - those of `pslc.findings.writes.of_writes`, of the second pass
+    - those of `pslc.recording.writes.of_writes`, of the second pass
     - `first_pass`: the same of the first
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
     - `first_as_far_bytes_per_s`: the mean of the first pass over as many bytes as the second wrote
@@ -98,7 +99,7 @@ def sentences(findings: Findings) -> list[str]:
     if first and second and held:
         free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
         said.append(f"{free}; it holds {words.size(first)} on the empty one.")
-    elif first and second and words.alike(first, second):
+    elif first and second and write_sentences.alike(first, second):
         said.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
     elif first and second:
         said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
@@ -118,7 +119,7 @@ def sentences(findings: Findings) -> list[str]:
 def _of_the_full(findings: Findings) -> str:
     """What the second pass says of the cache, where its end was not seen."""
     least = findings["cache_bytes_low"]
-    if words.began_full(findings["phases"]):
+    if write_sentences.began_full(findings["phases"]):
         return "on the full one nothing is left of it"
     return f"on the full one {words.size(least)} or more" if least else "on the full one there is no cliff"
 

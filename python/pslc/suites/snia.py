@@ -11,17 +11,17 @@ from functools import partial
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.findings import evidence
-from pslc.findings.measure import jobs, mean_latency, rate, snia_steady, speed
-from pslc.jobs import MOVED, Job, Kind
-from pslc.recording import Recording
+from pslc.recording import context
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import jobs, mean_latency, rate, snia_steady, speed
+from pslc.schema.jobs import MOVED, Job, Kind
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
 MIXES, QUICK_MIXES = (100, 95, 65, 50, 35, 5, 0), (100, 65, 35, 0)
@@ -204,7 +204,7 @@ def findings(recording: Recording) -> Findings:
             gain = paused / max(base, 1e-9)
             recovery.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
     doubts = []
-    more = evidence.longer(recording, "see whether the last rounds still change")
+    more = context.longer(recording, "see whether the last rounds still change")
     if not flat:
         doubts = [Doubt("unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}")]
     elif not steady:

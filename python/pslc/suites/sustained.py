@@ -5,16 +5,17 @@ Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as lo
 
 import numpy as np
 
-from pslc import words
 from pslc.analysis import Doubts, Writes
+from pslc.analysis import sentences as write_sentences
+from pslc.base import words
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
-from pslc.findings.measure import sums
-from pslc.findings.writes import of_writes
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import sums
+from pslc.recording.writes import of_writes
 from pslc.suites import Steps
-from pslc.targets.region import Region
 
 QUICK = "3 minutes instead of 30"
 MINUTES, QUICK_MINUTES = 30, 3
@@ -38,7 +39,7 @@ class Findings(Writes):
 def findings(recording: Recording) -> Findings:
     """The cache, and what is left.
 
-    - those of `pslc.findings.writes.of_writes`; each phase has `from_s` and `to_s` as well
+    - those of `pslc.recording.writes.of_writes`; each phase has `from_s` and `to_s` as well
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
       their mean; null when nothing was recorded
     """
@@ -59,12 +60,12 @@ def sentences(findings: Findings) -> list[str]:
     """What is left, then what was before."""
     steady, spread = findings["steady_bytes_per_s"], findings["steady_spread"]
     if steady is None or spread is None:
-        return words.sentences(findings)
+        return write_sentences.describe(findings)
     varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
     # What was not written may be slower.
     so_far = " so far" if any(doubt.code == Doubts.PART.code for doubt in findings["doubts"]) else ""
     said = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
-    return [said, *words.sentences(findings)]
+    return [said, *write_sentences.describe(findings)]
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from pslc import words
 from pslc.analysis.series import Floats
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.region import Region
+from pslc.device.sensors import TEMPERATURE
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.jobs import Kind
-from pslc.recording import Recording
+from pslc.recording.store import Recording
+from pslc.schema.jobs import Kind
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.instruments import TEMPERATURE
-from pslc.targets.region import Region
 
 QUICK = "3 minutes of each instead of 20"
 UNLIKE_SCALED = "heat takes as long as on the whole drive, which is written sooner"

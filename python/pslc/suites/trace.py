@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from pslc import words
-from pslc.doubt import Doubt
+from pslc.base import words
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import of_rows
-from pslc.findings.measure import latency
-from pslc.findings.wear import Wear, life_years, of_wear
-from pslc.jobs import MOVED, Kind
-from pslc.recording import Recording
-from pslc.surveys import Replayed, WhatIf
-from pslc.traces.contents import reading_doubts
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import latency
+from pslc.recording.wear import Wear, life_years, of_wear
+from pslc.schema.jobs import MOVED, Kind
+from pslc.schema.surveys import Replayed, WhatIf
+from pslc.schema.warnings import Doubt
+from pslc.traces.survey_view import reading_doubts
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
@@ -135,7 +135,7 @@ def findings(recording: Recording) -> Findings:
       cells for the host), `cache` (of pSLC) or `reading`, and `mapping` misses, the `link`, `heat`, `waking` and
       `commands`. They add up to 1; without a cause less than its share may be gained, where others overlap
     - `busy_dies`, `busy_link`: shares of the time
-    - those of `pslc.findings.wear.of_wear`, and `life_years`: at the trace's own pace
+    - those of `pslc.recording.wear.of_wear`, and `life_years`: at the trace's own pace
     - `late`, `late_most_s`: requests that found too many under way
     - `enough`: whether the cache took every write and never had to make room under load
     - `widened`: requests that were made larger, to whole blocks of a real drive

@@ -13,16 +13,17 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from pslc import suites, words
+from pslc import suites
 from pslc.analysis import Writes
-from pslc.doubt import Doubt
+from pslc.base import words
+from pslc.device.cost import Cost, cost
+from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording import Recording, ScopeDocument, join
+from pslc.recording.store import Recording, ScopeDocument, join
+from pslc.schema.warnings import Doubt
 from pslc.suites import Steps
-from pslc.targets.cost import Cost, cost
-from pslc.targets.region import Region
 
 OF_SUITES = True
 QUICK = "fill and recovery only"

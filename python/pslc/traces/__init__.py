@@ -12,11 +12,10 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from pslc import units, words
 from pslc._native import TraceFile, trace_columns, trace_format
-from pslc.base import gate, writer
-from pslc.errors import PslcError, RecordingError
-from pslc.surveys import OPS, Fit, Pace, ReplayDocument, Survey
+from pslc.base import gate, units, words, writer
+from pslc.base.errors import PslcError, RecordingError
+from pslc.schema.surveys import OPS, Fit, Pace, ReplayDocument, Survey
 
 PARQUET = b"PAR1"
 FILE = gate.Expected("pslc trace formats lists what a trace can be", RecordingError, 1 << 50)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from pslc import formats, units
+from pslc import formats
 from pslc.analysis import Curve, Seen
-from pslc.errors import refusal
-from pslc.findings import imported
+from pslc.base import units
+from pslc.base.errors import refusal
 from pslc.formats import Hints
-from pslc.recording import Recording
+from pslc.recording import imported
+from pslc.recording.store import Recording
 from pslc.twin import initial_fit, priors, published_curve
 from pslc.twin.datasets import Dataset, dataset_of_curve, datasets_of
 from pslc.twin.fit_report import FitReport, build_report

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pslc._native import SimDrive
 from pslc.analysis import Curve
-from pslc.jobs import Job, Kind
-from pslc.recording import Columns, Recording
+from pslc.device.region import trim_bytes
+from pslc.recording.store import Columns, Recording
+from pslc.schema.jobs import Job, Kind
 from pslc.suites.twin import between, parts_by_suite
-from pslc.targets.region import trim_bytes
 from pslc.twin.model import MIB
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from pslc import words
-from pslc.base import writer
+from pslc.base import words, writer
 from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile_writer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Features, Floats, JobFeatures

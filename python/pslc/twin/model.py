@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pslc._native import SimDrive
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 
 MIB: Final = 1 << 20
 SUPERBLOCKS: Final = 700

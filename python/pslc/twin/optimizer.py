@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from scipy.optimize import least_squares
 
-from pslc.errors import PslcError
+from pslc.base.errors import PslcError
 from pslc.twin.datasets import Dataset, Features, Floats, RunSpec, run_sequences, simulate
 from pslc.twin.model import PARAMETERS, FirmwareModel, Geometry, Model, Parameter, cache_shares, open_drive
 from pslc.twin.residuals import LOSS_FLOOR, loss_of, weighted_residuals

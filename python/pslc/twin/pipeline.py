@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pslc.errors import refusal
+from pslc.base.errors import refusal
 from pslc.twin import alternatives, initial_fit, optimizer, small_io, start_values, uncertainty
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Floats
 from pslc.twin.fit_result import FitResult

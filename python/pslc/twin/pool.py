@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any, Final
 
-from pslc.processes import cores, end_with_parent
+from pslc.base.processes import cores, end_with_parent
 from pslc.twin.optimizer import evaluations
 
 MAX_WORKERS: Final = 8

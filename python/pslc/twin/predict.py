@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from pslc import suites, words
-from pslc.errors import PslcError
-from pslc.jobs import MOVED
-from pslc.targets.cost import FAST, cost
-from pslc.targets.region import Scope, find_region
-from pslc.targets.target import Target
+from pslc import suites
+from pslc.base import words
+from pslc.base.errors import PslcError
+from pslc.device.cost import FAST, cost
+from pslc.device.region import Scope, find_region
+from pslc.device.target import Target
+from pslc.schema.jobs import MOVED
 from pslc.twin.datasets import Floats, scaled_step
 from pslc.twin.fit_result import FitResult
 from pslc.twin.model import MIB, PARAMETERS, Geometry, Model

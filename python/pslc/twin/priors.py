@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc import parts, units
-from pslc.errors import refusal
-from pslc.facts import Device
-from pslc.findings.doubts import link_bytes_per_s
-from pslc.parts.derive import FOLD_OVERHEAD
-from pslc.recording import Recording
+from pslc.base import units
+from pslc.base.errors import refusal
+from pslc.device import parts
+from pslc.device.parts.derive import FOLD_OVERHEAD
+from pslc.recording.store import Recording
+from pslc.recording.warnings import link_bytes_per_s
+from pslc.schema.facts import Device
 from pslc.twin.model import PARAMETERS, SUPERBLOCKS, FirmwareModel, Geometry, Model, typical_geometry
 
 LINKS: Final = ("sata300", "sata600", "pcie3x2", "pcie3x4", "pcie4x4", "pcie5x4")

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from pslc import words
+from pslc.base import words
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
 from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of

@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from pslc import units, words
 from pslc.analysis import Curve
-from pslc.errors import refusal
+from pslc.base import units, words
+from pslc.base.errors import refusal
 from pslc.twin.model import typical_native_rate
 
 BINS: Final = 256

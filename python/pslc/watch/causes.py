@@ -9,8 +9,8 @@ from typing import Final
 
 from pslc.analysis.falls import Fall
 from pslc.analysis.load import PAUSE_S
-from pslc.facts import Change, HealthLog
-from pslc.findings.doubts import HOT, THERMAL
+from pslc.recording.warnings import HOT, THERMAL
+from pslc.schema.facts import Change, HealthLog
 
 NEAR_S: Final = 60.0
 """A change of the link so long before a fall, or after it was noticed, belongs to it: it is looked at while the drive

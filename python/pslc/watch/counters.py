@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from pslc.errors import TargetError
+from pslc.base.errors import TargetError
 
 SECTOR: Final = 512
 """Bytes: the block layer counts in these, whatever the drive's blocks are."""

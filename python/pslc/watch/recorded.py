@@ -11,9 +11,9 @@ import numpy as np
 from pslc._native import version
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.facts import Device, Facts, Watched
 from pslc.formats import Foreign
-from pslc.recording import Columns, Recording
+from pslc.recording.store import Columns, Recording
+from pslc.schema.facts import Device, Facts, Watched
 from pslc.watch.counters import FIELDS
 
 MOVED: Final = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims")

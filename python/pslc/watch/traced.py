@@ -13,8 +13,8 @@ from threading import Event, Thread
 from typing import Final
 
 from pslc.base import writer
-from pslc.errors import TargetError
-from pslc.targets import probe
+from pslc.base.errors import TargetError
+from pslc.device import probe
 
 PLACES: Final = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER_KIB: Final = 8192

@@ -1,0 +1,152 @@
+"""The findings of a write as sentences."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pslc.base import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pslc.analysis import PhaseRow, Writes
+    from pslc.schema.jobs import Job, Verified
+
+CAUSE = {
+    "pslc": "SLC cache",
+    "direct": "direct to native cells",
+    "fold": "folding",
+    "native": "native cells",
+    "gc": "garbage collection",
+    "map": "map misses",
+    "link": "limited by the link",
+    "host": "limited by the host",
+    "cpu": "limited by the processor",
+    "page-cache": "the host's memory",
+    "dram": "the drive's buffer",
+    "flush": "waiting for flushes",
+    "thermal": "thermal throttling",
+    "power": "waking up",
+    "other": "beside other load",
+}
+"""What each cause is called beside a speed."""
+
+PAST = ("direct", "fold")
+"""Causes of a first phase that began with a full cache."""
+
+NO_PLACE = ("link", "host", "cpu", "flush", "power", "other")
+"""Causes that say why a speed is no higher, not where the data went."""
+
+MEMORY = ("dram", "page-cache")
+"""Causes of a phase that tells nothing of the drive's cells."""
+
+FALLEN = 0.8
+"""A phase of this share of the speed of one before it, or less, is a fall."""
+
+SAME = 0.05
+"""Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
+superblock."""
+
+SURE = 0.9
+"""A cause that is right less often than this is "probably" so."""
+
+IN_A_ROW = 4
+"""Phases that a sentence tells one after the other; of more it tells the fastest and the slowest."""
+
+
+def _why(phase: PhaseRow) -> str:
+    return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
+
+
+def _step(phases: list[PhaseRow]) -> str:
+    """`SLC cache 6632 MB/s, later 5573 MB/s`, of phases in a row of one cause."""
+    first = phases[0]
+    speeds = ", later ".join(words.speed(phase["bytes_per_s"]) for phase in phases)
+    if first["cause"] in NO_PLACE:
+        return f"{speeds}{_why(first)}"
+    return f"{_probably(first)}{CAUSE[first['cause']]} {speeds}" if first["cause"] != "unknown" else speeds
+
+
+def _probably(phase: PhaseRow) -> str:
+    return "" if phase["confidence"] >= SURE else "probably "
+
+
+def describe(findings: Writes) -> list[str]:
+    """What was found, the most important first."""
+    said = []
+    cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
+    phases = findings["phases"]
+    if cache is not None and low is not None and high is not None:
+        interval = (
+            f" ({words.size(low)} to {words.size(high)}, 90 % interval)" if words.size(low) != words.size(high) else ""
+        )
+        said.append(f"The write cache ends after {words.size(cache)}{interval}.")
+    elif low is not None:
+        said.append(f"The write cache holds {words.size(low)} or more: the run ended before it was full.")
+    elif began_full(phases):
+        said.append("No write cache is left: it was full from the start.")
+    elif _falls(phases):
+        said.append("No end of a cache: the speed fell for other reasons.")
+    elif phases:
+        said.append("No cliff: the speed never fell by more than a fifth.")
+    if 0 < len(phases) <= IN_A_ROW:
+        steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
+        said.append(f"{steps[0].upper()}{steps[1:]}.")
+    elif phases:
+        cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
+        slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
+        said.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
+        if slowest is not fastest:
+            times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
+            said.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
+    throttled = findings.get("throttled_s")
+    if throttled is not None:
+        free = phases and not any(phase["cause"] == "thermal" for phase in phases)
+        at_no_cost = ", though no phase was slower for it" if free else ""
+        said.append(
+            f"Thermal throttling: {words.span(throttled)}{at_no_cost}." if throttled else "No thermal throttling."
+        )
+    if findings["fill_mean_bytes_per_s"]:
+        said.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
+    waf, lasts = findings.get("waf"), findings.get("life_years")
+    if waf is not None and lasts is not None:
+        said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
+    return said
+
+
+def verified(jobs: Sequence[Job]) -> list[str]:
+    """What jobs with `verify` found right, and what they could say nothing of."""
+    return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
+
+
+def _verified(found: Verified) -> str:
+    count, by = found["blocks"], found["by"]
+    said = [
+        f"{count:,} blocks are as they were written ({by}, {words.size(found['bytes'])})"
+        if count
+        else "nothing was verified"
+    ]
+    if found["unseen_bytes"]:
+        why = "verify=null compares nothing" if by == "null" else "the drive keeps no data"
+        said.append(f"{words.size(found['unseen_bytes'])} were read again, but {why}")
+    if found["unjudged_bytes"]:
+        said.append(f"{words.size(found['unjudged_bytes'])} were not judged, for other writes changed them meanwhile")
+    return "; ".join(said)
+
+
+def began_full(phases: list[PhaseRow]) -> bool:
+    """Whether the cells went past their cache from the start, whatever memory before them took in."""
+    cells = [phase["cause"] for phase in phases if phase["cause"] not in MEMORY]
+    return bool(cells) and cells[0] in PAST
+
+
+def _falls(phases: list[PhaseRow]) -> bool:
+    """Whether a phase is slower than one before it by more than a fifth."""
+    speeds = [phase["bytes_per_s"] for phase in phases]
+    return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)
+
+
+def alike(size: float, other: float) -> bool:
+    """Whether two measurements of a size are told as one."""
+    return abs(size - other) <= SAME * max(size, other)

@@ -1,0 +1,96 @@
+"""Sizes, times and shares as users give them: with a unit, GB = 10^9, GiB = 2^30."""
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from pslc.base.errors import refusal
+
+UNITS: Final = {
+    "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+}  # fmt: skip
+
+MOST: Final = 2**63 - 1
+"""Bytes: the largest offset that a file can have."""
+
+
+def size(text: str, option: str) -> int:
+    """Bytes of `20GB` or `1.5GiB`.
+
+    Raises:
+        PslcError: there is no unit, or no such number.
+    """
+    match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
+    if match is None or match[2] not in UNITS:
+        raise refusal(
+            f'{option} is "{text}", which is no size',
+            f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})",
+        )
+    found = int(Fraction(match[1]) * UNITS[match[2]])
+    if found > MOST:
+        raise refusal(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
+    return found
+
+
+LANE: Final = {1: 250e6, 2: 500e6, 3: 985e6, 4: 1969e6, 5: 3938e6}
+"""Bytes a second that a lane of PCIe carries, by generation, its line code taken off."""
+PAYLOAD: Final = 0.9
+"""Share of a link's raw speed that is the host's data."""
+
+
+def link(text: str, option: str) -> float:
+    """Bytes a second of the host's data that `sata600`, `pcie3x4` or a speed, `1GB/s`, carries.
+
+    Raises:
+        PslcError: it is none of these.
+    """
+    if found := re.fullmatch(r"pcie([1-5])x(1|2|4|8|16)", text):
+        return PAYLOAD * LANE[int(found[1])] * int(found[2])
+    if text in ("sata150", "sata300", "sata600"):
+        return PAYLOAD * 1e6 * int(text[4:])
+    if text.endswith("/s"):
+        return float(size(text.removesuffix("/s"), option))
+    raise refusal(f'{option} is "{text}", which is no link', "sata600, pcie3x4 or a speed, such as 1GB/s")
+
+
+TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str, option: str) -> float:
+    """Seconds of `500ms` or `5min`.
+
+    Raises:
+        PslcError: there is no unit, or no such number.
+    """
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([a-z]+)", text.strip())
+    if match is None or match[2] not in TIMES:
+        raise refusal(
+            f'{option} is "{text}", which is no time', f"a number with a unit, such as 30s or 5min ({', '.join(TIMES)})"
+        )
+    return float(match[1]) * TIMES[match[2]]
+
+
+def percent(text: str, option: str) -> int:
+    """50 of `50%`.
+
+    Raises:
+        PslcError: it is no whole percentage up to 100%.
+    """
+    match = re.fullmatch(r"([0-9]{1,3})\s*%", text.strip())
+    if match is None or int(match[1]) > 100:
+        raise refusal(f'{option} is "{text}", which is no share', "a whole percentage up to 100%, such as 50%")
+    return int(match[1])
+
+
+def region(text: str, option: str) -> tuple[int, int]:
+    """Bytes from and to of `10GB-50GB`, or of `40GB`, which begins at 0.
+
+    Raises:
+        PslcError: it is neither.
+    """
+    first, dash, last = text.partition("-")
+    found = (size(first, option), size(last, option)) if dash else (0, size(first, option))
+    if found[0] >= found[1]:
+        raise refusal(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
+    return found

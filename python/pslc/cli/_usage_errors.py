@@ -1,0 +1,132 @@
+"""Slips on the command line, in our words: what was wrong, and what to write instead."""
+
+from collections.abc import Sequence
+from enum import Enum
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+
+from pslc.base.errors import PslcError, near, refusal
+
+# Its parser's errors are in a module that has moved from version to version.
+_ERRORS: Final = import_module(typer.BadParameter.__module__)
+SLIP: Final[type[Exception]] = _ERRORS.UsageError
+
+EXAMPLES: Final = {
+    "analyze": "pslc analyze fio_bw.1.log --capacity 1TB",
+    "compare": "pslc compare runs/a runs/b",
+    "probe": "pslc probe /dev/nvme0n1, or a file on the drive",
+    "report": "pslc report runs/a -o page.html",
+    "serve": "pslc serve sim:sn850-1tb",
+    "drives age": "pslc drives age disk.pslc --idle 8h",
+    "drives create": "pslc drives create disk.pslc --like aldrin-pro-2tb",
+    "drives format": "pslc drives format disk.pslc --mode pure-slc",
+    "drives show": "pslc drives show aldrin-pro-2tb; pslc drives lists them all",
+    "suites show": "pslc suites show fill; pslc suites lists them all",
+    "trace show": "pslc trace show work.trace",
+    "trace convert": "pslc trace convert work.trace -o work.parquet, or -o work.iolog for fio",
+    "watch": "pslc watch /dev/nvme0n1",
+}
+"""Of commands that need something, how they are called."""
+DRIVE: Final = "sim:aldrin-pro-2tb"
+
+
+def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> PslcError:
+    """The error for a word that is no command of a group, with the command that was probably meant.
+
+    Args:
+        group: the group's name, empty for `pslc` itself.
+        words: what follows it; the first is the unknown one.
+        known: commands of the group.
+    """
+    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " says what they do"
+    hint = HINTS.get(group, _nothing)(words) or listed
+    meant = near(words[0], known)
+    if meant and hint is listed:
+        hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
+    return refusal(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
+
+
+def _nothing(words: Sequence[str]) -> str:
+    return ""
+
+
+def _suite_or_drive(words: Sequence[str]) -> str:
+    from pslc import suites
+    from pslc.device.profiles import library
+
+    drive = words[0].removeprefix("sim:")
+    if words[0] in (*suites.names(), "all"):
+        return f"it is a suite: pslc run {words[0]} --on {DRIVE}"
+    return f"it is a drive: pslc run fill --on sim:{drive}, or pslc drives show {drive}" if drive in library() else ""
+
+
+def _drive_to_show(words: Sequence[str]) -> str:
+    from pslc.device.profiles import library
+
+    names = [word.removeprefix("sim:") for word in words[:2]]
+    drives = [name for name in names if name in library() or "/" in name or name.endswith(".toml")]
+    return f"pslc drives show {drives[0]}" if drives else ""
+
+
+def _suite_to_show(words: Sequence[str]) -> str:
+    from pslc import suites
+
+    named = [word for word in words[:2] if word in (*suites.names(), *suites.OF_FILES)]
+    return f"pslc suites show {named[0]}; pslc run {named[0]} --on {DRIVE}" if named else ""
+
+
+HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_to_show}
+"""By group, what a word that is no command of it probably is; empty where it is nothing that is known."""
+
+
+def in_words(error: Any) -> PslcError:
+    """What the parser of the command line found."""
+    command = error.ctx.command_path if error.ctx else "pslc"
+    more = f"{command} --help lists what there is"
+    if isinstance(error, _ERRORS.MissingParameter) and error.param is not None:
+        example = EXAMPLES.get(command.removeprefix("pslc "), more)
+        return refusal(f"{command} needs {_called(error.param)}", example)
+    if isinstance(error, _ERRORS.NoSuchOption):
+        meant = near(error.option_name, [name for of in error.ctx.command.params for name in of.opts])
+        return refusal(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
+    if isinstance(error, typer.BadParameter) and error.param is not None:
+        return _value(error, more)
+    said = str(error.message).rstrip(".")
+    return refusal(f"{command}: {said[:1].lower()}{said[1:]}", more)
+
+
+def _called(parameter: Any) -> str:
+    if parameter.param_type_name == "option":
+        return str(max(parameter.opts, key=len))
+    name = str(parameter.metavar or parameter.name).partition("[,")[0]
+    return name if "|" in name else name.upper()
+
+
+LIMITS: Final = {
+    "int_parsing": "a whole number",
+    "float_parsing": "a number",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than_equal": "{le:g} or less",
+}
+"""What a value has to be, by what pydantic, which typer asks, calls the slip."""
+
+
+def _value(error: Any, more: str) -> PslcError:
+    """A value that an option does not take."""
+    name, cause = _called(error.param), error.__cause__
+    if not hasattr(cause, "errors"):
+        return refusal(f"{name}: {error.message}", more)
+    found = cause.errors()[0]
+    seen = found.get("ctx", {})
+    limit = LIMITS.get(found["type"])
+    choices = _choices(error.param)
+    hint = limit.format(**seen) if limit else f"one of {', '.join(choices)}" if choices else str(found["msg"])
+    return refusal(f'{name} is "{found["input"]}"', hint)
+
+
+def _choices(parameter: Any) -> list[str]:
+    """The words that an option takes, where it takes no others."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []

@@ -1,0 +1,111 @@
+"""Parts: NAND dies and controllers with sources, and the drives they make.
+
+from pslc import parts
+parts.nand("bics5-tlc-512g").native_bytes_per_s
+drive = parts.profile(nand="bics5-tlc-512g", controller="phison-e16", capacity="1TB", cache={"dynamic": "150GB"})
+drive.text      # a profile for sim:./FILE.toml
+drive.how       # where each value comes from
+"""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from pslc.base.errors import ProfileError, near
+from pslc.device.parts.derive import Derived, derive, in_order
+from pslc.device.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
+
+__all__ = ["Controller", "Derived", "Nand", "Times", "controller", "controllers", "derive", "nand", "nands", "profile"]
+
+FOLDER = Path(__file__).parent
+
+
+def nands() -> tuple[str, ...]:
+    """The names of the dies, in alphabetical order."""
+    return tuple(sorted(path.stem for path in (FOLDER / "nand").glob("*.toml")))
+
+
+def controllers() -> tuple[str, ...]:
+    """The names of the controllers, in alphabetical order."""
+    return tuple(sorted(path.stem for path in (FOLDER / "controllers").glob("*.toml")))
+
+
+def nand(name: str) -> Nand:
+    """A die by name, or by the beginning of it where only one begins so.
+
+    Raises:
+        PslcError: there is none of that name.
+    """
+    return _nand(_known("NAND die", name, nands()))
+
+
+def controller(name: str) -> Controller:
+    """A controller by name, or by the beginning of it where only one begins so.
+
+    Raises:
+        PslcError: there is none of that name.
+    """
+    return _controller(_known("controller", name, controllers()))
+
+
+@functools.cache
+def _nand(name: str) -> Nand:
+    return read_nand(FOLDER / "nand" / f"{name}.toml")
+
+
+@functools.cache
+def _controller(name: str) -> Controller:
+    return read_controller(FOLDER / "controllers" / f"{name}.toml")
+
+
+def _known(what: str, name: str, names: tuple[str, ...]) -> str:
+    found = [known for known in names if known.startswith(name)]
+    if name in names or len(found) == 1:
+        return name if name in names else found[0]
+    if found and name:
+        raise ProfileError(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
+    meant = near(name, names)
+    hint = f"did you mean {meant}?" if meant else "pslc drives parts lists all parts"
+    raise ProfileError(f"unknown {what} {name}", hint)
+
+
+def profile(
+    *,
+    nand: str,
+    controller: str,
+    capacity: str,
+    cache: Mapping[str, Raw] | None = None,
+    given: Mapping[str, Raw] | None = None,
+) -> Derived:
+    """A whole profile of parts: `cache` holds keys of [cache] (`dynamic`, `when_full`), `given` any other dotted keys.
+
+    What is given is a part of the profile too, with the provenance `given`.
+
+    Raises:
+        PslcError: a part is not known, or a given value cannot be read.
+    """
+    said: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
+    said |= given or {}
+    derived = derive(
+        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), said
+    )
+    how = dict.fromkeys(said, "given") | dict(derived.how)
+    values = said | dict(derived.values)
+    return Derived(in_order(values), in_order(how))
+
+
+def part(name: str) -> Nand | Controller:
+    """A die or a controller by name.
+
+    Raises:
+        PslcError: there is none of that name.
+    """
+    known = nands() + controllers()
+    found = _known("part", name, known)
+    return _nand(found) if found in nands() else _controller(found)
+
+
+def text(of: Nand | Controller) -> str:
+    """The file of a part."""
+    folder = "nand" if isinstance(of, Nand) else "controllers"
+    return (FOLDER / folder / f"{of.name}.toml").read_text(encoding="utf-8")

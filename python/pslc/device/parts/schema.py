@@ -1,0 +1,339 @@
+"""Part files: a NAND die or a controller in strict TOML, with units, and for each value a source or `assumed`.
+
+A key that is not known, a key that is missing, a number without a unit, a value without a source is an error that names
+the file, the key and what to write.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from pslc.base import files, gate
+from pslc.base.errors import ProfileError, near
+
+FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
+
+Raw = str | int | float
+"""A value as a part file holds it."""
+
+BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+RATES = {"kB/s": 10**3, "MB/s": 10**6, "GB/s": 10**9}
+GBITS = {"Gb": 2**27, "Tb": 2**37}
+"""What a die holds is told in binary bits: 512 Gb are 64 GiB."""
+
+
+def quantity(text: Raw, units: Mapping[str, int], key: str) -> int:
+    """A number with one of the units, in the unit that is 1 (bytes, nanoseconds, bytes a second).
+
+    Raises:
+        PslcError: there is no unit, another one, or a fraction of the smallest.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z/%]+)", str(text).strip())
+    if match is None or match[2] not in units:
+        raise ProfileError(f'{key} is "{text}"', f"a number with a unit ({', '.join(units)})")
+    value = Fraction(match[1]) * units[match[2]]
+    if value.denominator != 1:
+        raise ProfileError(f'{key} is "{text}"', "a whole number of the smallest unit")
+    return int(value)
+
+
+def written(value: int, units: Mapping[str, int]) -> str:
+    """The shortest way to write a quantity, to three decimals at most, exactly."""
+    texts = []
+    for name, scale in units.items():
+        number = Fraction(value, scale)
+        if value >= scale and 1000 % number.denominator == 0:
+            texts.append(f"{float(number):.3f}".rstrip("0").rstrip(".") + name)
+    first = next(iter(units))
+    return min(texts, key=len) if texts else f"{value}{first}"
+
+
+@dataclass(frozen=True)
+class Times:
+    """tR, tPROG and tBERS in nanoseconds, of a multi-plane operation on one die."""
+
+    read: int
+    program: int
+    erase: int
+
+
+@dataclass(frozen=True)
+class Nand:
+    """A NAND die.
+
+    Attributes:
+        name: of the part: the file's.
+        bytes: nominal, of the die in native mode.
+        planes, page_bytes, pages_per_block: geometry, native mode.
+        bus_mts: the fastest its interface goes, megatransfers a second.
+        slc, native: times at one bit a cell and at the native number; a native program is a whole one, all planes and
+            bits (one-shot, or the sum of its passes).
+        spare: share of blocks beyond the nominal ones.
+        plane_reads: `independent` or `together`.
+        slc_cycles, native_cycles: program and erase cycles a block stands.
+        read_mw, program_mw, erase_mw: what the die draws meanwhile.
+        source: of each key, as the part file says.
+    """
+
+    name: str
+    maker: str
+    generation: str
+    layers: int
+    bits_per_cell: int
+    bytes: int
+    planes: int
+    page_bytes: int
+    pages_per_block: int
+    bus_mts: int
+    slc: Times
+    native: Times
+    spare: float
+    plane_reads: str
+    slc_cycles: int
+    native_cycles: int
+    read_mw: int
+    program_mw: int
+    erase_mw: int
+    source: Mapping[str, str]
+
+    @property
+    def unit_bytes(self) -> int:
+        """What one native program takes: a page of every plane and bit."""
+        return self.planes * self.page_bytes * self.bits_per_cell
+
+    @property
+    def native_bytes_per_s(self) -> float:
+        """What one die programs when nothing else holds it back."""
+        return self.unit_bytes / self.native.program * 1e9
+
+    @property
+    def slc_bytes_per_s(self) -> float:
+        """The same at one bit a cell."""
+        return self.planes * self.page_bytes / self.slc.program * 1e9
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller with the habits of its usual firmware.
+
+    Attributes:
+        channels, bus_mts: what it drives; a die may be slower.
+        cores, command, read, write: core time of commands, nanoseconds.
+        map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
+        write_buffer: bytes; None: as many as the dies need.
+        habits, habits_qlc: what its firmware does with the cache, in the keys of a profile's [cache] (`idle` is the
+            threshold); `share`, of the capacity that the cache has on an empty drive where nobody says; and
+            `native_write`, what it moves into native cells, whatever the dies could. On QLC `habits_qlc` go first.
+        source: of each key, as the part file says.
+    """
+
+    name: str
+    maker: str
+    model: str
+    link: str
+    channels: int
+    bus_mts: int
+    cores: int
+    command: int
+    read: int
+    write: int
+    map: str
+    map_access: int
+    write_buffer: int | None
+    read_ahead: int
+    suspend: Mapping[str, str | int] | None
+    active_mw: int
+    idle_mw: int
+    data_pj_per_byte: int
+    habits: Mapping[str, Raw]
+    habits_qlc: Mapping[str, Raw]
+    source: Mapping[str, str]
+
+
+@dataclass
+class Reader:
+    """One part file: each key is taken once, and what is left over is an error."""
+
+    path: Path
+    values: dict[str, Raw]
+    source: dict[str, str]
+    taken: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, path: Path) -> "Reader":
+        """Read a file.
+
+        Raises:
+            PslcError: it is no TOML.
+        """
+        try:
+            table = files.toml(gate.text(path, FILE))
+        except tomllib.TOMLDecodeError as error:
+            raise ProfileError(
+                f"{path.name}: {error}", 'part files are TOML; text goes in quotes: bus = "1200MT/s"'
+            ) from None
+        sources = table.pop("source", {})
+        source = {key: str(value) for key, value in sources.items()} if isinstance(sources, dict) else {}
+        return cls(path, dict(files.dotted(table)), source)
+
+    def take(self, key: str, default: Raw | None = None) -> Raw:
+        """The value of a key, which must have a source too.
+
+        Raises:
+            PslcError: it is not there, or nobody says where it comes from.
+        """
+        self.taken.add(key)
+        if key not in self.values:
+            if default is None:
+                meant = near(key, self.values)
+                raise ProfileError(f"{self.path.name}: {key} is missing", f"instead of {meant}?" if meant else "add it")
+            return default
+        if not any(name in self.source for name in above(key)):
+            raise ProfileError(
+                f"{self.path.name}: {key} has no source", f'[source] {key} = "where it was read", or "assumed"'
+            )
+        return self.values[key]
+
+    def text(self, key: str, default: str | None = None, words: tuple[str, ...] = ()) -> str:
+        """A text, one of `words` where there are some."""
+        value = self.take(key, default)
+        if not isinstance(value, str) or (words and value not in words):
+            raise ProfileError(f"{self.path.name}: {key} is {value!r}", ", ".join(words) or "text in quotes")
+        return value
+
+    def count(self, key: str, default: int | None = None) -> int:
+        """A whole number above 0."""
+        value = self.take(key, default)
+        if not isinstance(value, int) or value < 1:
+            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a whole number above 0")
+        return value
+
+    def amount(self, key: str, units: Mapping[str, int], default: str | None = None) -> int:
+        """A number with a unit."""
+        return quantity(self.take(key, default), units, f"{self.path.name}: {key}")
+
+    def optional(self, key: str, units: Mapping[str, int]) -> int | None:
+        """A number with a unit, or None where the file does not know."""
+        self.taken.add(key)
+        return self.amount(key, units) if key in self.values else None
+
+    def times(self, mode: str) -> Times:
+        """The times of a cell mode."""
+        return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
+
+    def rest(self, table: str, known: tuple[str, ...]) -> dict[str, Raw]:
+        """What a table holds of the keys known there."""
+        found = {key: self.take(f"{table}.{key}") for key in known if f"{table}.{key}" in self.values}
+        self.taken.update(f"{table}.{key}" for key in known)
+        return found
+
+    def end(self) -> None:
+        """Say what nobody asked for.
+
+        Raises:
+            PslcError: a key, or a source, that is not known.
+        """
+        for key in self.values:
+            if key not in self.taken:
+                meant = near(key, sorted(self.taken - set(self.values)))
+                hint = f"did you mean {meant}?" if meant else "leave it out"
+                raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
+        for key in self.source:
+            if not any(key in above(name) for name in self.values):
+                raise ProfileError(f"{self.path.name}: [source] names {key}, which is not there", "leave it out")
+
+
+def above(key: str) -> list[str]:
+    """A dotted key and the tables it is in, the closest first."""
+    words = key.split(".")
+    return [".".join(words[:n]) for n in range(len(words), 0, -1)]
+
+
+MTS = {"MT/s": 1}
+SHARE = {"%": 100}
+"""Hundredths of a per cent."""
+WATTS = {"mW": 1, "W": 1000}
+HABITS = (
+    "mode", "share", "native_write", "when_full", "reuse", "host_share", "fold_overhead", "dead", "shrink_from",
+    "shrink_to", "idle",
+)  # fmt: skip
+
+
+def read_nand(path: Path) -> Nand:
+    """The die that a file describes.
+
+    Raises:
+        PslcError: something is wrong with the file.
+    """
+    r = Reader.of(path)
+    die = Nand(
+        name=path.stem,
+        maker=r.text("maker"),
+        generation=r.text("generation"),
+        layers=r.count("layers"),
+        bits_per_cell=r.count("bits_per_cell"),
+        bytes=r.amount("capacity", GBITS),
+        planes=r.count("planes"),
+        page_bytes=r.amount("page", BYTES),
+        pages_per_block=r.count("pages_per_block"),
+        bus_mts=r.amount("bus", MTS),
+        slc=r.times("slc"),
+        native=r.times("native"),
+        spare=r.amount("spare", SHARE) / 10_000,
+        plane_reads=r.text("plane_reads", words=("independent", "together")),
+        slc_cycles=r.count("wear.slc_cycles"),
+        native_cycles=r.count("wear.native_cycles"),
+        read_mw=r.amount("power.read", WATTS),
+        program_mw=r.amount("power.program", WATTS),
+        erase_mw=r.amount("power.erase", WATTS),
+        source=r.source,
+    )
+    r.end()
+    return die
+
+
+def read_controller(path: Path) -> Controller:
+    """The controller that a file describes.
+
+    Raises:
+        PslcError: something is wrong with the file.
+    """
+    r = Reader.of(path)
+    command = r.amount("command", TIMES)
+    memory = r.text("map")
+    if memory != "dram":
+        quantity(memory, BYTES, f"{path.name}: map")
+    suspend: dict[str, int | str] = {}
+    for key, value in r.rest("suspend", ("program", "erase", "limit")).items():
+        suspend[key] = r.count("suspend.limit") if key == "limit" else str(value)
+        if key != "limit":
+            r.amount(f"suspend.{key}", TIMES)
+    controller = Controller(
+        name=path.stem,
+        maker=r.text("maker"),
+        model=r.text("model"),
+        link=r.text("link"),
+        channels=r.count("channels"),
+        bus_mts=r.amount("bus", MTS),
+        cores=r.count("cores"),
+        command=command,
+        read=r.amount("read", TIMES, f"{command}ns"),
+        write=r.amount("write", TIMES, f"{command}ns"),
+        map=memory,
+        map_access=r.optional("map_access", TIMES) or 0,
+        write_buffer=r.optional("write_buffer", BYTES),
+        read_ahead=r.optional("read_ahead", BYTES) or 0,
+        suspend=suspend or None,
+        active_mw=r.amount("power.active", WATTS),
+        idle_mw=r.amount("power.idle", WATTS),
+        data_pj_per_byte=r.amount("power.data", {"pJ/B": 1}),
+        habits=r.rest("habits", HABITS),
+        habits_qlc=r.rest("habits_qlc", HABITS),
+        source=r.source,
+    )
+    r.end()
+    return controller

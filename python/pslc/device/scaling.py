@@ -1,0 +1,86 @@
+"""A smaller drive that behaves like the whole one: `sim:NAME,scale=1/16`.
+
+A block has fewer pages, and every size is smaller in proportion. So the number of superblocks, the share of spare space
+and of the cache, the policy, speeds, idle rates and the time that an erase takes per byte stay as they are; how long
+anything takes that goes over the whole drive does not.
+"""
+
+import re
+import tomllib
+from fractions import Fraction
+
+from pslc.base import files, units, words
+from pslc.base.errors import TargetError
+
+KEY = "scale"
+SIZES = (
+    "capacity", "capacity_pure_slc", "cache.static", "cache.dynamic", "cache.dynamic_least", "cache.fold_below",
+    "cache.fold_batch", "cache.idle.residue", "controller.map",
+)  # fmt: skip
+"""What is divided beside the pages of a block: shares of the drive."""
+TIMES = ("nand.slc.erase", "nand.native.erase")
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+
+
+def factor(text: str, spec: str) -> Fraction:
+    """What `scale=` says.
+
+    Raises:
+        PslcError: it is no fraction of one.
+    """
+    match = re.fullmatch(r"([0-9]{1,6})(?:/([0-9]{1,6}))?", text)
+    found = Fraction(int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else Fraction(0)
+    if not 0 < found <= 1:
+        raise TargetError(f'scale is "{text}" in {spec}', "a fraction of the drive, such as scale=1/16; at most 1")
+    return found
+
+
+def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
+    """The keys that make the drive of a resolved profile `by` times as large.
+
+    Raises:
+        PslcError: a block has not that many pages.
+    """
+    values = dict(files.dotted(tomllib.loads(profile)))
+    pages, bits = int(values["nand.pages_per_block"]), int(values["nand.bits_per_cell"])
+    if (pages * by) % bits:
+        lines = pages // bits
+        near = [d for d in range(2, lines + 1) if lines % d == 0]
+        some = ", ".join(f"1/{d}" for d in near[:: max(len(near) // 8, 1)])
+        raise TargetError(
+            f"scale is {by} in {spec}, but its blocks have {pages} pages in {lines} word lines of {bits}",
+            f"a scale that leaves whole word lines: {some}" if near else "leave scale out: a block is one word line",
+        )
+    scaled = {"nand.pages_per_block": str(int(pages * by))}
+    for key in SIZES:
+        # Sizes may be words: a map is "dram", idle is "never".
+        said = str(values.get(key, ""))
+        if said[:1].isdigit() and (size := units.size(said, key)):
+            scaled[key] = f"{int(size * by)}B"
+    for key in TIMES:
+        match = re.fullmatch(r"([0-9.]+)\s*([a-z]+)", str(values[key]))
+        assert match, values[key]
+        scaled[key] = f"{max(round(Fraction(match[1]) * NANOSECONDS[match[2]] * by), 1)}ns"
+    return list(scaled.items())
+
+
+SMALLEST = 100
+"""How many times the write buffer a cache is at least for a fill to show its end: the buffer is not divided."""
+
+
+def unlike(profile: str) -> str | None:
+    """Why a scaled drive does not fill as the whole one does, if so."""
+    values = dict(files.dotted(tomllib.loads(profile)))
+    sizes = [units.size(str(values.get(f"cache.{key}", "0B")), f"cache.{key}") for key in ("static", "dynamic")]
+    cache, buffer = sum(sizes), units.size(str(values["controller.write_buffer"]), "controller.write_buffer")
+    if values["cache.mode"].startswith("pure") or cache >= SMALLEST * buffer:
+        return None
+    return f"its cache of {words.size(cache)} is no longer large beside its write buffer of {words.size(buffer)}"
+
+
+def note(by: Fraction) -> str:
+    """What a recording says of a scaled drive."""
+    return (
+        f"the drive is scaled to {by}: speeds, shares and write amplification are those of the whole one, "
+        f"sizes, lives and the time to write it {by} of its"
+    )

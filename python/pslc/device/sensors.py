@@ -1,0 +1,228 @@
+"""What is measured beside a real drive: by its own thermometer while it works, and by a power meter whose log is a CSV
+file. Both become columns of the recording, of the names that they have on a simulated drive.
+
+A meter's clock is the machine's where its log has dates, or seconds since 1970. Where it counts from a start of its
+own, the log is laid where it follows the work best: a drive draws more while it moves data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.base import gate
+from pslc.base.errors import RecordingError
+from pslc.formats import cells
+from pslc.formats.table import number, unit_of
+from pslc.recording.store import Recording, join
+
+FILE: Final = gate.Expected("--meter takes the CSV file of a power meter", RecordingError, gate.MAX_LOG_BYTES)
+
+TEMPERATURE: Final = "temperature_millicelsius"
+ENERGY: Final = "energy_nj_total"
+
+TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0}
+WATTS: Final = {"uw": 1e-6, "mw": 1e-3, "w": 1.0, "watt": 1.0, "watts": 1.0}
+VOLTS: Final = {"mv": 1e-3, "v": 1.0, "volt": 1.0, "volts": 1.0}
+AMPERES: Final = {"ua": 1e-6, "ma": 1e-3, "a": 1.0, "amp": 1.0, "amps": 1.0}
+EPOCH: Final = 1e9
+"""Seconds: a time beyond it is one since 1970."""
+COVERED: Final = 0.5
+"""Seconds by which a log may be shorter than the run."""
+FOLLOWS: Final = 0.3
+"""Correlation of power with work from which a log is of this run."""
+CELLS: Final = 20_000
+"""A log is laid on a grid of so many steps at most, none shorter than 0.1 s."""
+
+
+@dataclass
+class Thermometer:
+    """A drive's own, asked once a second at most.
+
+    Attributes:
+        ask: degrees Celsius, None when it does not answer.
+        samples: nanoseconds since the start of the step, degrees; never empty.
+    """
+
+    ask: Callable[[], float | None]
+    samples: list[tuple[int, float]]
+
+    @classmethod
+    def of(cls, ask: Callable[[], float | None]) -> Thermometer | None:
+        """None where the drive has none that answers."""
+        celsius = ask()
+        return None if celsius is None else cls(ask, [(0, celsius)])
+
+    def begin(self) -> None:
+        """A step begins."""
+        self.samples = [(0, self.samples[-1][1])]
+
+    def look(self, elapsed_ns: int) -> None:
+        """Ask, unless it was asked within the last second."""
+        if elapsed_ns >= self.samples[-1][0] + 1_000_000_000:
+            celsius = self.ask()
+            if celsius is not None:
+                self.samples.append((elapsed_ns, celsius))
+
+    def on(self, part: Recording) -> Recording:
+        """The step, or what there is of it, with its temperatures."""
+        ns, celsius = np.array(self.samples, dtype=np.float64).T
+        return _with_column(part, TEMPERATURE, ns, celsius * 1000)
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A power meter's log.
+
+    Attributes:
+        name: of its file.
+        seconds: of each sample, shape (n,), ascending: since 1970 if `dated`, else since a start of its own.
+        joules: drawn since the first one, shape (n,).
+    """
+
+    name: str
+    seconds: NDArray[np.float64]
+    joules: NDArray[np.float64]
+    dated: bool
+
+    @classmethod
+    def read(cls, path: Path) -> Meter:
+        """Read a table with a column of time and one of power, or of voltage and current; names tell the units:
+        `time_s`, `Timestamp`, `Power (mW)`, `volts`, `current_ma`.
+
+        Raises:
+            PslcError: there is no such file, column or unit, or a line cannot be read.
+        """
+        lines = gate.text(path, FILE).splitlines()
+        separator = max(",;\t", key=(lines or [""])[0].count)
+        rows = cells(path, lines, separator)
+        names = [name.strip() for name in rows[0]] if rows else []
+        time = _column(names, TIMES) or _dates(names)
+        power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
+        if time is None or (power is None and (voltage is None or current is None)):
+            hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
+            raise RecordingError(f"{path} is not a meter's log: its columns are {gate.listed(names) or 'none'}", hint)
+        times, watts = [], []
+        for line, row in enumerate(rows[1:], 2):
+            if not any(cell.strip() for cell in row):
+                continue
+            try:
+                times.append(_time(row[time[0]], separator) * time[1])
+                parts = [power] if power else [voltage, current]
+                watts.append(np.prod([number(row[part[0]], separator) * part[1] for part in parts if part]))
+            except (ValueError, IndexError):
+                hint = f"a time in {names[time[0]]} and numbers in the others are expected"
+                raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
+        seconds = np.array(times, dtype=np.float64)
+        if len(seconds) < 2 or (np.diff(seconds) < 0).any():
+            raise RecordingError(
+                f"{path} has {len(seconds)} samples, not in order of time", "two or more, the oldest first"
+            )
+        mean = (np.array(watts[1:]) + np.array(watts[:-1])) / 2
+        joules = np.concatenate([[0.0], np.cumsum(mean * np.diff(seconds))])
+        return cls(path.name, seconds, joules, bool(seconds[0] > EPOCH))
+
+    def on(self, recording: Recording) -> Recording:
+        """The recording with the energy drawn until the end of each bin.
+
+        Raises:
+            PslcError: the log is not of the time of the run.
+        """
+        parts = recording.parts
+        starts = [part.began_unix_ns / 1e9 for part in parts]
+        shift = 0.0 if self.dated else self._laid(parts)
+        ends = [start + part.drive_time_s for start, part in zip(starts, parts, strict=True)]
+        first, last = self.seconds[0] + shift, self.seconds[-1] + shift
+        if starts[0] < first - COVERED or ends[-1] > last + COVERED:
+            early, late = max(first - starts[0], 0.0), max(ends[-1] - last, 0.0)
+            lacks = f"the run began {early:.0f} s before the log and ended {late:.0f} s after it"
+            raise RecordingError(
+                f"{self.name} does not cover the run: {lacks}", "log from before a run until after its end"
+            )
+        return join(
+            [
+                _with_column(part, ENERGY, (self.seconds + shift - start) * 1e9, self.joules * 1e9)
+                for part, start in zip(parts, starts, strict=True)
+            ]
+        )
+
+    def _laid(self, parts: Sequence[Recording]) -> float:
+        """Seconds to add to the log's so that its power follows the work."""
+        began = parts[0].began_unix_ns / 1e9
+        took = parts[-1].began_unix_ns / 1e9 + parts[-1].drive_time_s - began
+        length = float(self.seconds[-1] - self.seconds[0])
+        step = max(0.1, length / CELLS)
+        if length < took - COVERED:
+            raise RecordingError(
+                f"{self.name} is {length:.0f} s long, the run {took:.0f} s", "log from before a run until after"
+            )
+        edges = np.arange(0.0, max(took, step), step)
+        moved = np.zeros(len(edges))
+        for part in parts:
+            since = part.began_unix_ns / 1e9 - began
+            at = since + (part.time["end_ns"].astype(np.float64) - part.start_ns) / 1e9
+            data = sum(part.time[f"{kind}_bytes"].astype(np.float64) for kind in ("read", "write"))
+            moved += np.interp(edges, np.r_[since, at], np.cumsum(np.r_[0.0, data]))
+        busy = (np.diff(moved, append=moved[-1]) > 0).astype(np.float64)
+        grid = np.arange(0.0, max(length, took) + step, step)
+        power = np.diff(np.interp(self.seconds[0] + grid, self.seconds, self.joules)) / step
+        count = len(busy)
+        busy -= busy.mean()
+        if len(power) < count or not busy.any():
+            raise RecordingError(f"{self.name} has no dates, and the run no pauses to find it by", "log with dates")
+        sums, squares = (np.concatenate([[0.0], np.cumsum(power**n)]) for n in (1, 2))
+        spread = (squares[count:] - squares[:-count]) - (sums[count:] - sums[:-count]) ** 2 / count
+        together = np.correlate(power, busy, "valid")
+        follows = together / np.sqrt(np.maximum(spread, 1e-12) * (busy**2).sum())
+        best = int(np.argmax(follows))
+        if follows[best] < FOLLOWS:
+            raise RecordingError(
+                f"the power in {self.name} does not follow this run", "give the log of its time, or one with dates"
+            )
+        return began - float(self.seconds[0]) - best * step
+
+
+def _with_column(part: Recording, name: str, ns: NDArray[np.float64], values: NDArray[np.float64]) -> Recording:
+    """A column from samples at `ns` since the start of the step; between two of them it goes straight."""
+
+    def at(ends: NDArray[np.float64]) -> NDArray[np.uint64]:
+        return np.rint(np.interp(ends - part.start_ns, ns, values)).astype(np.uint64)
+
+    both = at(np.array([part.start_ns, part.end_ns], dtype=np.float64))
+    time, size = ({**columns, name: at(columns["end_ns"].astype(np.float64))} for columns in (part.time, part.bytes))
+    return replace(
+        part,
+        before=part.before | {name: int(both[0])},
+        totals=part.totals | {name: int(both[1])},
+        time=time,
+        bytes=size,
+    )
+
+
+def _column(names: Sequence[str], units: dict[str, float]) -> tuple[int, float] | None:
+    """Place and scale of the first column that says such a unit."""
+    for place, name in enumerate(names):
+        unit = unit_of(name, set(units))
+        if unit:
+            return place, units[unit]
+    return None
+
+
+def _dates(names: Sequence[str]) -> tuple[int, float] | None:
+    """Place of a column that is called a time."""
+    places = [place for place, name in enumerate(names) if name.lower() in ("time", "timestamp", "date", "datetime")]
+    return (places[0], 1.0) if places else None
+
+
+def _time(cell: str, separator: str) -> float:
+    """Seconds: a number, or a date with a time of day, which is this machine's unless it names a zone."""
+    try:
+        return number(cell, separator)
+    except ValueError:
+        return datetime.fromisoformat(cell.strip()).timestamp()

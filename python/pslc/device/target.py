@@ -1,0 +1,319 @@
+"""What a run is made on: a simulated drive, a file on a real one, or a real drive as a whole.
+
+    sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
+
+Two keys are none of the profile's: `scale=1/16` (`pslc.device.scaling`) and `host=none` (`pslc.device.hosts`).
+
+A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file, version
+from pslc.base import words
+from pslc.base.errors import GuardError, TargetError, near
+from pslc.device import hosts, scaling
+from pslc.device.profiles import foundation, library, read, without_effect, written_keys
+from pslc.schema.facts import Device, Facts, InspectedFile
+
+if TYPE_CHECKING:
+    from pslc.recording.store import Common
+
+
+@dataclass(frozen=True)
+class RealOptions:
+    """What must be said before anything is written to a real drive.
+
+    Attributes:
+        size: bytes of a scratch file, or of an existing one to be used.
+        reuse: measure on a file that exists; what is in it is lost. pslc takes a file that it wrote last itself; any
+            other must be named as well.
+        overwrite_file: name of the file, without its folder, that may be lost though pslc did not write it.
+        destroy_data: serial number of the block device whose data may be lost.
+        wipe_signatures: even if there is a file system or a partition table on it.
+    """
+
+    size: int | None = None
+    reuse: bool = False
+    overwrite_file: str | None = None
+    destroy_data: str | None = None
+    wipe_signatures: bool = False
+
+
+@dataclass(frozen=True)
+class Target:
+    """A drive that was found, and the words it was asked for with.
+
+    Attributes:
+        slug: short name for folders, `aldrin-pro-2tb`.
+        kind: `simulated`, `file` or `device`.
+        facts: see `SimDrive.facts` and `pslc.device.probe.facts`.
+        profile: of a simulated drive, as TOML.
+        foreign: the file that would be lost, where pslc did not write it and its name was not given.
+        provenance: where its values come from, by key.
+        open: make it ready; on a real drive this creates the scratch file, or opens the device for writing.
+        stays: it is a simulated drive in a file, which this command has to itself until it closes the drive.
+    """
+
+    spec: str
+    slug: str
+    kind: str
+    name: str
+    capacity_bytes: int
+    facts: Facts
+    open: Callable[[], SimDrive | RealDrive]
+    profile: str = ""
+    provenance: list[tuple[str, str]] = field(default_factory=list)
+    foreign: InspectedFile | None = None
+    stays: bool = False
+
+    def common(self, suite: str, job_file: str = "", began_unix_ns: int = 0) -> "Common":
+        """What a recording of it holds before anything is measured."""
+        return {
+            "suite": suite,
+            "target": self.spec,
+            "drive": self.name,
+            "seed": 0,
+            "version": version(),
+            "capacity_bytes": self.capacity_bytes,
+            "overrides": [],
+            "profile": self.profile,
+            "facts": {**self.facts},
+            "provenance": self.provenance,
+            "job_file": job_file,
+            "began_unix_ns": began_unix_ns,
+        }
+
+    def agreed(self) -> "Target":
+        """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""
+        if self.foreign is None:
+            return self
+        size, identity = self.capacity_bytes, self.foreign["identity"]
+        opener = _watched(lambda: RealDrive.existing(self.spec, size, identity), self.facts)
+        return replace(self, open=opener, foreign=None)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether running on it writes to a real drive."""
+        return self.kind != "simulated"
+
+
+def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple[str, str]] = ()) -> Target:
+    """The drive that `spec` names; nothing is written.
+
+    Args:
+        host: keys of the computer around a simulated drive that has none of its own, see `pslc.device.hosts`.
+
+    Raises:
+        PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
+    """
+    if spec.startswith("sim:"):
+        if real is not None and real != RealOptions():
+            hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
+            raise TargetError(f"{spec} is a simulated drive, of the size that its profile gives", hint)
+        return _simulated(spec, host)
+    path = Path(spec)
+    if is_drive(path):
+        if real is not None and real != RealOptions():
+            hint = "leave --size, --reuse, --destroy-data and the like out"
+            raise TargetError(f"{spec} is a simulated drive in a file", hint)
+        return _kept(spec, path, bool(host))
+    if not spec or ("/" not in spec and not path.exists() and not path.suffix):
+        name, comma, keys = spec.partition(",")
+        meant = name if name in library() else _meant(name, library())
+        hint = (
+            "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
+        )
+        raise TargetError(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
+    real = real or RealOptions()
+    return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+
+
+def _meant(name: str, known: Iterable[str]) -> str | None:
+    """The drive that was probably meant, by its name or by how it begins."""
+    return next((whole for whole in known if name and whole.startswith(name)), None) or near(name, known)
+
+
+DEVICES = Path("/dev")
+KEPT = ".pslc"
+"""Ending of the files of simulated drives. One of another name is known by how it begins."""
+
+
+def is_drive(path: Path) -> bool:
+    """Whether a path names a simulated drive in a file."""
+    return path.suffix == KEPT or (path.is_file() and is_drive_file(str(path)))
+
+
+def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
+    if not path.exists():
+        raise TargetError(
+            f"{spec}: there is no such drive", f"pslc drives create {spec} --like aldrin-pro-2tb makes one"
+        )
+    drive = SimDrive.open(spec)
+    target = replace(_of(drive, spec, path.stem), stays=True)
+    counters = drive.counters()
+    if counters["host_write_bytes_total"]:
+        said = (
+            f"{path.name} begins as it was left: {words.size(counters['mapped_bytes'])} of data, "
+            f"{words.size(counters['slc_valid_bytes'])} of them in the cache"
+        )
+        target.facts["notes"].append(said)
+    if on_a_desktop and "\n[host]\n" not in target.profile:
+        target.facts["notes"].append(f"without a processor: {path.name} stays in the computer it was made in (host.*)")
+    return target
+
+
+def name_in(spec: str) -> str:
+    """The drive that a target's text names, its profile or its path, without what is changed of it."""
+    return spec.removeprefix("sim:").partition(",")[0] if spec.startswith("sim:") else spec
+
+
+def open_simulated(spec: str) -> SimDrive:
+    """A fresh simulated drive."""
+    drive = _simulated(spec).open()
+    assert isinstance(drive, SimDrive)
+    return drive
+
+
+def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
+    name, *pairs = spec.removeprefix("sim:").split(",")
+    overrides = []
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise TargetError(
+                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
+            )
+        overrides.append((key.strip(), value.strip()))
+    bare = ("host", hosts.NONE) in overrides
+    by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
+    overrides = [pair for pair in overrides if pair != ("host", hosts.NONE) and pair[0] != scaling.KEY]
+    texts = library()
+    if "/" in name or name.endswith(".toml"):
+        source, text, slug = name, read(name), Path(name).stem
+    elif name in texts:
+        source, text, slug = f"{name}.toml", texts[name], name
+    else:
+        if not name:
+            raise TargetError(f"{spec} names no drive", f"such as sim:{next(iter(texts))}; pslc drives lists them all")
+        meant = _meant(name, texts)
+        more = "pslc drives lists them all"
+        raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
+    said = [key for key, _ in overrides]
+    below = foundation(source, text, overrides)
+    drive = SimDrive(source, text, below, overrides)
+    if by != 1:
+        # Everything is said of the whole drive, then made smaller.
+        overrides += scaling.overrides(drive.profile(), by, spec)
+        drive = SimDrive(source, text, below, overrides)
+    added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
+    if added:
+        drive = SimDrive(source, text, below, [*overrides, *host])
+    profile = drive.profile()
+    # What stands on nothing else says everything, used or not.
+    if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
+        said = written_keys(text) + said
+    target = _of(drive, spec, slug)
+    idle = [f"{key} has no effect: {why}" for key, why in without_effect(said, profile).items()]
+    target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
+    if by != 1:
+        target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
+        target.facts["notes"].append(scaling.note(by))
+    return target
+
+
+def _of(drive: SimDrive, spec: str, slug: str) -> Target:
+    return Target(
+        spec=spec,
+        slug=slug,
+        kind="simulated",
+        name=drive.name,
+        capacity_bytes=drive.capacity_bytes,
+        facts=drive.facts(),
+        open=lambda: drive,
+        profile=drive.profile(),
+        provenance=drive.provenance(),
+    )
+
+
+def _file(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc.device import probe
+
+    if real.destroy_data is not None:
+        if path.exists():
+            inspect_device(spec)  # says what it is instead
+        raise TargetError(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
+    if real.reuse:
+        return _existing(spec, path, real)
+    if real.overwrite_file is not None:
+        raise TargetError("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
+    if path.is_dir():
+        raise TargetError(
+            f"{spec} is a folder",
+            f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin --size 20GB",
+        )
+    if real.size is None:
+        if path.is_file():
+            hint = "name a file that is not there, and its --size; --reuse overwrites one that is"
+            raise TargetError(f"{spec} is there already", hint)
+        if DEVICES in path.absolute().parents:
+            what = "is no block device" if path.exists() else "is not there"
+            raise TargetError(f"{spec} {what}", "lsblk lists the block devices; a scratch file goes into a folder")
+        raise TargetError(f"{spec}: how large may the scratch file be?", "--size 20GB; it is removed at the end")
+    wanted = real.size
+    if not path.absolute().parent.is_dir():
+        raise TargetError(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
+    check_scratch(spec, wanted)
+    return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
+
+
+def _existing(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc.device import probe
+
+    if not path.exists():
+        raise TargetError(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
+    found = inspect_file(spec)
+    # Of a link the name of what lies behind it: that is what is lost.
+    name = found["path"].name
+    if real.overwrite_file not in (None, name):
+        whose = f"the name of {spec}" if name == path.name else f"the name of {name}, to which {spec} leads"
+        raise GuardError(f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}")
+    size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
+    capacity = min(size or found["usable_bytes"], found["usable_bytes"])
+    target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
+    return target if found["ours"] or agreed else replace(target, foreign=found)
+
+
+def _device(spec: str, path: Path, real: RealOptions) -> Target:
+    from pslc.device import probe
+
+    if real.destroy_data is None:
+        hint = f"--destroy-data SERIAL erases the whole drive (pslc probe {spec} shows its serial number)"
+        raise GuardError(f"{spec} is a block device, and everything on it would be lost", hint)
+    serial, wipe = real.destroy_data, real.wipe_signatures
+    found = inspect_device(str(path))
+    return _real(
+        spec, path, "device", found["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
+    )
+
+
+def _real(spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: Facts) -> Target:
+    device = facts["device"] or Device()
+    name = device.get("model") or device.get("name") or spec
+    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, _watched(opener, facts))
+
+
+def _watched(opener: Callable[[], RealDrive], facts: Facts) -> Callable[[], RealDrive]:
+    device = facts["device"] or Device()
+
+    def watched() -> RealDrive:
+        drive = opener()
+        if device:
+            drive.watch(f"/sys/block/{device['name']}/stat")
+        return drive
+
+    return watched

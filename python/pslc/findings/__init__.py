@@ -1,1 +1,0 @@
-"""What a recording says: phases and causes of its writes, doubts, comparison, and other programs' data."""

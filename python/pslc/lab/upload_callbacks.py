@@ -1,0 +1,243 @@
+"""What happens with what somebody brings, and with the recordings in `runs/`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from pslc.base import failure, units
+from pslc.base.errors import PslcError
+from pslc.base.output_dirs import RUNS
+from pslc.lab import answer, layout, overlay, recordings, sections
+from pslc.lab.fits import Fits
+from pslc.lab.runs import Runs
+from pslc.lab.workspace import Bench, Drive
+
+CODE: Final = 404
+POLICY: Final = (
+    "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Of a report: as a page of nobody's, a script in somebody's recording could not ask the lab for anything."""
+
+
+def add(app: Dash, held: Runs, prefix: str) -> None:
+    """Put it on the page."""
+    _drop(app, held)
+    _fit(app, held, held.fits)
+    _recordings(app, held)
+    _pages(app, held, prefix)
+
+
+def _drop(app: Dash, held: Runs) -> None:
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output("cards", "children", allow_duplicate=True),
+        Output("dropped", "children"),
+        Output("given", "data"),
+        Input("drop", "contents"),
+        State("drop", "filename"),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def drop(contents: list[str] | None, names: list[str], address: str, tab: str) -> Any:
+        if not contents:
+            raise PreventUpdate
+        bench = Bench.of_address(address)
+        try:
+            name = held.drops.keep(names, contents)
+            found = held.drops.read(name, tab)
+        except PslcError as error:
+            return no_update, no_update, layout.trouble(error), []
+        if found.view is None:
+            bench = bench.with_drive(bench.at, Drive(found.source))
+            return bench.address, layout.cards(bench), sections.on_the_bench(found), []
+        if found.curve is not None:
+            bench = replace(bench, over=f"{overlay.DROP}{name}")
+        figures = answer.of_view(found.view)
+        return bench.address, no_update, sections.dropped(found, found.view, name, figures), figures
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Input("published", "value"),
+        Input("as-published", "n_clicks"),
+        Input("no-over", "n_clicks"),
+        Input({"type": "over", "run": ALL}, "n_clicks"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def over(said: str | None, _: Any, __: Any, ___: Any, address: str) -> Any:
+        what = ctx.triggered_id
+        if not ctx.triggered[0]["value"]:
+            raise PreventUpdate
+        bench = Bench.of_address(address)
+        chosen = f"{overlay.PUBLISHED}{said}" if what == "published" else ""
+        if what == "as-published":
+            # The second time it goes again.
+            review = overlay.review(bench.drives[bench.at])
+            chosen = "" if bench.over == review else review
+        if isinstance(what, dict):
+            chosen = f"{overlay.RUN}{what['run']}"
+        return replace(bench, over=chosen).address
+
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output("suites", "children", allow_duplicate=True),
+        Input({"type": "replay", "of": ALL}, "n_clicks"),
+        State("bench", "data"),
+        prevent_initial_call=True,
+    )
+    def replay(clicks: list[int | None], address: str) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        found = held.drops.read(ctx.triggered_id["of"])
+        bench = replace(Bench.of_address(address), suite=str(found.paths[0]), before=None, knob="")
+        return bench.address, layout.suite(bench.suite)
+
+
+def _fit(app: Dash, held: Runs, fits: Fits) -> None:
+    @app.callback(
+        Output("fit", "children"),
+        Input({"type": "fit", "of": ALL}, "n_clicks"),
+        State({"type": "capacity", "of": ALL}, "value"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def start(clicks: list[int | None], capacity: list[str | None], tab: str) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        name = ctx.triggered_id["of"]
+        try:
+            found = held.drops.read(name)
+            said = (capacity[0] or "").strip() if capacity else ""
+            if said:
+                units.size(said, "the capacity")
+        except PslcError as error:
+            return layout.trouble(error)
+        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", found.name, found.paths, said))
+
+    @layout.looked_at(
+        app,
+        "fit",
+        Output("fit", "children", allow_duplicate=True),
+        Output("bench", "data", allow_duplicate=True),
+        Output("cards", "children", allow_duplicate=True),
+    )
+    def look(_: Any, stops: list[int | None], address: str, tab: str) -> Any:
+        fit = fits.of(tab)
+        if fit is None or any(stops):
+            fits.stop(tab)
+            return [], no_update, no_update
+        if fit.code is None:
+            return sections.fitting(fit), no_update, no_update
+        fits.stop(tab)
+        if fit.code != 0:
+            return sections.failed(fit), no_update, no_update
+        bench = Bench.of_address(address)
+        bench = replace(bench.with_drive(bench.at, Drive(f"sim:./{fit.output}")), over=fit.over)
+        return sections.fitted(fit), bench.address, layout.cards(bench)
+
+
+def _recordings(app: Dash, held: Runs) -> None:
+    @app.callback(
+        Output("recordings", "children"),
+        Input("recordings-open", "data"),
+        Input("filter", "value"),
+        Input("changed", "data"),
+        State("order", "data"),
+        prevent_initial_call=True,
+    )
+    def listed(wanted: bool, words: str | None, _: Any, order: list[Any]) -> Any:
+        if not wanted:
+            raise PreventUpdate
+        by, falling = order
+        found, unreadable = recordings.entries(words or "", by, falling)
+        return sections.entries(found, by, falling, unreadable)
+
+    @app.callback(
+        Output("order", "data"),
+        Output("changed", "data", allow_duplicate=True),
+        Input({"type": "sort", "by": ALL}, "n_clicks"),
+        State("order", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def sort(clicks: list[int | None], order: list[Any], changed: int) -> Any:
+        if not any(clicks):
+            raise PreventUpdate
+        by = ctx.triggered_id["by"]
+        return [by, not order[1] if by == order[0] else by in ("began", "cache", "mean")], changed + 1
+
+    @app.callback(
+        Output("compare", "href"),
+        Output("compare", "hidden"),
+        Input({"type": "pick", "run": ALL}, "value"),
+        prevent_initial_call=True,
+    )
+    def pick(picked: list[list[str] | None]) -> Any:
+        names = [name for some in picked for name in some or []]
+        return sections.compare_href(names), len(names) < 2
+
+    @app.callback(
+        Output("delete", "displayed"),
+        Output("delete", "message"),
+        Output("doomed", "data"),
+        Input({"type": "delete", "run": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def ask(clicks: list[int | None]) -> Any:
+        if not any(clicks) or not ctx.triggered[0]["value"]:
+            raise PreventUpdate
+        name = ctx.triggered_id["run"]
+        return True, f"Delete {RUNS / name} with its report? It cannot be had back.", name
+
+    @app.callback(
+        Output("changed", "data", allow_duplicate=True),
+        Input("delete", "submit_n_clicks"),
+        State("doomed", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def delete(clicks: int | None, name: str | None, changed: int) -> Any:
+        if not clicks or not name:
+            raise PreventUpdate
+        recordings.delete(name)
+        return changed + 1
+
+    @app.callback(
+        Output("kept", "children"),
+        Output("changed", "data", allow_duplicate=True),
+        Input("keep", "n_clicks"),
+        State("bench", "data"),
+        State("changed", "data"),
+        prevent_initial_call=True,
+    )
+    def keep(clicks: int | None, address: str, changed: int) -> Any:
+        bench = Bench.of_address(address)
+        found = held.known(bench.suite, bench.drives[bench.at])
+        if not clicks or found is None:
+            raise PreventUpdate
+        return f"kept as {RUNS / recordings.save(found)}", changed + 1
+
+
+def _pages(app: Dash, held: Runs, prefix: str) -> None:
+    """Reports and comparisons, as pages of their own."""
+    from flask import request
+
+    def answered(make: Any, *of: Any) -> Any:
+        try:
+            return app.server.response_class(
+                held.readers.call("", make, *of), headers={"Content-Security-Policy": POLICY}
+            )
+        except Exception as error:
+            said = failure.in_words(error)
+            return app.server.response_class(f"{said}\n", status=CODE, mimetype="text/plain")
+
+    app.server.add_url_rule(f"{prefix}report/<path:name>", "report", lambda name: answered(recordings.report, name))
+    app.server.add_url_rule(
+        f"{prefix}compare", "compare", lambda: answered(recordings.compared, request.args.getlist("run"))
+    )

@@ -1,0 +1,242 @@
+"""What is on the page, and the address that says all of it: `?suite=fill&on=sim:aldrin-pro-2tb,cache.dynamic=320GB`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NoReturn
+from urllib.parse import parse_qsl, urlencode
+
+from pslc import suites
+from pslc.base import files
+from pslc.base.errors import JobError, PslcError, TargetError
+from pslc.device.profiles import library, read
+from pslc.device.target import Target, find_target, is_drive, name_in
+from pslc.lab import replays
+from pslc.lab.files import is_dropped, is_here, stamp
+from pslc.lab.knobs import EVERY, Knob, positions
+
+MOST: Final = 4
+"""Drives at once."""
+FIRST: Final = "sim:aldrin-pro-2tb"
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive and what was turned on it.
+
+    Attributes:
+        source: `sim:NAME`, `sim:./mine.toml` or `disk.pslc`.
+        keys: keys of its profile, in the order in which a target names them.
+    """
+
+    source: str
+    keys: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, spec: str) -> Drive:
+        """What a target says."""
+        source, *pairs = spec.split(",")
+        keys = [(key.strip(), value.strip()) for key, _, value in (pair.partition("=") for pair in pairs)]
+        return cls(source, tuple(keys))
+
+    @property
+    def spec(self) -> str:
+        """The target that `pslc run --on` takes."""
+        return ",".join([self.source, *(f"{key}={value}" for key, value in self.keys)])
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a simulated drive in a file, whose knobs were set when it was made."""
+        return not self.source.startswith("sim:")
+
+    def turned(self, knob: Knob, text: str) -> Drive:
+        """The same with a knob at another value. What it would be anyway is not named.
+
+        Raises:
+            PslcError: there is no such drive.
+        """
+        # A decimal comma, which would begin another key.
+        text = text.strip().replace(",", ".")
+        own = {key for word in knob.choices for key, _ in knob.pairs(word)} if knob.stops is None else {knob.key}
+        own |= {knob.off[1][0]} if knob.off else set()
+        rest = replace(self, keys=tuple((key, value) for key, value in self.keys if key not in own))
+        pairs = () if text in ("", rest.at(knob)) else knob.pairs(text)
+        order = list(EVERY)
+        keys = sorted([*rest.keys, *pairs], key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
+        return replace(self, keys=tuple(keys))
+
+    def at(self, knob: Knob) -> str:
+        """The value that a knob has.
+
+        Raises:
+            PslcError: there is no such drive.
+        """
+        try:
+            now = self.target()
+        except PslcError:
+            now = None
+        return positions(self.base(), dict(self.keys), now)[knob.key].text
+
+    def base(self) -> Target:
+        """The drive without what was turned.
+
+        Raises:
+            PslcError: there is no such drive.
+        """
+        return find(self.source)
+
+    def target(self) -> Target:
+        """The drive.
+
+        Raises:
+            PslcError: there is none, or it cannot be what it was turned to.
+        """
+        return find(self.spec)
+
+    def blamed(self) -> str | None:
+        """The knob without which the drive could be made; None where no single one is to blame."""
+        for key, _ in reversed(self.keys):
+            keys = tuple(pair for pair in self.keys if pair[0] != key)
+            try:
+                replace(self, keys=keys).target()
+            except PslcError:
+                continue
+            return next(
+                (name for name, knob in EVERY.items() if key == name or (knob.off and key == knob.off[1][0])), None
+            )
+        return None
+
+
+def find(spec: str) -> Target:
+    """A simulated drive, to be looked at: its profile and what follows from it.
+
+    Raises:
+        PslcError: there is none, or it is a real one: the page writes to no drive.
+    """
+    path = Path(name_in(spec))
+    is_file = not spec.startswith("sim:") or "/" in name_in(spec) or path.suffix == ".toml"
+    if is_file and not (is_here(path) or is_dropped(path)):
+        raise TargetError(
+            f"the page opens no {path}",
+            "it opens drives that pslc brings along, profiles (./mine.toml) and drives (disk.pslc) of its own folder, "
+            "and what is dropped",
+        )
+    return _looked_at(spec, stamp(path))
+
+
+@lru_cache(maxsize=256)
+def _looked_at(spec: str, changed_ns: int) -> Target:
+    if not spec.startswith("sim:") and not is_drive(Path(spec)):
+        raise TargetError(f"{spec} is no simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
+    _check_base(Path(name_in(spec)))
+    target = find_target(spec)
+    if target.stays:
+        target.open().close()  # type: ignore[union-attr]
+    # The drive itself is large, and nobody runs this one.
+    return replace(target, open=_not_to_be_run)
+
+
+def _check_base(path: Path) -> None:
+    """A profile that was dropped names no other file of this machine.
+
+    Raises:
+        TargetError: it does.
+    """
+    if path.suffix != ".toml" or not is_dropped(path):
+        return
+    try:
+        base = files.toml(read(str(path))).get("base")
+    except tomllib.TOMLDecodeError:
+        return  # Said by who reads it next, with the line.
+    if isinstance(base, str) and base not in library():
+        raise TargetError(
+            f'{path.name} has the base "{base}", which pslc does not bring along',
+            "give the whole profile: pslc drives show ./mine.toml prints it",
+        )
+
+
+def _not_to_be_run() -> NoReturn:
+    raise AssertionError("a drive that was only looked at")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that the page shows.
+
+    Attributes:
+        suite: what is run on every drive: a suite, or the path of a trace.
+        at: the drive that is looked into.
+        before: a drive by its number and the target it was before a knob was turned.
+        knob: that knob.
+        over: what is laid over the curves: see `pslc.lab.overlay`.
+    """
+
+    suite: str = "fill"
+    drives: tuple[Drive, ...] = (Drive(FIRST),)
+    at: int = 0
+    before: tuple[int, str] | None = None
+    knob: str = ""
+    over: str = ""
+
+    @classmethod
+    def of_address(cls, search: str) -> Bench:
+        """What an address says; where it says nothing, a fill of the first drive.
+
+        Raises:
+            PslcError: it says what no page has.
+        """
+        said = parse_qsl(search.removeprefix("?"))
+        one = dict(said)
+        drives = tuple(Drive.of(value) for name, value in said if name == "on") or (Drive(FIRST),)
+        if len(drives) > MOST:
+            raise TargetError(f"{len(drives)} drives at once", f"at most {MOST}")
+        suite = one.get("suite", "fill")
+        if "/" in suite and not replays.is_trace(suite):
+            raise JobError(f"there is no trace {suite}", "drop it again: what is dropped stays until pslc lab ends")
+        if "/" not in suite and suite not in suites.names():
+            raise JobError(f"there is no suite {suite}", f"one of {', '.join(suites.names())}")
+        number, _, spec = one.get("before", "").partition(":")
+        before = (int(number), spec) if number.isdigit() and int(number) < len(drives) and spec else None
+        at = one.get("at", "0")
+        index = int(at) if at.isdigit() and int(at) < len(drives) else 0
+        return cls(suite, drives, index, before, one.get("knob", ""), one.get("over", ""))
+
+    @property
+    def address(self) -> str:
+        """What `of_address` reads."""
+        said = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
+        said += [("at", str(self.at))] if self.at else []
+        said += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
+        said += [("knob", self.knob)] if self.knob else []
+        said += [("over", self.over)] if self.over else []
+        return f"?{urlencode(said, safe=':,/=')}"
+
+    def turned(self, number: int, key: str, text: str) -> Bench:
+        """The same with a knob of a drive at another value. What the drive was before its knob was first touched stays
+        in sight while the same knob is turned.
+
+        Raises:
+            PslcError: there is no such drive.
+        """
+        old = self.drives[number]
+        new = old.turned(EVERY[key], text)
+        if new == old:
+            return self
+        drives = (*self.drives[:number], new, *self.drives[number + 1 :])
+        same = self.knob == key and self.before is not None and self.before[0] == number
+        before = self.before if same else (number, old.spec)
+        return replace(self, drives=drives, at=number, knob=key, before=before)
+
+    def with_drive(self, number: int, drive: Drive) -> Bench:
+        """The same with another drive at a place, or after the last one."""
+        drives = [*self.drives]
+        drives[number : number + 1] = [drive]
+        return replace(self, drives=tuple(drives[:MOST]), at=min(number, MOST - 1), before=None, knob="")
+
+    def without(self, number: int) -> Bench:
+        """The same without a drive; the last one stays."""
+        drives = (*self.drives[:number], *self.drives[number + 1 :]) or self.drives
+        return replace(self, drives=drives, at=min(self.at, len(drives) - 1), before=None, knob="")

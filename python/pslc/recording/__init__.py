@@ -1,0 +1,1 @@
+"""What a run measured, in memory and in its folder, and what it says."""

@@ -1,0 +1,291 @@
+"""Recordings beside each other: the same figures of each, their ratios to the first, and what is more than noise.
+
+A side is one recording, or several of the same job on the same target: repeats, whose figures are pooled.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pslc import formats
+from pslc.analysis import Curve
+from pslc.base import files, gate
+from pslc.base.errors import RecordingError
+from pslc.recording import metrics
+from pslc.recording.metrics import Figure, Figures, Name, Origin, rate
+from pslc.recording.store import Recording
+from pslc.recording.writes import write_curve
+
+FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
+
+STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
+"""Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
+STRETCHES: Final = 10
+"""Parts of what all sides have in common, in which their speeds are compared."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of every recording.
+
+    Attributes:
+        name: `cache`, `mean`, `phase 2`, `fill write IOPS`; of a catalogue `fill: cache`.
+        unit: `B`, `B/s`, `/s`, `s` and others of `pslc.recording.metrics`.
+        figures: one a recording; None where it has none.
+        differs: by more than the noise from the first; one a recording.
+        tolerance: the largest relative difference allowed; None: any.
+        label: what people call it, without the suite.
+        suite: which it is of, in a comparison of catalogues.
+    """
+
+    name: str
+    unit: str
+    figures: list[Figure | None]
+    differs: list[bool]
+    tolerance: float | None
+    label: str = ""
+    suite: str = ""
+    origin: Origin = Origin.FINDING
+
+    @property
+    def called(self) -> str:
+        """What people call it: `fill: cache`."""
+        return f"{self.suite}: {self.label or self.name}" if self.suite else self.label or self.name
+
+    @property
+    def ratios(self) -> list[float | None]:
+        """To the first recording."""
+        first = self.figures[0]
+        return [figure.value / first.value if figure and first and first.value else None for figure in self.figures]
+
+    @property
+    def out_of_tolerance(self) -> bool:
+        """Whether a recording is further from the first than allowed, or lacks the figure."""
+        if self.tolerance is None:
+            return False
+        return any(ratio is None or abs(ratio - 1) > self.tolerance for ratio in self.ratios)
+
+    def document(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "label": self.called,
+            "unit": self.unit,
+            "values": [figure.value if figure else None for figure in self.figures],
+            "low": [figure.low if figure else None for figure in self.figures],
+            "high": [figure.high if figure else None for figure in self.figures],
+            "samples": [list(figure.samples) if figure else [] for figure in self.figures],
+            "ratios": self.ratios,
+            "differs": self.differs,
+            "tolerance": self.tolerance,
+            "out_of_tolerance": self.out_of_tolerance,
+        }
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is compared: a recording with its repeats, the first of which is the one that is shown.
+
+    Attributes:
+        name: what it is called; see `named`.
+        rows: results that another program told instead of a series.
+        path: of the folder, or the file.
+    """
+
+    name: str
+    repeats: tuple[Recording, ...]
+    rows: tuple[formats.Measured, ...] = ()
+    path: Path = Path()
+
+    @property
+    def recording(self) -> Recording:
+        """The one that is shown."""
+        return self.repeats[0]
+
+    def said(self, suites: Sequence[str] = ()) -> str:
+        """What was run on what: its suite, or those of a catalogue, and the drive, unless that is its name. Of another
+        program's data nothing but the file is known."""
+        one, count = self.recording, len(self.repeats)
+        what = f"{len(suites)} suites" if len(suites) > 1 else one.suite
+        drive = "" if self.name.startswith(one.drive) else f"{one.drive}, "
+        said = one.target if one.drive == one.suite else f"{what} on {drive}{one.target}"
+        return said + (f" (n = {count})" if count > 1 else "")
+
+
+def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
+    """Sides called by their labels. Without any, by the drive, and by as little more as tells them apart: what was
+    changed in the profile, the suite, fio's options, the folder.
+
+    Raises:
+        PslcError: there are labels, but not one for each.
+    """
+    if labels and len(labels) != len(sides):
+        raise RecordingError(
+            f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order"
+        )
+    shown = [side.recording for side in sides]
+    names = list(labels) or [one.drive if one.drive else side.path.name for one, side in zip(shown, sides, strict=True)]
+    features = [
+        [one.target.partition(",")[2] if one.is_simulated else "" for one in shown],
+        [one.suite for one in shown],
+        [" ".join(f"--{name}={value}" for name, value in one.overrides) for one in shown],
+        _tails([side.path for side in sides]),
+        [str(number) for number in range(1, len(sides) + 1)],
+    ]
+    for feature in features:
+        for name in {name for name in names if names.count(name) > 1}:
+            alike = [at for at, other in enumerate(names) if other == name]
+            if len({feature[at] for at in alike}) > 1:
+                for at in alike:
+                    names[at] = f"{name}, {feature[at]}" if feature[at] else name
+    return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
+
+
+def _tails(paths: Sequence[Path]) -> list[str]:
+    """The ends of paths, as short as tells them apart."""
+    deepest = max((len(path.parts) for path in paths), default=0)
+    tails = [["/".join(path.parts[-depth:]) for path in paths] for depth in range(1, deepest + 1)]
+    return next(
+        (found for found in tails if len(set(found)) == len(found)), tails[-1] if tails else ["" for _ in paths]
+    )
+
+
+def pooled(sides: Sequence[Side]) -> list[Side]:
+    """Sides of the same job on the same target made one, in order; it is called as its first."""
+    found: dict[tuple[str, str, str], Side] = {}
+    for side in sides:
+        one = side.recording
+        key = (one.target, one.job_file, repr(one.overrides))
+        before = found.get(key)
+        found[key] = replace(before, repeats=before.repeats + side.repeats) if before else side
+    return list(found.values())
+
+
+def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None = None) -> list[Compared]:
+    """The figures that at least one of the sides has, in order.
+
+    Args:
+        limits: relative tolerances by name; `*` for every other figure.
+        align: `bytes` or `time`: also the speed of writing in each tenth of what all of them wrote, or took.
+
+    Raises:
+        PslcError: a tolerance names a figure that there is not, or there is nothing to align.
+    """
+    return _rows(_found(sides, align), limits)
+
+
+def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, float]) -> list[Compared]:
+    """The figures of several suites, each with the same sides, in order: `fill: cache`.
+
+    Raises:
+        PslcError: a tolerance names a figure that there is not.
+    """
+    found: list[Figures] = [{} for _ in next(iter(catalogues.values()))]
+    for suite, sides in catalogues.items():
+        for figures, more in zip(found, _found(sides, None), strict=True):
+            of = {replace(name, key=f"{suite}: {name.key}", suite=suite): figure for name, figure in more.items()}
+            figures.update(of)
+    return _rows(found, limits)
+
+
+def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
+    found = [
+        _pooled([metrics.of_recording(recording) for recording in side.repeats]) | metrics.of_results(side.rows)
+        for side in sides
+    ]
+    if align is not None:
+        for figures, more in zip(found, _aligned(sides, align), strict=True):
+            figures.update(more)
+    return found
+
+
+def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:
+    names = list(dict.fromkeys(name for figures in found for name in figures))
+    keys = [name.key for name in names]
+    unknown = [key for key in limits if key != "*" and key not in keys]
+    if unknown:
+        raise RecordingError(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(keys)}")
+    rows = []
+    for name in names:
+        unit = next(figures[name][0] for figures in found if name in figures)
+        each = [figures[name][1] if name in figures else None for figures in found]
+        differs = [apart(each[0], other) for other in each]
+        limit = limits.get(name.key, limits.get("*"))
+        rows.append(Compared(name.key, unit, each, differs, limit, name.label, name.suite, name.origin))
+    return rows
+
+
+def apart(one: Figure | None, other: Figure | None) -> bool:
+    """Whether two figures differ by more than the noise."""
+    if one is None or other is None:
+        return one is not other
+    return one.high < other.low or other.high < one.low
+
+
+def _pooled(repeats: Sequence[Figures]) -> Figures:
+    """The means of the figures that all repeats have; alone, a figure is left as it is."""
+    first = repeats[0]
+    if len(repeats) == 1:
+        return first
+    names = [name for name in first if all(name in figures for figures in repeats)]
+    return {name: (first[name][0], _mean([figures[name][1] for figures in repeats])) for name in names}
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    """Mean with its 90 % interval: from the spread of the repeats, or from what each is known to if that is more."""
+    values = np.array([figure.value for figure in figures])
+    count = len(values)
+    spread = (STUDENT[count - 2] if count - 2 < len(STUDENT) else 1.7) * float(values.std(ddof=1)) / count**0.5
+    own = float(np.mean([(figure.high - figure.low) / 2 for figure in figures])) / count**0.5
+    mean, half = float(values.mean()), max(spread, own)
+    return Figure(mean, mean - half, mean + half, tuple(values.tolist()))
+
+
+def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
+    """The speed of each side in each of `STRETCHES` equal parts of the bytes, or the time, that all of them have."""
+    curves = [[write_curve(recording) for recording in side.repeats] for side in sides]
+    missing = [side.name for side, own in zip(sides, curves, strict=True) if None in own]
+    if missing:
+        raise RecordingError(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
+    known = [[curve for curve in own if curve is not None] for own in curves]
+    reach: Callable[[Curve], float] = (lambda c: c.total_bytes) if align == "bytes" else (lambda c: c.total_seconds)
+    edges = np.linspace(0.0, min(reach(curve) for own in known for curve in own), STRETCHES + 1)
+    if align == "bytes":
+        names = [f"{low / 1e9:.4g} to {high / 1e9:.4g} GB" for low, high in pairwise(edges)]
+    else:
+        names = [f"{low:.4g} to {high:.4g} s" for low, high in pairwise(edges)]
+    return [_pooled([_stretches(curve, align, edges, names) for curve in own]) for own in known]
+
+
+def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]) -> Figures:
+    start = curve.edges_bytes[0]
+    elapsed = np.concatenate([[0.0], np.cumsum(curve.seconds)])
+    if align == "bytes":
+        speeds = np.diff(edges) / np.diff(curve.seconds_at(start + edges))
+    else:
+        speeds = np.diff(np.interp(edges, elapsed, curve.edges_bytes)) / np.diff(edges)
+    return {Name(name, name): ("B/s", rate(float(speed))) for name, speed in zip(names, speeds, strict=True)}
+
+
+def read_tolerance(path: Path) -> dict[str, float]:
+    """Relative tolerances by name from a TOML file of `name = "5%"`.
+
+    Raises:
+        PslcError: it cannot be read, or a value is no percentage.
+    """
+    try:
+        found = files.toml(gate.text(path, FILE))
+    except ValueError as error:
+        raise RecordingError(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
+    limits = {}
+    for name, text in found.items():
+        # ASCII digits alone: there are others that are no numbers, such as a superscript two.
+        if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?%", text):
+            raise RecordingError(f'{path}: {name} is "{text}"', 'a percentage: "5%"')
+        limits[name] = float(text.removesuffix("%")) / 100
+    return limits

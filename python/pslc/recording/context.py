@@ -1,0 +1,298 @@
+"""What a recording tells besides its curve: the drive's counters within a phase, and what is seen from outside."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis import Phase, Place, Seen
+from pslc.base import units
+from pslc.recording.store import HeatTable, HostTable, Recording
+from pslc.recording.warnings import link_bytes_per_s, throttled_s
+from pslc.schema.facts import Device
+from pslc.schema.job_options import Said, said
+from pslc.schema.jobs import Job
+
+MAPPED = 1024
+"""Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
+LEFT, LASTING = 0.1, 0.005
+"""A drive has left its cache where it moves this share of the host's bytes, for this share of a write."""
+LENT_BYTES = 128 << 20
+"""The most that Linux lends a drive without DRAM for its map, unless told otherwise."""
+SATA_COMMAND_BYTES = 2400.0
+"""What SATA could carry in the time of a command's registers and turnarounds, 4 us at 6 Gb/s."""
+
+
+def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
+    """What the recording tells of the outside: no counter of the drive's."""
+    latencies = [_latencies(recording, phase) for phase in phases]
+    first_s = _first_s(recording, phases[0])
+    moved = [_others(recording, phase) for phase in phases]
+    others = [other for other in moved if other is not None]
+    return Seen(
+        capacity_bytes=recording.drive_bytes,
+        link_bytes_per_s=_link(recording),
+        command_bytes=_command_bytes(recording),
+        map_bytes=_map_bytes(recording),
+        places=_places(recording),
+        mean_s=_without_the_first(recording, [mean for mean, _, _ in latencies], phases[0], first_s),
+        longest_s=[longest for _, longest, _ in latencies],
+        fastest_s=[fastest for _, _, fastest in latencies],
+        waits=[_waits(recording, phase) for phase in phases],
+        one_by_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
+        first_s=first_s,
+        silent_s=_silent_s(recording),
+        cpu=_cpu(recording, phases),
+        buffered=_buffered(recording),
+        throttled_s=throttled(recording),
+        others=[
+            other / (other + phase.to_bytes - phase.from_bytes) for other, phase in zip(others, phases, strict=True)
+        ]
+        if len(others) == len(phases)
+        else None,
+    )
+
+
+def began(recording: Recording) -> int:
+    """When the first request was made: after the start delay of the jobs, where all have one."""
+    start = recording.start_ns
+    starts = [job.get("start_ns", start) if said(job)["delayed"] else start for job in recording.jobs]
+    return max(start, min(starts, default=start))
+
+
+def inside(recording: Recording, phase: Phase) -> dict[str, float]:
+    """What `pslc.analysis.phase_cause` asks for besides what the drive's counters changed by."""
+    found = {}
+    if "buffer_bytes" in recording.before:
+        held = np.append(at_first(recording, "buffer_bytes"), recording.bytes["buffer_bytes"]).astype(np.float64)
+        at = np.interp([phase.from_bytes, phase.to_bytes], _written(recording), held)
+        found["buffer_rise_bytes"] = float(at[1] - at[0])
+    others = _others(recording, phase)
+    if others is not None:
+        found["other_bytes"] = others
+    return found
+
+
+def _others(recording: Recording, phase: Phase) -> float | None:
+    """Bytes that the drive moved for others within a phase of writes; None where it is not known."""
+    of = "host" if recording.is_simulated else "device"
+    names = [f"{of}_read_bytes_total", f"{of}_write_bytes_total"]
+    if _buffered(recording) or not all(name in recording.before for name in names):
+        return None
+    changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
+    # A request is counted when it begins or when it ends, by us and by them.
+    ours = phase.to_bytes - phase.from_bytes + under_way(recording)
+    return max(sum(changes[name] for name in names) - ours, 0.0)
+
+
+def under_way(recording: Recording) -> float:
+    """Bytes of the writes that are asked for at once."""
+    return sum(
+        float(job["iodepth"] * job["write"]["io_bytes"] / job["write"]["total_ios"]) for job, _ in _writing(recording)
+    )
+
+
+def host(recording: Recording) -> HostTable:
+    """The host of a simulated drive, as its profile says; empty where there is none, and on a real one."""
+    return recording.profile_keys.get("host", HostTable())
+
+
+def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
+    """Share of the processor that was busy, by phase; on a real drive, of the core that makes the requests."""
+    counter = "host_cpu_busy_ns_total" if recording.is_simulated else "cpu_ns_total"
+    cores = host(recording).get("cores") if recording.is_simulated else 1
+    if cores is None or counter not in recording.before:
+        return None
+    changes = [changes_within(recording, phase.from_bytes, phase.to_bytes)[counter] for phase in phases]
+    seconds = [(phase.to_bytes - phase.from_bytes) / phase.bytes_per_s for phase in phases]
+    return [change / (time * 1e9 * cores) for change, time in zip(changes, seconds, strict=True)]
+
+
+def throttled(recording: Recording) -> float | None:
+    """How many seconds the drive throttled for heat: of a real one by its health log, of a simulated one likewise, and
+    no more. None where it does not tell, or its profile has no heat."""
+    if "throttle_level" in recording.time:
+        if not recording.totals["temperature_millicelsius"]:
+            return None
+        edges = np.concatenate([[recording.start_ns], recording.time["end_ns"]]).astype(np.float64)
+        return float(np.diff(edges)[recording.time["throttle_level"] > 0].sum()) / 1e9
+    return throttled_s(recording.facts)
+
+
+def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
+    """What the link of a simulated drive carries at a step of throttling, the deepest that was reached if `level` is a
+    mean; None where it does not throttle."""
+    heat = recording.profile_keys.get("heat", HeatTable())
+    steps = [step for step in (heat.get("throttle1"), heat.get("throttle2"), heat.get("throttle3")) if step]
+    if not level or not steps:
+        return None
+    share = float(steps[min(math.ceil(level), len(steps)) - 1]["speed"].rstrip("%")) / 100
+    return share * float(recording.facts["link_bytes_per_s"])
+
+
+def longer(recording: Recording, otherwise: str) -> str:
+    """What to do where a suite was too short: leave out what made it so, or `otherwise`."""
+    return "leave out --quick" if recording.scope.get("quick") else otherwise
+
+
+def at_first(recording: Recording, gauge: str) -> int:
+    """A gauge of a simulated drive when the first request was made: a silence before it may empty cache and buffer."""
+    silent = int(np.searchsorted(recording.time["end_ns"], began(recording), side="right"))
+    return int(recording.time[gauge][silent - 1]) if silent else recording.before[gauge]
+
+
+def held_in_memory(recording: Recording, written: float) -> float:
+    """Bytes that the page cache of a simulated host held when so much was written."""
+    if "page_cache_dirty_bytes" not in recording.before:
+        return 0.0
+    column = np.concatenate([[0], recording.bytes["page_cache_dirty_bytes"]]).astype(np.float64)
+    return float(np.interp(written, _written(recording), column))
+
+
+def left_the_cache(recording: Recording) -> float | None:
+    """Bytes written when a simulated drive no longer wrote into its cache alone; None: it always did, or never."""
+
+    def change(name: str) -> NDArray[np.float64]:
+        return np.diff(np.concatenate([[float(recording.before[name])], recording.bytes[name].astype(np.float64)]))
+
+    native = change("host_to_native_bytes_total")
+    host = np.maximum(change("host_to_slc_bytes_total") + native, 1.0)
+    moved = change("folded_bytes_total") + change("gc_bytes_total")
+    left = ((moved > LEFT * host) | (native > 0.5 * host)).astype(np.float64)
+    window = max(1, round(LASTING * left.size))
+    lasting = np.flatnonzero((left > 0) & (np.convolve(left, np.ones(window))[window - 1 :] > 0.5 * window))
+    return float(_written(recording)[lasting[0]]) if lasting.size and lasting[0] > window else None
+
+
+def _buffered(recording: Recording) -> bool:
+    """Whether a page cache took part."""
+    if recording.is_simulated and "page_cache" not in host(recording):
+        return False
+    return not all(said(job)["direct"] for job in recording.jobs)
+
+
+def _written(recording: Recording) -> NDArray[np.float64]:
+    """Bytes written at the borders of the bins."""
+    return np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
+
+
+def _writing(recording: Recording) -> list[tuple[Job, Said]]:
+    return [(job, said(job)) for job in recording.jobs if job["write"]["total_ios"]]
+
+
+def _link(recording: Recording) -> float | None:
+    """What the link carries of the host's data, after its own overhead."""
+    if recording.is_simulated:
+        return float(recording.facts["link_bytes_per_s"])
+    raw = link_bytes_per_s(recording.facts["device"] or Device())
+    return None if raw is None else units.PAYLOAD * raw
+
+
+def _command_bytes(recording: Recording) -> float:
+    """What a command costs on the link besides its data: SATA's registers and turnarounds, 4 us at 6 Gb/s; little on
+    PCIe, and where the link is not known."""
+    if recording.is_simulated:
+        sata = str(recording.profile_keys.get("link", "")).startswith("sata")
+    else:
+        sata = "Gbps" in str((recording.facts["device"] or {}).get("link_speed") or "")
+    return SATA_COMMAND_BYTES if sata else 0.0
+
+
+def _places(recording: Recording) -> list[Place]:
+    """Where the jobs that write did so, in the order in which they began."""
+    ends = np.concatenate([[recording.start_ns], recording.bytes["end_ns"]]).astype(np.float64)
+    found = [
+        Place(
+            from_bytes=float(np.interp(job["start_ns"], ends, _written(recording))),
+            span_bytes=job["size_bytes"],
+            request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],
+            random=bool(option["random"]),
+            synced=option["synced"],
+        )
+        for job, option in _writing(recording)
+        if "size_bytes" in job
+    ]
+    return sorted(found, key=lambda place: place.from_bytes)
+
+
+def _map_bytes(recording: Recording) -> float | None:
+    """How much of the drive is mapped by what its controller holds of the map; a data sheet tells if it has DRAM."""
+    if recording.is_simulated:
+        held = recording.facts["map_cache_bytes"]
+        return float("inf") if held is None else held * MAPPED
+    lent = (recording.facts.get("device") or Device()).get("host_memory_buffer")
+    return LENT_BYTES * MAPPED if lent else None
+
+
+def _first_s(recording: Recording, first: Phase) -> float | None:
+    """How much longer the first request took than the longest of a bin usually did after it; None: not seen."""
+    inside = np.searchsorted(_written(recording), first.to_bytes, side="right") - 1
+    longest = recording.bytes["lat_max_ns"][:inside].astype(np.float64) / 1e9
+    return float(longest[0] - np.median(longest[1:])) if longest.size > 1 else None
+
+
+def _silent_s(recording: Recording) -> float | None:
+    """Silence before the first request; None where it is not known."""
+    silent = (began(recording) - (0 if recording.is_simulated else recording.start_ns)) / 1e9
+    return silent if recording.is_simulated or silent > 0.0 else None
+
+
+def _latencies(recording: Recording, phase: Phase) -> tuple[float, float, float]:
+    """Mean and usual longest time of a request within a phase, and the mean of the bin where they were fastest, in
+    seconds; zeros when it has no whole bin."""
+    series = recording.bytes
+    inside = _whole_bins(recording, phase)
+    if not inside.any():
+        return 0.0, 0.0, 0.0
+    taken, count = series["lat_sum_ns"][inside].astype(np.float64), series["writes"][inside]
+    fastest = float((taken / count).min())
+    longest = float(np.median(series["lat_max_ns"][inside]))
+    return float(taken.sum() / count.sum()) / 1e9, longest / 1e9, fastest / 1e9
+
+
+def _without_the_first(recording: Recording, means: list[float], first: Phase, first_s: float | None) -> list[float]:
+    """The mean times of requests, by phase; a drive that slept was waited for once, which tells nothing of the rest."""
+    requests = float(np.interp(first.to_bytes, _written(recording), np.append(0, np.cumsum(recording.bytes["writes"]))))
+    if first_s is None or requests < 2.0:
+        return means
+    return [max(means[0] - max(first_s, 0.0) / requests, 0.0), *means[1:]]
+
+
+def _waits(recording: Recording, phase: Phase) -> tuple[float, float, float, float]:
+    """How long the longest request of a bin took, in 5, 50, 95 and 100 of 100 bins of a phase, in seconds; zeros when
+    it has no whole bin."""
+    longest = recording.bytes["lat_max_ns"][_whole_bins(recording, phase)]
+    if not longest.size:
+        return 0.0, 0.0, 0.0, 0.0
+    least, usual, most, ever = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
+    return float(least), float(usual), float(most), float(ever)
+
+
+def _whole_bins(recording: Recording, phase: Phase) -> NDArray[np.bool_]:
+    """Which bins lie wholly within a phase and have a request."""
+    written = _written(recording)
+    inside = (written[:-1] >= phase.from_bytes) & (written[1:] <= phase.to_bytes)
+    return inside & (recording.bytes["writes"] > 0)
+
+
+def usual_within(recording: Recording, gauge: str, phase: Phase) -> float:
+    """The median of a gauge between two points of the bytes written."""
+    column = np.concatenate([[float(recording.before[gauge])], recording.bytes[gauge].astype(np.float64)])
+    at = np.linspace(phase.from_bytes, phase.to_bytes, 33)
+    return float(np.median(np.interp(at, _written(recording), column)))
+
+
+def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
+    """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
+    series = recording.bytes
+    written = _written(recording)
+    found: dict[str, float] = {}
+    for name, before in recording.before.items():
+        column = np.concatenate([[float(before)], series[name].astype(np.float64)])
+        if name.endswith("_total"):
+            at = np.interp([from_bytes, to_bytes], written, column)
+            found[name] = float(at[1] - at[0])
+        else:
+            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written, column).mean())
+    return found

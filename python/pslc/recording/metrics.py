@@ -1,0 +1,250 @@
+"""The figures of a recording that can be compared: what they are called, their units, the intervals they lie in.
+
+They are the findings with a unit, by their keys; rows of findings (of CrystalDiskMark, a queue depth), by what tells
+them apart; and what each job did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+
+from pslc import formats
+from pslc.base import words
+from pslc.recording.store import Recording
+
+UNITS: Final = (
+    ("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_seconds", "s"), ("_s", "s"), ("_years", "years"),
+    ("_watts", "W"), ("_c", "C"), ("_score", "points"), ("_waf", ""), ("_depth", ""),
+)  # fmt: skip
+"""Units of findings, by the ends of their names."""
+SHARES: Final = ("share_", "busy_")
+"""How names of shares begin."""
+ASKED: Final = ("bytes", "written_bytes", "region_bytes", "span_bytes", "request_bytes", "depth", "idle_s", "wait_s")
+"""Keys of rows that say what was done, not what came of it."""
+OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean", "throttled_s": "throttled"}
+"""What figures are called in tolerances and in JSON, where it is not their key."""
+LABELS: Final = {
+    "access_read_s": "access time, reading",
+    "access_s": "access time",
+    "access_write_s": "access time, writing",
+    "ack_p99_s": "acknowledged after, 99 %",
+    "ack_s": "acknowledged after",
+    "as_ssd_read_bytes_per_s": "4 KiB reads, right after",
+    "as_ssd_write_bytes_per_s": "4 KiB writes, right after",
+    "baseline_iops": "IOPS before",
+    "buffer_bytes": "write buffer",
+    "bytes_per_s": "speed",
+    "cache_bytes": "cache",
+    "cells_bytes_per_s": "speed past the write buffer",
+    "fill_mean_bytes_per_s": "average speed",
+    "first_iops": "IOPS at first",
+    "flushed_s": "acknowledged after, with a flush",
+    "hit_s": "latency within the map",
+    "idle_threshold_s": "idle time before the cache is freed",
+    "idle_watts": "idle power",
+    "iops": "IOPS",
+    "last_iops": "IOPS at last",
+    "life_bytes": "endurance (TBW)",
+    "life_years": "life",
+    "link_bytes_per_s": "speed into the write buffer",
+    "load_bytes_per_s": "speed of the writes meanwhile",
+    "mapped_bytes": "span that the map covers",
+    "mean_access_s": "mean access time",
+    "migration_bytes_per_s": "speed at which the cache is freed",
+    "mix_bytes_per_s": "mixed speed",
+    "miss_s": "latency past the map",
+    "most_c": "highest temperature",
+    "most_watts": "highest power",
+    "read_bytes_per_s": "read speed",
+    "read_s": "time of a read",
+    "regained_bytes": "fast again",
+    "residue_bytes": "cache that is never freed",
+    "seconds": "time",
+    "start_c": "temperature at first",
+    "steady_bytes_per_s": "steady speed",
+    "throttled_after_s": "throttled after",
+    "throttled_at_c": "throttled at",
+    "throttled_bytes_per_s": "speed while throttled",
+    "throttled_s": "time throttled",
+    "waf": "write amplification",
+    "watts": "power",
+    "write_bytes_per_s": "write speed",
+    "write_s": "time of a write",
+}
+"""What people call a finding; of others see `label`."""
+TERMS: Final = {
+    "iops": "IOPS", "p99": "99 %", "p999": "99.9 %", "min": "lowest", "max": "highest", "least": "lowest",
+    "most": "highest", "randread": "random read", "randwrite": "random write", "knee": "sufficient", "slc": "SLC",
+}  # fmt: skip
+SPREAD: Final = ("mean", "median", "p99", "p999", "max", "min")
+AXES: Final[dict[str, Callable[[Any], str]]] = {
+    "at_bytes": lambda value: f"at {words.size(value)}",
+    "depth": lambda value: f"queue depth {value}",
+    "full": lambda value: f"{100 * value:.0f} % full",
+    "idle_s": lambda value: f"after {words.span(value)} idle",
+    "iterations": lambda value: f"{value} iterations",
+    "of_cache": lambda value: f"{100 * value:.0f} % of the cache",
+    "read_percent": lambda value: f"{value} % reads",
+    "request_bytes": words.block,
+    "span_bytes": lambda value: f"within {words.block(value)}",
+    "wait_s": lambda value: f"after {words.span(value)}",
+}
+"""What a row is called by a number that tells it from others."""
+UNTOLD: Final = ("verdict", "cause", "because")
+"""Words of rows that are answers."""
+NOISE: Final = 0.02
+"""Relative difference below which two rates without an interval are the same."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with the interval it lies in; without one it is as wide as `NOISE`. `samples` are of its repeats."""
+
+    value: float
+    low: float
+    high: float
+    samples: tuple[float, ...] = ()
+
+
+class Origin(StrEnum):
+    """Where a figure comes from."""
+
+    FINDING = "finding"
+    ROW = "row"
+    JOB = "job"
+
+
+@dataclass(frozen=True)
+class Name:
+    """Of a figure: `key` for tolerances and JSON, `label` for people."""
+
+    key: str
+    label: str
+    origin: Origin = Origin.FINDING
+    suite: str = ""
+
+
+Figures = dict[Name, tuple[str, Figure]]
+"""Unit and figure by name."""
+
+
+def of_recording(recording: Recording) -> Figures:
+    """Findings, rows of findings, and jobs, in this order."""
+    findings = recording.findings
+    found = {Name(OWN_NAMES.get(key, key), label(key)): of for key, of in _with_units(findings)}
+    for number, phase in enumerate(findings.get("phases", []), 1):
+        found[Name(f"phase {number}", f"speed of phase {number}")] = (
+            "B/s", rate(phase["bytes_per_s"], phase["spread"])
+        )  # fmt: skip
+    for key, rows in findings.items():
+        if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
+            found |= _of_rows(key, rows)
+    for job in recording.jobs:
+        for kind in ("read", "write"):
+            done = job[kind]
+            if done["total_ios"]:
+                at, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
+                seconds = max(done["runtime_ns"], 1) / 1e9
+                each = {
+                    "IOPS": ("/s", rate(done["total_ios"] / seconds)),
+                    "mean latency": ("s", rate(latency / 1e9)),
+                    "99 % latency": ("s", rate(at["99.000000"] / 1e9)),
+                }
+                if "trace" in recording.facts:
+                    # Somebody's own work is judged by its slowest.
+                    each["99.9 % latency"] = ("s", rate(at["99.900000"] / 1e9))
+                for what, of in each.items():
+                    name = f"{job['name']} {kind} {what}"
+                    found[Name(name, name, Origin.JOB)] = of
+    return found
+
+
+def of_results(rows: Sequence[formats.Measured]) -> Figures:
+    """What another program told instead of a series."""
+    found: dict[str, tuple[str, Figure]] = {}
+    for row in rows:
+        name = f"{row.test} {row.kind}"
+        if row.bytes_per_s is not None:
+            spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
+            found[name] = ("B/s", rate(row.bytes_per_s, spread))
+        if row.iops is not None:
+            found[f"{name} IOPS"] = ("/s", rate(row.iops))
+        if row.latency_s is not None:
+            found[f"{name} latency"] = ("s", rate(row.latency_s))
+    return {Name(name, name): of for name, of in found.items()}
+
+
+def rate(value: float, spread: float = 0.0) -> Figure:
+    """A figure without an interval of its own, as wide as `NOISE` or as its spread."""
+    half = max(NOISE / 2, spread / 2) * value
+    return Figure(value, value - half, value + half)
+
+
+def label(key: str) -> str:
+    """What people call a finding: `write_score` is "write score", `p99_s` "99 % latency"."""
+    if key in LABELS:
+        return LABELS[key]
+    end, unit = _ending(key)
+    stem = key.removesuffix(end).split("_")
+    if unit == "s" and stem[-1] in SPREAD:
+        stem.append("latency")
+    elif unit == "B/s" and stem[-1] in ("mean", "median", "min", "max", "least", "most"):
+        stem.append("speed")
+    elif unit == "/s":
+        stem.append("IOPS")
+    elif end in ("_score", "_depth"):
+        stem.append("score" if end == "_score" else "queue depth")
+    return " ".join(TERMS.get(word, word) for word in stem)
+
+
+def _ending(key: str) -> tuple[str, str | None]:
+    """How a key ends with its unit, and the unit; None: it has none."""
+    for end, unit in UNITS:
+        if f"_{key}".endswith(end):
+            return end, unit
+    return "", "share" if key.startswith(SHARES) else None
+
+
+def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Figure]]]:
+    for key, value in findings.items():
+        unit = _ending(key)[1]
+        if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
+            yield key, (unit, rate(value) if low is None or high is None else Figure(value, low, high))
+
+
+def _of_rows(list_name: str, rows: Sequence[Mapping[str, Any]]) -> Figures:
+    found: Figures = {}
+    for called, row in zip(_told_apart(rows), rows, strict=True):
+        for key, of in _with_units(row):
+            if key not in ASKED and key not in AXES:
+                name = f"{called}, {label(key)}"
+                found[Name(f"{list_name} {name}", name, Origin.ROW)] = of
+    return found
+
+
+def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What each row of a list is called: its words, and as many of its first numbers as tell it from all others."""
+    keys = [key for key, value in rows[0].items() if isinstance(value, str) and key not in UNTOLD]
+    numbers = iter(key for key, value in rows[0].items() if key not in keys and isinstance(value, int | float))
+    while True:
+        called = [", ".join(_called(key, row.get(key)) for key in keys) for row in rows]
+        if keys and len(set(called)) == len(called):
+            return called
+        more = next(numbers, None)
+        if more is None:
+            return [f"{name} {number}".strip() for number, name in enumerate(called, 1)]
+        keys.append(more)
+
+
+def _called(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return TERMS.get(value, value.replace("-", " ") if value.islower() else value)
+    return AXES[key](value) if key in AXES else f"{key.replace('_', ' ')} {value:g}"

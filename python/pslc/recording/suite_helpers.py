@@ -1,0 +1,181 @@
+"""What suites have in common: looking at one job of a recording, finding the cache, telling fast writes from slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pslc.analysis import Curve, cache_end, find_phases
+from pslc.recording.context import began
+from pslc.recording.store import Recording
+from pslc.recording.writes import write_curve
+from pslc.schema.jobs import KINDS, MOVED, Job, Kind
+
+BUFFER = 64 << 20
+"""Bytes: a write buffer takes less beyond what cells take meanwhile, a cache of cells more."""
+BINS = 400
+BEGUN, LONGEST_BEGUN = 0.25, 4 << 30
+"""Share of a cache, and most bytes, that are written before a write into it is measured: a drive that left off past its
+cache first completes the superblock that it had begun there."""
+MOST_BEGUN, AS_SLOW = 0.2, 0.3
+"""Share of the bytes before the end of a cache that may not have gone into it, and how near their speed is to that past
+it."""
+CLIFF = 1.25
+"""How much faster than the rest a beginning must be to be called a cache."""
+
+
+def jobs(recording: Recording) -> Iterator[tuple[str, Job]]:
+    """Name and latencies of each job that did something: one that was cut off before tells nothing."""
+    for job in recording.jobs:
+        if any(job[kind]["total_ios"] for kind in KINDS):
+            yield job["name"], job
+
+
+def seconds(job: Job) -> float:
+    """How long it took."""
+    return max(int(job["elapsed_ns"]), 1) / 1e9
+
+
+def speed(job: Job, kind: Kind) -> float:
+    """Bytes a second of a kind, `read` or `write`."""
+    return float(job[kind]["io_bytes"] / seconds(job))
+
+
+def rate(job: Job, kind: Kind) -> float:
+    """Requests a second of a kind."""
+    return float(job[kind]["total_ios"] / seconds(job))
+
+
+def latency(job: Job, kind: Kind, percent: float | None = None) -> float:
+    """Seconds: the mean, or what so many percent of the requests took at most; 0 without requests."""
+    done = job[kind]["lat_ns"]
+    at = done["mean"] if percent is None else done["percentile"].get(f"{percent:.6f}", 0)
+    return float(at) / 1e9
+
+
+def mean_latency(job: Job) -> float:
+    """Seconds: the mean over reads and writes."""
+    counts = [job[kind]["total_ios"] for kind in MOVED]
+    return sum(n * latency(job, kind) for n, kind in zip(counts, MOVED, strict=True)) / max(sum(counts), 1)
+
+
+def idle(job: Job) -> float:
+    """Seconds for which the drive was left alone before it."""
+    return float(job["options"].get("pause", "0us").removesuffix("us")) / 1e6
+
+
+def curve(part: Recording) -> Curve | None:
+    """Time against what a step wrote, without the pause before its first job; None when it wrote nothing."""
+    first = int(part.jobs[0]["start_ns"]) if part.jobs else part.start_ns
+    found = write_curve(part)
+    if found is None:
+        return None
+    # `write_curve` begins after the pause where every job of the step has one.
+    late = (first - began(part)) / 1e9
+    wait = found.seconds.copy()
+    wait[0] = max(wait[0] - late, 1e-9)
+    return Curve(found.edges_bytes, wait)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache as a write showed it.
+
+    Attributes:
+        bytes, low, high: how much went in, and the 90 % interval.
+        fast, slow: bytes a second before and after its end.
+        past: most bytes a second past its end, where that is not the cache again.
+    """
+
+    bytes: float
+    low: float
+    high: float
+    fast: float
+    slow: float
+    past: float
+
+    def fast_bytes(self, of: Curve, *, from_start: bool = True) -> float:
+        """Bytes at the beginning of another write that were as fast, or of the longest such stretch in it.
+
+        The border is where the sum of the time that was gained over the middle of both is largest, which is its most
+        likely place when both sides scatter alike. Time adds up right however finely the bins cut a drive's own pulse.
+        """
+        middle = 0.5 * (1 / self.fast + 1 / self.past)
+        gain = np.concatenate([[0.0], np.cumsum(middle * of.widths - of.seconds)])
+        if from_start:
+            return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
+        end = int(np.argmax(gain - np.minimum.accumulate(gain)))
+        return float(of.edges_bytes[end] - of.edges_bytes[int(np.argmin(gain[: end + 1]))])
+
+
+def _coarse(of: Curve) -> Curve:
+    """The curve in `BINS` bins at most: finer ones may show the pulse of the drive's pages, not its speed."""
+    edges = of.edges_bytes
+    at = np.unique(np.searchsorted(edges, np.linspace(edges[0], edges[-1], BINS + 1)))
+    return Curve(edges[at], np.add.reduceat(of.seconds, at[:-1]))
+
+
+def cache(of: Curve | None, seed: int = 0) -> Cache | None:
+    """The cache that a write came to the end of; None when there was no such end. The write buffer is none."""
+    if of is None:
+        return None
+    return _cache(of, seed) or (_cache(_coarse(of), seed) if len(of.seconds) > BINS else None)
+
+
+def _cache(of: Curve, seed: int) -> Cache | None:
+    phases = find_phases(of)
+    end = cache_end(of, phases, seed=seed)
+    if end is None or not end.seen_end:
+        return None
+    after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
+    fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
+    begun = _begun(of, end.bytes, after.bytes_per_s)
+    if begun:
+        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + begun))
+        return _cache(Curve(of.edges_bytes[keep:], of.seconds[keep:]), seed)
+    if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER:
+        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + end.bytes))
+        rest = Curve(of.edges_bytes[keep:], of.seconds[keep:]) if keep < len(of.seconds) else None
+        later = cache(rest, seed)
+        if later is None:
+            return None
+        before = float(of.edges_bytes[keep] - of.edges_bytes[0])
+        return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
+    if fast <= CLIFF * after.bytes_per_s:
+        return None
+    # Some drives are slowest right after the cache, while they fold it, and then as fast as their cells.
+    speeds = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
+    past = max(speed for speed in speeds if fast > CLIFF * speed)
+    return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s, past)
+
+
+def _begun(of: Curve, end: float, past: float) -> float:
+    """Bytes that a write to the `end` of a cache begins with as slowly as `past` it: a drive that left off there first
+    completes the superblock that it had begun."""
+    edges = of.edges_bytes - of.edges_bytes[0]
+    usual = float(np.median(of.bytes_per_s[edges[1:] <= end])) if edges[1] <= end else past
+    if usual <= CLIFF * past:
+        return 0.0
+    lost = np.r_[0.0, np.cumsum(of.seconds - 0.5 * (1 / usual + 1 / past) * of.widths)]
+    at = int(np.argmax(np.where(edges <= MOST_BEGUN * end, lost, 0.0)))
+    took = float(of.seconds[:at].sum())
+    return float(edges[at]) if at and abs(edges[at] / took / past - 1) < AS_SLOW else 0.0
+
+
+def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Seconds since the start, and the running sum of a column (`write_bytes`, `writes`) until then."""
+    ends = (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
+    return np.r_[0.0, ends], np.r_[0.0, np.cumsum(recording.time[column], dtype=np.float64)]
+
+
+def snia_steady(rounds: NDArray[np.float64]) -> bool:
+    """SNIA's rule over the last five rounds: they lie within 20 % of their mean, and the straight line through them
+    rises or falls by 10 % of it at most."""
+    last = rounds[-5:]
+    if len(last) < 5 or not last.mean():
+        return False
+    slope = float(np.polyfit(np.arange(5.0), last, 1)[0])
+    return bool(np.ptp(last) <= 0.2 * last.mean() and abs(slope) * 4 <= 0.1 * last.mean())

@@ -1,0 +1,266 @@
+"""What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
+about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from pslc.base import words
+from pslc.formats import Foreign
+from pslc.formats.nvme_smart_log import health
+from pslc.recording.store import Recording
+from pslc.schema.facts import Device, Facts, FileSystem, Moment
+from pslc.schema.job_options import said
+from pslc.schema.jobs import Job
+from pslc.schema.warnings import Doubt, Kinds
+
+
+class Doubts(Kinds):
+    """Every doubt there is; the braces hold what was seen."""
+
+    INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
+    LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
+    DIED = (
+        "the server died {times}, a loss of power to the drive; what was not flushed is lost, and up to 5 s of this "
+        "recording: leave it alive"
+    )
+    SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
+    PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
+    COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
+    VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
+    FILE_SYSTEM = "the file is on {what}: measure on ext4 or XFS straight on the drive"
+    STACK = "the file system reaches the drive through {stack}: measure without it"
+    ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
+    PARTITION = "the partition begins at {start} bytes, which is not a multiple of 1 MiB: create it again, aligned"
+    FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: say so, or free it"
+    IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
+    NO_LINK = "{what} at {speed} is more than PCIe 5.0 x4 carries: it came from memory, measure with direct I/O"
+    UNWRITTEN = (
+        "job {job} read in {span} a request, faster than any flash: write all of the space first, and read past caches"
+    )
+    CLOCK = "the clock went back by {span} in {file}: leave the system's time alone while measuring, and repeat"
+    ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
+    LINK = "the link runs at {now} but can {most}: put the drive into another slot"
+    GOVERNOR = "the CPU's governor is {governor}: set it to performance"
+    POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
+    WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
+    OTHER_LOAD = "{count} requests of others were running when it began: stop them and repeat"
+    OTHERS = "{share:.0f} % of what the drive moved meanwhile was for others: stop them and repeat"
+    CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
+    ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
+    THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
+    HEAT = "the drive was at {celsius:.0f} C at the end: cool it, or measure heat on purpose"
+    UNKNOWN_DRIVE = "which drive is behind {path} is unknown, so its link, heat and cache are as well"
+
+
+COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
+NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
+MEMORY = ("tmpfs", "ramfs")
+HOT = 70.0
+OTHERS = 0.1
+"""Share of what a drive moved from which others matter; a file system's own records are less."""
+NO_LINK_BYTES_PER_S = 15.76e9
+"""PCIe 5.0 x4, its line code taken off."""
+COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage")
+NO_FLASH_S = 12e-6
+"""A read of one-bit cells takes 20 us and more, and the way there some more."""
+THERMAL: Final = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
+"""Counters of NVMe's health log that rise when a drive is too hot."""
+TIMES: Final = ("thm_temp1_total_time", "thm_temp2_total_time")
+
+
+def of_run(recording: Recording) -> list[Doubt]:
+    """The doubts about a recording of a real drive, the gravest first."""
+    return [*_of_the_run(recording), *of_the_machine(recording.facts)]
+
+
+def of_its_end(recording: Recording) -> list[Doubt]:
+    """Whether all of it was run."""
+    return [Doubts.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
+
+
+def of_its_host(recording: Recording) -> list[Doubt]:
+    """Whether the host that served the drive kept up with it, and its server lived."""
+    served = recording.facts.get("served")
+    if served is None:
+        return []
+    how, deaths = served.get("too_slow"), served.get("deaths", 0)
+    late = [Doubts.LATE.of(how=how)] if how else []
+    return [*late, Doubts.DIED.of(times="once" if deaths == 1 else f"{deaths} times")] if deaths else late
+
+
+def of_its_scale(recording: Recording, why: str | None) -> list[Doubt]:
+    """Whether the scale of a simulated drive matters: to its suite, for which `why` is the reason, or to any."""
+    scale = recording.facts.get("scale")
+    reasons = (why, recording.facts.get("scale_unlike"))
+    return [Doubts.SCALED.of(scale=scale, why=reason) for reason in reasons if scale and reason]
+
+
+def _of_the_run(recording: Recording) -> Iterator[Doubt]:
+    yield from of_jobs(recording.jobs)
+    smallest = None
+    for job in recording.jobs:
+        for kind in ("read", "write"):
+            done = job[kind]
+            if done["total_ios"]:
+                mean = done["io_bytes"] / done["total_ios"]
+                smallest = min(smallest or mean, mean)
+    device = recording.facts["device"] or Device()
+    block = device.get("physical_block_bytes")
+    if block and smallest and smallest < block:
+        yield Doubts.ALIGNMENT.of(bs=round(smallest), block=block)
+    ceiling = link_bytes_per_s(device)
+    fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
+    if ceiling is not None and fastest > ceiling:
+        yield Doubts.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
+    others = _others(recording)
+    if others >= OTHERS:
+        yield Doubts.OTHERS.of(share=100 * others)
+    if recording.drive_time_s > 0.5:
+        yield from _of_the_cpu(recording)
+    yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))
+
+
+def _others(recording: Recording) -> float:
+    """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
+    names = ("device_read_bytes_total", "device_write_bytes_total")
+    if not all(name in recording.totals for name in names) or not all(said(job)["direct"] for job in recording.jobs):
+        return 0.0
+    moved = sum(recording.totals[name] - recording.before[name] for name in names)
+    ours = recording.read_bytes + recording.written_bytes
+    return 1 - ours / moved if moved > ours else 0.0
+
+
+def of_jobs(jobs: Sequence[Job]) -> Iterator[Doubt]:
+    """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
+    for job in jobs:
+        options = said(job)
+        if not options["direct"]:
+            yield Doubts.PAGE_CACHE.of(job=job["name"])
+        if options["compressible"]:
+            named = [option for option in COMPRESSIBLE if option in job["options"]]
+            yield Doubts.COMPRESSIBLE.of(job=job["name"], option=", ".join(named))
+        mean = job["read"]["lat_ns"]["mean"] / 1e9
+        if job["read"]["total_ios"] and options["random"] and 0.0 < mean < NO_FLASH_S:
+            yield Doubts.UNWRITTEN.of(job=job["name"], span=words.span(mean))
+
+
+def of_foreign(foreign: Foreign) -> list[Doubt]:
+    """The doubts about another program's data."""
+    found = list(of_jobs(foreign.jobs))
+    if foreign.zeroes:
+        found.append(Doubts.ZEROES.of())
+    if foreign.clock_back_s:
+        found.append(Doubts.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
+    speeds = {"a job": max(_speeds(foreign.jobs))}
+    speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
+    if foreign.curve is not None:
+        speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
+    what = max(speeds, key=lambda name: speeds[name])
+    if speeds[what] > NO_LINK_BYTES_PER_S:
+        found.append(Doubts.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
+    return found
+
+
+def _speeds(jobs: Sequence[Job]) -> list[float]:
+    """Mean speeds of the jobs; 0 stands for none."""
+    kinds = [job[kind] for job in jobs for kind in ("read", "write") if job[kind]["total_ios"]]
+    return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
+
+
+def _of_heat(before: Moment, after: Moment) -> Iterator[Doubt]:
+    logs = [health(moment.get("smart")) for moment in (before, after)]
+    rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
+    risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
+    if risen:
+        yield Doubts.THROTTLED.of(what=", ".join(risen))
+    celsius = after.get("temperature_c")
+    if celsius is not None and celsius >= HOT:
+        yield Doubts.HEAT.of(celsius=celsius)
+
+
+def throttled_s(facts: Facts) -> float | None:
+    """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
+    before, after = (health(of.get("smart")) for of in (facts.get("before", Moment()), facts.get("after", Moment())))
+    rises = [after[name] - before.get(name, 0) for name in TIMES if name in after]
+    return float(sum(rises)) if rises else None
+
+
+def link_bytes_per_s(device: Device) -> float | None:
+    """What a link of the speed and width that Linux tells carries at most, before any overhead; else None.
+
+    `16.0 GT/s PCIe` counts bits of data, nearly; `6.0 Gbps` of SATA has ten on the wire for eight.
+    """
+    speed, width = str(device.get("link_speed") or ""), device.get("link_width")
+    try:
+        rate = float(speed.partition(" ")[0]) * 1e9
+    except ValueError:
+        return None
+    return rate / (10 if "Gbps" in speed else 8) * int(width) if width else None
+
+
+def _of_the_cpu(recording: Recording) -> Iterator[Doubt]:
+    busy = recording.totals["cpu_ns_total"] - recording.before["cpu_ns_total"]
+    share = 100 * busy / (recording.drive_time_s * 1e9)
+    if share > 90:
+        yield Doubts.CPU_BOUND.of(share=share)
+    most = recording.facts.get("engine_ceiling_iops")
+    requests = sum(job[kind]["total_ios"] for job in recording.jobs for kind in ("read", "write"))
+    iops = requests / recording.drive_time_s
+    if most and iops > most / 2:
+        yield Doubts.ENGINE_BOUND.of(iops=iops, most=most)
+
+
+def of_the_machine(facts: Facts) -> Iterator[Doubt]:
+    """The doubts that facts alone raise (`pslc.device.probe.facts`)."""
+    device, system = facts["device"], facts["file_system"]
+    if device is None:
+        yield Doubts.UNKNOWN_DRIVE.of(path=facts["path"])
+    if facts["host"]["virtual"]:
+        yield Doubts.VIRTUAL.of()
+    start = facts["partition_start_bytes"]
+    if start is not None and start % (1 << 20):
+        yield Doubts.PARTITION.of(start=start)
+    yield from of_the_file_system(system)
+    if system is not None:
+        share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
+        if share > 50:
+            yield Doubts.FULL.of(share=share)
+    below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    if below:
+        yield Doubts.STACK.of(stack=", ".join(below))
+    if device is not None:
+        yield from _of_the_device(device)
+    governor = facts["host"]["governor"]
+    if governor not in (None, "performance"):
+        yield Doubts.GOVERNOR.of(governor=governor)
+    latency = facts["power"]["nvme_ps_max_latency_us"]
+    if latency and device is not None and device["name"].startswith("nvme"):
+        yield Doubts.POWER_STATES.of(us=latency)
+
+
+def of_the_file_system(system: FileSystem | None) -> Iterator[Doubt]:
+    """Whether what is written to a file reaches a drive as it was written; known before the run."""
+    if system is None:
+        return
+    kind = system["type"]
+    if kind in MEMORY:
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
+    elif kind in NETWORK:
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
+    elif kind in COW or kind.startswith("fuse"):
+        yield Doubts.FILE_SYSTEM.of(what=kind)
+    elif "compress" in system["options"]:
+        yield Doubts.FILE_SYSTEM.of(what=f"{kind} with compression")
+
+
+def _of_the_device(device: Device) -> Iterator[Doubt]:
+    now = (device["link_speed"], device["link_width"])
+    most = (device["link_speed_max"], device["link_width_max"])
+    if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):
+        yield Doubts.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
+    if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
+        yield Doubts.WRITE_CACHE.of(what=device["write_cache"])
+    if device["requests_in_flight"]:
+        yield Doubts.OTHER_LOAD.of(count=device["requests_in_flight"])

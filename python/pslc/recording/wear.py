@@ -1,0 +1,93 @@
+"""What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
+
+from typing_extensions import TypedDict
+
+from pslc.recording.store import Recording
+
+YEAR_S = 365.25 * 86400
+WRITTEN = "host_write_bytes_total"
+
+
+class Wear(TypedDict):
+    """Of what a simulated drive did; see `of_wear`."""
+
+    slc_per_host: float | None
+    direct_per_host: float | None
+    folded_per_host: float | None
+    collected_per_host: float | None
+    waf: float | None
+    wear_main: float | None
+    wear_static: float | None
+    life_bytes: float | None
+
+
+class Load(TypedDict):
+    """What a load costs the cells; see `of_load`."""
+
+    waf: float | None
+    life_bytes: float | None
+    life_years: float | None
+
+
+UNKNOWN: Wear = {
+    "slc_per_host": None, "direct_per_host": None, "folded_per_host": None, "collected_per_host": None, "waf": None,
+    "wear_main": None, "wear_static": None, "life_bytes": None,
+}  # fmt: skip
+
+
+def of_wear(part: Recording) -> Wear:
+    """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
+
+    - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
+      native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
+      programmed, for each byte
+    - `wear_main`, `wear_static`: share of their life that the blocks of each zone have lost, evenly spread
+    - `life_bytes`: what the host can write until the first zone has none left
+    """
+    facts = part.facts
+    change = {name: float(part.totals[name] - part.before[name]) for name in part.before if name.endswith("_total")}
+    host = change.get(WRITTEN, 0.0)
+    if not host or "native_cycles" not in facts:
+        return {**UNKNOWN}
+    slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
+    static, all_blocks = facts["static_superblocks"], facts["superblocks"]
+    # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
+    erases = change["slc_erases_total"]
+    of_static = change["static_erases_total"] / erases if erases else float(static > 0)
+    block = facts["slc_superblock_bytes"]
+    wear_static = slc * of_static / (static * block) / facts["slc_cycles"] if static else 0.0
+    main = all_blocks - static
+    wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
+    wear_main += native / (main * facts["native_superblock_bytes"]) / facts["native_cycles"]
+    worst = max(wear_main, wear_static)
+    return {
+        "slc_per_host": slc / host,
+        "direct_per_host": change["host_to_native_bytes_total"] / host,
+        "folded_per_host": change["folded_bytes_total"] / host,
+        "collected_per_host": change["gc_bytes_total"] / host,
+        "waf": (slc + native) / host,
+        "wear_main": wear_main,
+        "wear_static": wear_static,
+        "life_bytes": host / worst if worst else None,
+    }
+
+
+def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -> float | None:
+    """How long a drive lasts that can take `life_bytes`, where so much is written in so many seconds, all the time."""
+    if life_bytes is None or not written_bytes or not seconds:
+        return None
+    return life_bytes / (written_bytes / seconds) / YEAR_S
+
+
+def of_load(recording: Recording) -> Load:
+    """Of the work of a job file on a simulated drive: `waf` as in `of_wear`; `life_bytes` and `life_years` if it goes
+    on all the time, with what folding the data that are still in the cache will cost. Null where nothing is known."""
+    wear, facts = of_wear(recording), recording.facts
+    if wear["wear_main"] is None or wear["wear_static"] is None or not wear["life_bytes"]:
+        return {"waf": wear["waf"], "life_bytes": None, "life_years": None}
+    grown = {name: recording.totals[name] - recording.before[name] for name in ("slc_valid_bytes", WRITTEN)}
+    main = (facts["superblocks"] - facts["static_superblocks"]) * facts["native_superblock_bytes"]
+    worn = wear["wear_main"] + max(grown["slc_valid_bytes"], 0) / main / facts["native_cycles"]
+    life = grown[WRITTEN] / max(worn, wear["wear_static"])
+    years = life_years(life, grown[WRITTEN], recording.drive_time_s)
+    return {"waf": wear["waf"], "life_bytes": life, "life_years": years}

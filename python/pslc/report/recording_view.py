@@ -1,0 +1,86 @@
+"""The view of a recording, made once for the terminal and the page; a suite says how its own is shown."""
+
+from __future__ import annotations
+
+from pslc import suites
+from pslc.analysis import Curve, Writes, sentences
+from pslc.base import words
+from pslc.figures import curves, tables
+from pslc.figures.picture import Line, Picture
+from pslc.figures.view import View
+from pslc.formats import Foreign
+from pslc.recording.store import Recording
+
+
+def of_recording(recording: Recording, label: str = "") -> View:
+    """A recording as its suite shows it; that of a job file by its writes. `label` is what to call the drive."""
+    drive = label or recording.drive
+    took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
+    if recording.is_simulated:
+        took += f" of drive time, simulated in {words.span(recording.wall_s)}"
+    findings = recording.findings
+    suite = suites.of(recording)
+    if suite is not None:
+        said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
+    else:
+        writes = findings.typed(Writes)
+        said, shown = sentences.describe(writes), tables.of_writes(writes)
+        pictures = curves.of_writes(recording, writes["phases"])
+        if not writes["phases"]:
+            pictures.sort(key=lambda picture: picture.name == "speed-bytes")
+        if len(recording.jobs) > 1 or not writes["phases"]:
+            shown.append(tables.of_jobs(recording.jobs))
+        said += sentences.verified(recording.jobs)
+    if "repeats" in findings:
+        shown.insert(0, tables.of_repeats(findings["repeats"]))
+    notes = recording.notes
+    if recording.scope.get("quick"):
+        notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
+    return View(
+        title=f"{recording.facts.get('trace', {}).get('file', recording.suite)} on {drive}",
+        drive=drive,
+        conditions=recording.conditions,
+        took=took,
+        sentences=said,
+        tables=shown,
+        pictures=pictures,
+        doubts=findings["doubts"],
+        notes=notes,
+        recording=recording,
+        question=suites.question(recording.suite) if recording.suite in (*suites.names(), *suites.OF_FILES) else "",
+    )
+
+
+def of_foreign(foreign: Foreign, findings: Writes) -> View:
+    """What another program recorded."""
+    curve = foreign.curve
+    bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
+    return View(
+        title=foreign.name,
+        drive=foreign.name,
+        conditions="",
+        took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
+        sentences=sentences.describe(findings),
+        tables=[
+            *tables.of_writes(findings),
+            *([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
+            *([tables.of_results(foreign.rows)] if foreign.rows else []),
+        ],
+        pictures=[_speed(curve)] if curve and findings["phases"] else [],
+        doubts=findings["doubts"],
+        notes=[*foreign.notes, *bad],
+    )
+
+
+def _moved(recording: Recording) -> str:
+    moved = [
+        f"{words.size(count)} {verb}"
+        for count, verb in ((recording.written_bytes, "written"), (recording.read_bytes, "read"))
+        if count
+    ]
+    return " and ".join(moved) or "nothing moved"
+
+
+def _speed(curve: Curve) -> Picture:
+    line = Line("write", curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)
+    return Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", [line])

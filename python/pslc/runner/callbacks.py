@@ -1,0 +1,17 @@
+"""What a run calls while it goes on."""
+
+from collections.abc import Callable
+
+from pslc.recording.store import Recording
+from pslc.runner.plan import Plan
+from pslc.schema.results import StepProgress
+
+Progress = Callable[[StepProgress], bool]
+"""Called about ten times a second; the run ends when it returns False."""
+
+Confirm = Callable[[Plan], bool]
+"""Asked before anything is written to a real drive, and before a run that takes days; the run is not made when it
+returns False."""
+
+Keep = Callable[[Recording], None]
+"""Called every few seconds with the recording so far, between steps and within one."""

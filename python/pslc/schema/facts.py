@@ -1,0 +1,244 @@
+"""What is known of a target besides its measurements, under the names that run.json has. Of a real drive it is what
+Linux tells (`pslc.device.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
+profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A part that is missing is an empty one."""
+
+from pathlib import Path
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from pslc.schema.surveys import ReplayDocument, Replayed, Survey, WhatIf
+
+HealthJson = dict[str, Any]
+"""What smartctl prints of a drive, or nvme-cli in the same names: theirs, and kept as it is. What is taken of it is a
+`HealthLog`."""
+
+
+class FileSystem(TypedDict, total=False):
+    """Where a file lies."""
+
+    type: str
+    mount: str
+    source: str
+    options: str
+    bytes: int
+    free_bytes: int
+
+
+class Link(TypedDict, total=False):
+    """A PCIe or SATA link, now and at most: `16.0 GT/s PCIe`, `6.0 Gbps`, and lanes."""
+
+    link_speed: str | None
+    link_speed_max: str | None
+    link_width: int | None
+    link_width_max: int | None
+
+
+class Device(Link, total=False):
+    """A drive. `write_cache` is `write back` or `write through`; `host_memory_buffer` 1 where a controller without DRAM
+    has asked for memory of the host's and got it."""
+
+    name: str
+    model: str | None
+    serial: str | None
+    firmware: str | None
+    bytes: int | None
+    logical_block_bytes: int | None
+    physical_block_bytes: int | None
+    optimal_io_bytes: int | None
+    largest_request_bytes: int | None
+    queue_requests: int | None
+    scheduler: str | None
+    rotational: int | None
+    write_cache: str | None
+    host_memory_buffer: int | None
+    discard_bytes: int | None
+    requests_in_flight: int
+
+
+class Host(TypedDict, total=False):
+    """The machine."""
+
+    kernel: str
+    cpu: str | None
+    cores: int | None
+    governor: str | None
+    virtual: bool | None
+
+
+class Power(TypedDict):
+    """What the machine lets a drive do to save power."""
+
+    nvme_ps_max_latency_us: int | None
+    sata_link_power: str | None
+    pcie_aspm: str | None
+
+
+class InspectedDevice(TypedDict):
+    """A block device that is to be overwritten. `serial`: None where it is not told; `users`: who uses it, a sentence
+    each; `signatures`: file systems, partition tables and the like, by libblkid, None where it cannot be read or there
+    is no libblkid."""
+
+    name: str
+    bytes: int
+    logical_block: int
+    serial: str | None
+    is_partition: bool
+    users: list[str]
+    signatures: list[str] | None
+
+
+class InspectedFile(TypedDict):
+    """A file that is to be overwritten. `path`: where it really is; `usable_bytes`: in whole blocks, without that of
+    pslc's mark; `owner`: a user's number; `ours`: pslc wrote it last; `holds`: by libblkid, a sentence each;
+    `identity`: of this file, unchanged."""
+
+    path: Path
+    bytes: int
+    usable_bytes: int
+    changed_unix_ns: int
+    owner: int
+    ours: bool
+    holds: list[str]
+    identity: str
+
+
+class HealthLog(TypedDict, total=False):
+    """What is taken of NVMe's health log, where the drive tells it."""
+
+    critical_warning: int
+    available_spare: int
+    available_spare_threshold: int
+    percentage_used: int
+    media_errors: int
+    data_units_written: int
+    warning_temp_time: int
+    critical_comp_time: int
+    thm_temp1_trans_count: int
+    thm_temp2_trans_count: int
+    thm_temp1_total_time: int
+    thm_temp2_total_time: int
+
+
+class Moment(TypedDict, total=False):
+    """What changes while a drive works."""
+
+    temperature_c: float | None
+    smart: HealthJson | None
+
+
+Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "from": str, "to": str})
+"""Of a drive's link, or of its power state."""
+
+
+class Watched(TypedDict):
+    """What a drive was asked while it worked. `smart`: the first and the latest log, with seconds since the
+    beginning; `file_systems`: those that are mounted from it."""
+
+    smart: list[tuple[float, HealthJson]]
+    changes: list[Change]
+    file_systems: list[FileSystem]
+
+
+class Served(TypedDict):
+    """How a drive was served (`pslc.serving.state.State`), and whether the host was too slow for it. `deaths`: how
+    often nbdkit died and was started again, a loss of power each."""
+
+    data: str
+    speed: float
+    deaths: NotRequired[int]
+    way_s: NotRequired[float]
+    replies: NotRequired[int]
+    late_s: NotRequired[float]
+    late_p99_s: NotRequired[float]
+    drive_s: NotRequired[float]
+    turn_s: NotRequired[float]
+    busy: NotRequired[float]
+    too_slow: NotRequired[str | None]
+
+
+class Traced(TypedDict):
+    """The trace that was replayed. `what_if` where other caches were asked for."""
+
+    file: str
+    survey: Survey
+    how: ReplayDocument
+    replay: Replayed | None
+    what_if: NotRequired[list[WhatIf]]
+
+
+class DiskCounts(TypedDict):
+    """What Linux counted of a block device before and after a run (`pslc.device.probe.disk_counts`), and its time."""
+
+    name: str
+    before: list[int]
+    after: list[int]
+    span_ms: float
+    slaves: NotRequired[list["DiskCounts"]]
+    """Of what lies below a device of dm or md."""
+
+
+Limit = Literal["dies", "bus", "data-path", "buffer"]
+
+
+class Facts(TypedDict, total=False):
+    """Of a real target, of a simulated one, and of a run on either; a target has those of its kind.
+
+    Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
+    `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
+    `notes`: sentences on what the profile says that its reader may not have meant."""
+
+    path: str
+    file_system: FileSystem | None
+    stack: list[str]
+    partition_start_bytes: int | None
+    device: Device | None
+    host: Host
+    power: Power
+
+    channels: int
+    dies: int
+    planes: int
+    blocks_per_plane: int
+    pages_per_block: int
+    page_bytes: int
+    bits_per_cell: int
+    superblocks: int
+    slc_superblock_bytes: int
+    slc_raw_bytes: int
+    slc_write_bytes_per_s: float
+    slc_limit_bytes_per_s: float
+    slc_limit: Limit
+    native_superblock_bytes: int
+    native_raw_bytes: int
+    native_write_bytes_per_s: float
+    native_limit_bytes_per_s: float
+    native_limit: Limit
+    link_bytes_per_s: float
+    link_read_bytes_per_s: float
+    bus_bytes_per_s: float
+    cache_bytes: int
+    static_superblocks: int
+    reserve_superblocks: int
+    fold_below_bytes: int
+    fold_overhead: float
+    plp: bool
+    write_buffer_bytes: int
+    map_cache_bytes: int | None
+    read_iops: float
+    write_iops: float
+    slc_cycles: int
+    native_cycles: int
+    scale: str
+    scale_unlike: str | None
+    notes: list[str]
+
+    before: Moment
+    after: Moment
+    now: Moment
+    engine: str | None
+    engine_ceiling_iops: float
+    disk_counts: DiskCounts
+    trace: Traced
+    watch: Watched
+    served: Served

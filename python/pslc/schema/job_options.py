@@ -1,0 +1,46 @@
+"""What the options of a job say, read as a run reads them: aliases, `true` and `1024K` are what they are there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+from pslc import _native
+
+if TYPE_CHECKING:
+    from pslc.schema.jobs import Job
+
+
+class Said(TypedDict):
+    """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
+    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
+    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
+    `compressible`: zeros, or a share of them."""
+
+    random: bool | None
+    writes: bool | None
+    direct: bool
+    iodepth: int
+    numjobs: int
+    synced: bool
+    delayed: bool
+    paced: bool
+    write_bytes: int | None
+    compressible: bool
+
+
+def said(job: Job) -> Said:
+    """Of a job as in `Recording.jobs`."""
+    return of_options(job["options"])
+
+
+def of_options(options: dict[str, str]) -> Said:
+    """Of options as text, in their order."""
+    return _said(tuple(options.items()))
+
+
+@lru_cache(maxsize=1024)
+def _said(options: tuple[tuple[str, str], ...]) -> Said:
+    return _native.said(list(options))

@@ -1,0 +1,146 @@
+"""What the native part gives of a run: what its jobs are going to do, how far it is, and what was recorded. Sizes are
+in bytes, times on the drive's clock unless named otherwise."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from pslc.schema.jobs import Job
+from pslc.schema.surveys import Replayed, Survey
+
+Values = bytes
+"""Little-endian u64, one a bin or a request."""
+Columns = dict[str, Values]
+
+
+class Planned(TypedDict):
+    """What a job file does. Bytes are of the jobs that end by themselves, `timed_ns` is how long those take that end by
+    time, `idle_ns` how long the drive is left alone before jobs. On a drive that is as fast as was said all the time:
+    `least_s` on its clock, and the `requests` in it. `memory_bytes`: what the load engine takes. `scattered`: of each
+    job that writes in random order the bytes of its region, and how many it writes. `end_bytes`: where the furthest
+    request ends. `layout_bytes`: what is read of a new drive or file before it is written."""
+
+    read_bytes: int
+    write_bytes: int
+    trim_bytes: int
+    timed_ns: int
+    idle_ns: int
+    writes_until_time: bool
+    least_s: float
+    requests: float
+    memory_bytes: int
+    scattered: list[tuple[int, int]]
+    end_bytes: int
+    layout_bytes: int
+
+
+class Progress(TypedDict):
+    """How far a run is. `total_bytes` is 0 where it is not known, `total_time_ns` where no time ends it; `bytes_per_s`
+    is recent."""
+
+    done_bytes: int
+    total_bytes: int
+    drive_time_ns: int
+    total_time_ns: int
+    bytes_per_s: float
+
+
+class StepProgress(Progress):
+    """The same, of a `step` of a run."""
+
+    step: str
+
+
+def done_of(state: Progress) -> tuple[int, int]:
+    """What is done, and of how much: time where that alone ends the run, else bytes; of 0 where it is not known."""
+    if state["total_time_ns"] > 0 and state["total_bytes"] == 0:
+        return state["drive_time_ns"], state["total_time_ns"]
+    return state["done_bytes"], state["total_bytes"]
+
+
+class Series(TypedDict):
+    """Bins of equal time, and of equal bytes. `end_ns` is the end of the bin; `read_bytes`, `write_bytes`,
+    `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns` are sums (maximum) within it, `lat_p50_ns`,
+    `lat_p99_ns`, `lat_p999_ns` percentiles of its requests, to an eighth of an octave; every column of the target
+    follows, as it was at the end of the bin (`SimDrive.columns`)."""
+
+    time: Columns
+    bytes: Columns
+
+
+class Log(TypedDict):
+    """The requests of a clone of a job that asked for a log. `number` is from 1; `one_at_a_time`: its engine waits;
+    `counts_from_ns` is the end of its `ramp_time`, `end_ns` its own (0: it has not ended);
+    `submission_ns` is the part of `latency_ns` until the system had the request; `op` is 0 for a read, 1 for a write,
+    2 for a trim, 3 for a flush."""
+
+    name: str
+    number: int
+    one_at_a_time: bool
+    begin_ns: int
+    counts_from_ns: int
+    end_ns: int
+    options: dict[str, str]
+    issued_ns: Values
+    latency_ns: Values
+    submission_ns: Values
+    op: Values
+    bytes: Values
+    offset: Values
+
+
+class Dump(TypedDict):
+    """A block that is not what was written (`verify_dump`): where it is on the drive, as it was read and, where its
+    header tells, as it was written."""
+
+    offset: int
+    received: bytes
+    expected: bytes | None
+
+
+class Recorded(TypedDict):
+    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that
+    never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
+
+    interrupted: bool
+    error: str | None
+    dump: NotRequired[Dump]
+    start_ns: int
+    drive_time_ns: int
+    jobs: list[Job]
+    unbegun: list[tuple[int, Job]]
+    series: Series
+    logs: list[Log]
+    before: dict[str, int]
+    totals: dict[str, int]
+
+
+class Result(Recorded):
+    """A run, ended or as it is so far, and what it took on the wall's clock."""
+
+    wall_s: float
+
+
+class Spread(TypedDict):
+    """Of a finding over several runs."""
+
+    mean: float
+    min: float
+    max: float
+    stddev: float
+
+
+Repeats = dict[str, Spread | int]
+"""The spread of each finding that is one number, by its name, and `n`, how many runs there were."""
+
+
+class ReplaySoFar(Result):
+    """The same of a replay; `survey` where it was asked for."""
+
+    survey: NotRequired[Survey]
+
+
+class ReplayResult(ReplaySoFar):
+    """A replay that has ended."""
+
+    replay: Replayed

@@ -1,0 +1,256 @@
+"""What a study answers: which axes matter and how much, which points are best, and what trades off against what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from statistics import fmean
+from typing import Final
+
+import numpy as np
+
+from pslc.base.errors import JobError
+from pslc.studies.axes import Span, quantity
+from pslc.studies.points import Study, varied
+from pslc.studies.results import OWN
+from pslc.studies.rows import Row, number
+from pslc.studies.samples import EXTRA, problem
+
+MORE: Final = ("bytes_per_s", "iops", "cache_bytes", "life_bytes", "fills")
+"""Endings of findings of which more is better."""
+LESS: Final = ("_s", "write_amplification", "per_host", "per_host_bytes")
+"""And of which less is. Of others nothing is best."""
+LEFT_OUT: Final = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes", "_to_bytes")
+"""Endings of findings that say how sure another is, or where it is."""
+FEWEST: Final = 8
+"""Points of which an index is worth anything."""
+A_HARMONIC, MOST_HARMONICS = 8, 10
+"""Points for each harmonic of a random balance design, and how many of these there are at the most: of half of the
+points, of which the error is found, they may be a quarter. As many as there are would explain whatever there is."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much of the differences of a finding an axis makes.
+
+    Attributes:
+        finding, axis: of what, by what.
+        low, high: the least and the greatest mean of the finding over the values of the axis (fifths of many values).
+        at_low, at_high: the values at which they are.
+        first: first-order Sobol index: the share of the variance that this axis makes alone. `first_error` is half of
+            the 95 % interval; 0 where all combinations were run, and there is nothing to estimate.
+        total, total_error: total index: also together with others. None: the points do not tell.
+    """
+
+    finding: str
+    axis: str
+    low: float
+    high: float
+    at_low: str
+    at_high: str
+    first: float
+    first_error: float
+    total: float | None = None
+    total_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Of the points that were run without an error.
+
+    Attributes:
+        axes: those that vary.
+        findings: those asked of, the first ones that differ unless they were named.
+        rows: the points.
+        effects: by finding, the axis that makes most first.
+        best: of each finding that can be better, the best point.
+        fronts: of each two findings that can be better, the points that no other beats in both, by the first.
+    """
+
+    axes: list[str]
+    findings: list[str]
+    rows: list[Row]
+    effects: list[Effect]
+    best: dict[str, Row]
+    fronts: dict[tuple[str, str], list[Row]]
+
+
+def answers(study: Study, rows: Sequence[Row], asked: Sequence[str] = (), most: int = 4) -> Answers:
+    """What the rows of a study say.
+
+    Args:
+        asked: findings to look at; the first `most` that differ where there are none.
+
+    Raises:
+        PslcError: a finding is none of these rows, or an extra is missing.
+    """
+    good = [row for row in rows if row["error"] is None]
+    known = findings(good)
+    for name in asked:
+        if not any(isinstance(row.get(name), int | float) for row in good):
+            raise JobError(f"no point found {name}", f"they found {', '.join(known[:12])}")
+    names = list(asked) or known[:most]
+    axes = varied(study)
+    effects = [effect for name in names for effect in _effects(study, axes, good, name)]
+    best = {name: _best(good, name) for name in names if better(name) and _numbers(good, name)}
+    pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if better(a) and better(b)]
+    fronts = {(a, b): front(good, a, b) for a, b in pairs}
+    return Answers(axes, names, good, effects, best, fronts)
+
+
+def findings(rows: Sequence[Row]) -> list[str]:
+    """Those that differ between points, of the whole run before those of parts of it, what most points have first."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        at = list(row).index(OWN[-1])
+        for name in list(row)[at + 1 :]:
+            if isinstance(row[name], int | float) and not name.endswith(LEFT_OUT):
+                counts[name] = counts.get(name, 0) + 1
+    differ = [name for name in counts if len({row.get(name) for row in rows}) > 1] or list(counts)
+    differ.sort(key=lambda name: (any(part.isdigit() for part in name.split("_")), -counts[name]))
+    return differ
+
+
+def better(name: str) -> int:
+    """1: more is better; -1: less is; 0: neither."""
+    return 1 if name.endswith(MORE) else -1 if name.endswith(LESS) else 0
+
+
+def front(rows: Sequence[Row], first: str, second: str) -> list[Row]:
+    """The points that no other beats in one finding and equals in the other (Pareto), by the first finding."""
+    have = [row for row in rows if row.get(first) is not None and row.get(second) is not None]
+    signs = better(first), better(second)
+    ordered = sorted(have, key=lambda row: (-signs[0] * number(row, first), -signs[1] * number(row, second)))
+    kept: list[Row] = []
+    for row in ordered:
+        if not kept or signs[1] * number(row, second) > signs[1] * number(kept[-1], second):
+            kept.append(row)
+    return kept
+
+
+def place(axis: str, value: object) -> float | None:
+    """A value of an axis as a number in the smallest unit; None: it is a word."""
+    found = quantity(str(value))
+    return float(found[0]) if found else None
+
+
+def ordered(axis: str, rows: Sequence[Row]) -> list[str]:
+    """The values of an axis, by size where they are numbers and as they came otherwise."""
+    values = list(dict.fromkeys(str(row[axis]) for row in rows if row.get(axis) is not None))
+    numbers = [place(axis, value) for value in values]
+    if all(number is not None for number in numbers):
+        return [value for _, value in sorted(zip(numbers, values, strict=True))]
+    return values
+
+
+def grouped(rows: Sequence[Row], axis: str, most: int = 12) -> dict[str, list[Row]]:
+    """Points by their value of an axis; where there are more values than `most`, by fifths of them."""
+    values = ordered(axis, rows)
+    if len(values) <= most:
+        return {value: [row for row in rows if str(row[axis]) == value] for value in values}
+    parts = [list(part) for part in np.array_split(np.array(values, dtype=object), 5)]
+    return {f"{part[0]} to {part[-1]}": [row for row in rows if str(row[axis]) in set(part)] for part in parts}
+
+
+def _numbers(rows: Sequence[Row], name: str) -> list[float]:
+    return [found for row in rows if isinstance(row.get(name), int | float) and isfinite(found := number(row, name))]
+
+
+def _best(rows: Sequence[Row], name: str) -> Row:
+    have = [row for row in rows if isinstance(row.get(name), int | float)]
+    return max(have, key=lambda row: better(name) * number(row, name))
+
+
+def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) -> list[Effect]:
+    have = [row for row in rows if isinstance(row.get(name), int | float)]
+    values = np.array(_numbers(have, name))
+    if len(values) < 2 or not values.var():
+        return []
+    indices = _indices(study, axes, have, name)
+    found = []
+    for axis in axes:
+        beside = _beside(have, axes, axis) if study.sample is None else have
+        # Of a sample, in which each point may have a value of its own, a mean is of two points at least.
+        groups = grouped(beside, axis) if study.sample is None else grouped(beside, axis, min(12, len(have) // 2))
+        means = {value: fmean(_numbers(some, name)) for value, some in groups.items() if some}
+        low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+        found.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
+    return sorted(found, key=lambda effect: -effect.first)
+
+
+def _beside(rows: Sequence[Row], axes: Sequence[str], axis: str) -> Sequence[Row]:
+    """Those whose other values there are with every value of an axis: where points are missing, a mean over what is
+    left would compare other drives. All where there are none."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(str(row[other]) for other in axes if other != axis), []).append(row)
+    values = {str(row[axis]) for row in rows}
+    whole = [some for some in groups.values() if {str(row[axis]) for row in some} == values]
+    return [row for some in whole for row in some] or rows
+
+
+Index = tuple[float, float, float | None, float | None]
+
+
+def _indices(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) -> Mapping[str, Index]:
+    if study.sample is None:
+        return {axis: _of_grid(rows, axis, name) for axis in axes}
+    if len(rows) < FEWEST:
+        return dict.fromkeys(axes, (float("nan"), float("nan"), None, None))
+    return _of_sample(study, axes, rows, name)
+
+
+def _of_grid(rows: Sequence[Row], axis: str, name: str) -> Index:
+    """Var(E[y | x]) / Var(y): of all combinations nothing has to be estimated."""
+    values = np.array(_numbers(rows, name))
+    groups = [np.array(_numbers(some, name)) for some in grouped(rows, axis, most=len(rows)).values()]
+    between = sum(len(group) * (group.mean() - values.mean()) ** 2 for group in groups) / len(values)
+    return float(between / values.var()), 0.0, None, None
+
+
+def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) -> Mapping[str, Index]:
+    """By SALib: Saltelli's estimators where the design is his and whole, random balance designs (Tarantola and others
+    2006, for any sample) otherwise."""
+    try:
+        from SALib.analyze import rbd_fast, sobol
+    except ImportError:
+        raise JobError("Sobol indices need SALib", EXTRA) from None
+    assert study.sample is not None
+    of_axes = [of for of in study.axes if isinstance(of, Span) or len(of.values) > 1]
+    by_values = {tuple(str(row[axis]) for axis in axes): number(row, name) for row in rows}
+    drawn = study.sample.draw(study.axes)
+    at = [index for index, of in enumerate(study.axes) if of in of_axes]
+    told = [by_values.get(tuple(point[index] for index in at)) for point in drawn]
+    if study.sample.kind == "saltelli" and None not in told:
+        outcome = sobol.analyze(problem(len(axes)), np.array(told), calc_second_order=False, seed=study.sample.seed)
+        columns = [outcome[key] for key in ("S1", "S1_conf", "ST", "ST_conf")]
+        return {axis: tuple(map(float, index)) for axis, *index in zip(axes, *columns, strict=True)}  # type: ignore[misc]
+    kept = [index for index, value in enumerate(told) if value is not None]
+    places = study.sample.places(len(axes))[kept]
+    values = np.array([told[index] for index in kept])
+    harmonics = min(max(len(values) // A_HARMONIC, 1), MOST_HARMONICS)
+    outcome = rbd_fast.analyze(problem(len(axes)), places, values, M=harmonics, seed=study.sample.seed)
+    return {
+        axis: (float(first), float(error), None, None)
+        for axis, first, error in zip(axes, outcome["S1"], outcome["S1_conf"], strict=True)
+    }
+
+
+Cell = tuple[float | None, list[int]]
+"""The mean of a finding, and which rows it is of."""
+
+
+def cells(rows: Sequence[Row], down: str, across: str, name: str) -> tuple[list[str], list[str], list[list[Cell]]]:
+    """A heat map: values of two axes, and for each two of them the mean of a finding over all others, and its rows."""
+    lines, columns = grouped(rows, down), grouped(rows, across)
+    table: list[list[Cell]] = []
+    number = {id(row): at for at, row in enumerate(rows)}
+    for of_line in lines.values():
+        row: list[Cell] = []
+        for of_column in columns.values():
+            chosen = {id(one) for one in of_column}
+            both = [one for one in of_line if id(one) in chosen and _numbers([one], name)]
+            row.append((fmean(_numbers(both, name)) if both else None, [number[id(one)] for one in both]))
+        table.append(row)
+    return list(lines), list(columns), table

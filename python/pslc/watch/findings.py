@@ -1,0 +1,439 @@
+"""What a watched drive's recording says: what happened when, in words, and why as far as that is to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from pslc.analysis.falls import Fall, falls
+from pslc.analysis.load import PAUSE_S, Load
+from pslc.base import words
+from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
+from pslc.figures import curves
+from pslc.figures.picture import Line, Picture, Table
+from pslc.formats.nvme_smart_log import health
+from pslc.recording.store import Recording
+from pslc.recording.warnings import HOT
+from pslc.recording.wear import life_years
+from pslc.schema.facts import Change, HealthLog
+from pslc.schema.warnings import Doubt, Kinds
+from pslc.watch.causes import CAUSES, Because, lower, throttled, why
+from pslc.watch.recorded import load_of
+
+FULL: Final = 0.9
+"""Share of a file system from which a drive behind it has little room for a cache."""
+STILL_S: Final = 2.0
+"""For so long nothing was completed although something was under way: the drive stood still."""
+WORN: Final = 90
+"""Percentage used from which it is said."""
+MOST_SAID: Final = 6
+"""Falls that are told in words; the table has them all."""
+
+
+class Fell(TypedDict):
+    """When reads or writes became slow, why, and when they were fast again."""
+
+    kind: str
+    at_s: float
+    from_bytes_per_s: float
+    to_bytes_per_s: float
+    latency_from_s: float | None
+    latency_to_s: float | None
+    celsius: float | None
+    since_pause_bytes: float
+    watched_pause: bool
+    cause: str
+    sureness: str
+    until_s: float
+    again_s: float | None
+    idle_s: float | None
+    not_enough_s: float | None
+
+
+class Moved(TypedDict):
+    """Reads, or writes."""
+
+    kind: str
+    bytes: float
+    requests: float
+    request_bytes: float
+    fastest_bytes_per_s: float
+    latency_s: float
+    worst_latency_s: float
+    worst_at_s: float
+
+
+class Stood(TypedDict):
+    """A time in which nothing was completed."""
+
+    at_s: float
+    seconds: float
+
+
+class Heat(TypedDict):
+    """Null where the temperature is not known."""
+
+    hottest_c: float | None
+    hottest_at_s: float | None
+    hot_s: float | None
+
+
+class Wear(TypedDict):
+    """Of the health log, first and last; null where it does not say."""
+
+    critical_warning: list[int | None]
+    available_spare: list[int | None]
+    percentage_used: list[int | None]
+    media_errors: list[int | None]
+    data_units_written: list[int | None]
+    available_spare_threshold: int | None
+
+
+class Findings(Heat):
+    """See `findings`."""
+
+    watched_s: float
+    began_unix: float
+    read_bytes: float
+    written_bytes: float
+    discarded_bytes: float
+    busy: float
+    kinds: list[Moved]
+    falls: list[Fell]
+    stood_still: list[Stood]
+    most_since_pause_bytes: float
+    pauses: int
+    longest_pause_s: float
+    throttled: bool | None
+    changes: list[Change]
+    wear: Wear | None
+    life_years: float | None
+    full: float | None
+    discards: bool
+    doubts: list[Doubt]
+
+
+def findings(recording: Recording) -> Findings:
+    """What happened while it was watched, in base units; times are since the beginning.
+
+    - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
+    - `falls`: each time that reads or writes became slow and it was the drive: `kind`, `at_s`, `from_bytes_per_s`,
+      `to_bytes_per_s` (while busy), `latency_from_s`, `latency_to_s`, `since_pause_bytes` and `watched_pause` (else it
+      is at least so much), `cause` (of `pslc.watch.causes`), `sureness`, `again_s` (null: not while watched),
+      `idle_s`: its longest pause before that, `not_enough_s`: the longest after which it was still slow
+    - `stood_still`: `at_s`, `seconds` in which nothing was completed
+    - `most_since_pause_bytes`: the most that was written without a pause of 10 s
+    - `pauses`, `longest_pause_s`; `busiest_written_bytes_per_s`: in a second
+    - `hottest_c`, `hottest_at_s`, `hot_s`, `throttled`; null where it is not known
+    - `changes`: of link and power state; `wear`: of the health log, first and last; `life_years` at this load
+    - `full`: share of the fullest file system on it, `discards`: whether it, or anything, discards
+    """
+    load = load_of(recording)
+    about = recording.facts["watch"]
+    logs = [health(log) for _, log in about["smart"]]
+    heat = throttled(logs)
+    seen = falls(load)
+    told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
+    seconds = float(load.seconds.sum())
+    pauses = load.pauses()
+    systems = about["file_systems"]
+    wear = _wear(logs[0], logs[-1]) if logs else None
+    return {
+        "watched_s": seconds,
+        "began_unix": recording.began_unix_ns / 1e9,
+        "read_bytes": float(load.read_bytes.sum()),
+        "written_bytes": float(load.write_bytes.sum()),
+        "discarded_bytes": float(load.trim_bytes.sum()),
+        "busy": min(float(load.busy_s.sum()) / seconds, 1.0) if seconds else 0.0,
+        "kinds": [of for kind in ("read", "write") if (of := _of_kind(load, kind))],
+        "falls": told,
+        "stood_still": _stood_still(recording, load),
+        "most_since_pause_bytes": max((float(load.write_bytes[a:b].sum()) for a, b in load.sessions()), default=0.0),
+        "pauses": len(pauses),
+        "longest_pause_s": max((float(load.seconds[a:b].sum()) for a, b in pauses), default=0.0),
+        **_heat(load),
+        "throttled": heat,
+        "changes": about["changes"],
+        "wear": wear,
+        "life_years": _years_left(logs, float(load.write_bytes.sum()), seconds),
+        "full": max((1 - of["free_bytes"] / of["bytes"] for of in systems if of["bytes"]), default=None),
+        "discards": bool(load.trim_bytes.any()) or any("discard" in of["options"].split(",") for of in systems),
+        "doubts": _doubts(recording, load),
+    }
+
+
+def _told(fall: Fall, because: Because) -> Fell:
+    return {
+        "kind": fall.kind,
+        "at_s": fall.at_s,
+        "from_bytes_per_s": fall.before.bytes_per_s,
+        "to_bytes_per_s": fall.after.bytes_per_s,
+        "latency_from_s": _known(fall.before.latency_s),
+        "latency_to_s": _known(fall.after.latency_s),
+        "celsius": _known(fall.after.celsius),
+        "since_pause_bytes": fall.since_pause_bytes,
+        "watched_pause": fall.watched_pause,
+        "cause": because.cause,
+        "sureness": because.sureness,
+        "until_s": fall.after.to_s,
+        "again_s": fall.again.at_s,
+        "idle_s": fall.again.idle_s,
+        "not_enough_s": fall.again.not_enough_s,
+    }
+
+
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _of_kind(load: Load, kind: str) -> Moved | None:
+    """Volume, speeds and latencies of reads or of writes."""
+    moved, count, took = (getattr(load, name) for name in (f"{kind}_bytes", f"{kind}s", f"{kind}_s"))
+    requests = float(count.sum())
+    if not requests:
+        return None
+    some = count > 0
+    each = took[some] / count[some]
+    worst = int(np.argmax(each))
+    return {
+        "kind": kind,
+        "bytes": float(moved.sum()),
+        "requests": requests,
+        "request_bytes": float(moved.sum()) / requests,
+        "fastest_bytes_per_s": float((moved / load.seconds).max()),
+        "latency_s": float(took.sum()) / requests,
+        "worst_latency_s": float(each[worst]),
+        "worst_at_s": float(load.ends_s[some][worst]),
+    }
+
+
+def _stood_still(recording: Recording, load: Load) -> list[Stood]:
+    """Where requests were under way and none came back for `STILL_S` or more."""
+    none = (load.reads + load.writes + recording.time["trims"] == 0) & (recording.time["in_flight"] > 0)
+    edges = np.diff(np.concatenate([[0], none.astype(np.int8), [0]]))
+    since = np.concatenate([[0.0], load.ends_s])
+    spans = zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True)
+    found: list[Stood] = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
+    return [of for of in found if of["seconds"] >= STILL_S]
+
+
+def _heat(load: Load) -> Heat:
+    if not np.isfinite(load.celsius).any():
+        return {"hottest_c": None, "hottest_at_s": None, "hot_s": None}
+    at = int(np.nanargmax(load.celsius))
+    hot = float(load.seconds[load.celsius >= HOT].sum())
+    return {"hottest_c": float(load.celsius[at]), "hottest_at_s": float(load.ends_s[at]), "hot_s": hot}
+
+
+def _wear(*logs: HealthLog) -> Wear:
+    """What the drive's own log says of its life."""
+    return {
+        "critical_warning": [log.get("critical_warning") for log in logs],
+        "available_spare": [log.get("available_spare") for log in logs],
+        "percentage_used": [log.get("percentage_used") for log in logs],
+        "media_errors": [log.get("media_errors") for log in logs],
+        "data_units_written": [log.get("data_units_written") for log in logs],
+        "available_spare_threshold": logs[-1].get("available_spare_threshold"),
+    }
+
+
+def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> float | None:
+    """How long it lasts at this load, by its own count of wear."""
+    last = logs[-1] if logs else HealthLog()
+    whole, used = endurance_bytes(last), last.get("percentage_used")
+    if whole is None or used is None:
+        return None
+    return life_years(max(1 - used / 100, 0.0) * whole, written, seconds)
+
+
+class Doubts(Kinds):
+    """Of what was seen of a drive at work."""
+
+    VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
+    NO_PAUSE = "it was never left alone for 10 s, so what was written before counts too: watch longer"
+    INTERVALS = "intervals are of {span}, so pauses and falls within one are not seen: take intervals of 1 s"
+    GAPS = "for {span} nobody looked (the machine slept, or was busy): what was then is missed"
+
+
+def _doubts(recording: Recording, load: Load) -> list[Doubt]:
+    said = []
+    if (recording.facts.get("host") or {}).get("virtual"):
+        said.append(Doubts.VIRTUAL.of())
+    if not load.pauses() and load.write_bytes.any():
+        said.append(Doubts.NO_PAUSE.of())
+    usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
+    if usual > PAUSE_S:
+        said.append(Doubts.INTERVALS.of(span=words.span(usual)))
+    gaps = float(load.seconds[load.seconds > 5 * usual].sum())
+    if gaps:
+        said.append(Doubts.GAPS.of(span=words.span(gaps)))
+    return said
+
+
+def sentences(findings: Findings) -> list[str]:
+    """What happened when, the gravest first."""
+    said = [_fall(of, findings) for of in findings["falls"][:MOST_SAID]]
+    left = len(findings["falls"]) - len(said)
+    if left > 0:
+        said.append(f"It happened {left} more times; the table has them all.")
+    if not said and (findings["read_bytes"] or findings["written_bytes"]):
+        said.append("Neither reads nor writes became slow for reasons of the drive's.")
+    if any(of["cause"] in ("cache", "room") for of in findings["falls"]) and not findings["discards"]:
+        full = findings["full"]
+        if full is not None and full >= FULL:
+            said.append(
+                f"Nothing was discarded, and the file system on it is {words.share(full)} full: a full drive has "
+                "little room for a cache. fstrim tells it what is free."
+            )
+    for of in findings["stood_still"][:MOST_SAID]:
+        said.append(f"Nothing was completed for {words.span(of['seconds'])} from {clock(of['at_s'], findings)} on.")
+    for change in findings["changes"]:
+        if lower(change):
+            at = clock(change["at_s"], findings)
+            said.append(f"The link trained lower at {at}: {change['to']} instead of {change['from']}.")
+    hottest, at_s = findings["hottest_c"], findings["hottest_at_s"]
+    if hottest is not None and at_s is not None and (findings["hot_s"] or findings["throttled"]):
+        more = ", and it throttled by its own count" if findings["throttled"] else ""
+        said.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
+    said += _of_wear(findings)
+    if not findings["watched_s"]:
+        return said
+    kinds = [f"{words.size(of['bytes'])} {verb}" for of, verb in _verbs(findings)]
+    moved = " and ".join(kinds) or "Nothing moved"
+    said.append(
+        f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
+        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {PAUSE_S:.0f} s."
+    )
+    return said
+
+
+def _verbs(findings: Findings) -> list[tuple[Moved, str]]:
+    return [(of, "read" if of["kind"] == "read" else "written") for of in findings["kinds"]]
+
+
+def _fall(of: Fell, findings: Findings) -> str:
+    """`Writes fell from 1900 MB/s to 140 MB/s at 03:12 after 310 GB without a pause of 10 s: ...`"""
+    said = f"{of['kind'].capitalize()}s fell from {words.speed(of['from_bytes_per_s'])} to "
+    said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
+    if of["kind"] == "write":
+        least = "" if of["watched_pause"] else " or more"
+        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {PAUSE_S:.0f} s"
+    cause = CAUSES[of["cause"]]
+    if of["cause"] == "heat":
+        cause += f" at {of['celsius']:.0f} C"
+    sure = f" ({of['sureness']})" if of["sureness"] not in ("", "sure") else ""
+    return f"{said}: {cause}{sure}; {_again(of, findings)}."
+
+
+def _again(of: Fell, findings: Findings) -> str:
+    short = f"{words.span(of['not_enough_s'])} idle were not enough" if of["not_enough_s"] else ""
+    if of["again_s"] is None:
+        return f"it was not fast again until the end{f', {short}' if short else ''}"
+    how = f"after {words.span(of['idle_s'])} idle" if of["idle_s"] else "without a pause"
+    return f"it was fast again {how}{f' ({short})' if short else ''}, at {clock(of['again_s'], findings)}"
+
+
+def clock(at_s: float, findings: Findings) -> str:
+    """Time of day, with the date in a long watch, and with seconds in a short one; of data without a date, since the
+    beginning."""
+    if not findings["began_unix"]:
+        return words.span(at_s)
+    watched = findings["watched_s"]
+    form = "%H:%M:%S" if watched < 3600 else "%H:%M" if watched < 72000 else "%Y-%m-%d %H:%M"
+    return f"{datetime.fromtimestamp(findings['began_unix'] + at_s):{form}}"
+
+
+def _of_wear(findings: Findings) -> list[str]:
+    wear = findings["wear"]
+    if wear is None:
+        return []
+    said = []
+    used, spare = wear["percentage_used"][1], wear["available_spare"][1]
+    limit = wear["available_spare_threshold"]
+    if isinstance(used, int) and used >= WORN:
+        said.append(f"It is worn: {used} % of its life are used, by its own count.")
+    if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
+        said.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
+    written = wear["data_units_written"][1]
+    if not findings["watched_s"] and isinstance(used, int) and isinstance(written, int):
+        said.append(
+            f"By its own count {used} % of its life are used, and {words.size(written * NVME_DATA_UNIT)} written."
+        )
+    first, last = wear["media_errors"]
+    if isinstance(first, int) and isinstance(last, int) and last > first:
+        said.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
+    if findings["life_years"] is not None:
+        said.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
+    return said
+
+
+def tables(findings: Findings) -> list[Table]:
+    """The falls, and the load."""
+    found = []
+    if findings["falls"]:
+        columns = ("at", "kind", "from", "to", "since a pause", "idle", "why")
+        rows = [
+            [
+                clock(of["at_s"], findings),
+                of["kind"],
+                words.speed(of["from_bytes_per_s"]),
+                words.speed(of["to_bytes_per_s"]),
+                words.size(of["since_pause_bytes"]),
+                "" if of["again_s"] is None else words.span(of["idle_s"]) if of["idle_s"] else "none",
+                f"{of['cause']} ({of['sureness']})" if of["sureness"] else of["cause"],
+            ]
+            for of in findings["falls"]
+        ]
+        found.append(Table("Became slow", columns, rows, words=("at", "kind", "why")))
+    names = ("kind", "moved", "requests", "mean size", "fastest second", "mean latency", "worst second", "at")
+    rows = [
+        [
+            of["kind"],
+            words.size(of["bytes"]),
+            words.count(round(of["requests"])),
+            words.size(of["request_bytes"]),
+            words.speed(of["fastest_bytes_per_s"]),
+            words.span(of["latency_s"]),
+            words.span(of["worst_latency_s"]),
+            clock(of["worst_at_s"], findings),
+        ]
+        for of in findings["kinds"]
+    ]
+    if findings["wear"] is not None:
+        found.append(_health(findings["wear"]))
+    return [*found, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
+
+
+def _health(wear: Wear) -> Table:
+    """The health log, first and last."""
+    rows = [[name.replace("_", " "), *map(str, pair)] for name, pair in wear.items() if isinstance(pair, list)]
+    return Table("Health", ("health", "first", "last"), rows, words=("health",))
+
+
+def pictures(recording: Recording) -> list[Picture]:
+    """Speed, latency, queue and temperature against time."""
+    load = load_of(recording)
+    minutes = curves.minutes(recording)
+    latencies = []
+    for kind in ("read", "write"):
+        count, took = getattr(load, f"{kind}s"), getattr(load, f"{kind}_s")
+        some = count > 0
+        if some.any():
+            latencies.append(Line(kind, minutes[some], took[some] / count[some] * 1e3))
+    queue = [Line("mean queue", minutes, load.queue_s / load.seconds)]
+    busy = [Line("busy", minutes, 100 * np.minimum(load.busy_s / load.seconds, 1.0))]
+    found = [
+        curves.speed_by_time(recording),
+        Picture("latency", "Mean latency in each second", "minutes", "ms", latencies, log_y=True),
+        Picture("queue", "Queue depth", "minutes", "requests", queue),
+        Picture("busy", "Share of the time that the drive was busy", "minutes", "%", busy),
+    ]
+    known = np.isfinite(load.celsius)
+    if known.any():
+        line = Line("drive", minutes[known], load.celsius[known])
+        found.append(Picture("heat", "Temperature", "minutes", "C", [line]))
+    return found

@@ -1,0 +1,103 @@
+"""What a drive and its slot say of themselves while it works, asked so that nobody wakes it.
+
+A question for temperature or SMART is a command to the drive: it leaves a power state for it, and a drive that is asked
+often enough never enters one. So it is asked only within a second in which it worked anyway.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from pslc.device import probe
+from pslc.schema.facts import Change, FileSystem, HealthJson, Link
+
+TEMPERATURE_EVERY_S: Final = 10.0
+SMART_EVERY_S: Final = 600.0
+
+
+@dataclass
+class Asked:
+    """A drive of the name `name`, such as nvme0n1; None where no drive is known behind a device.
+
+    Attributes:
+        celsius: the latest; None before it was asked, and where it does not tell.
+        smart: the first and the latest log, with the seconds since the beginning.
+        changes: of link and power state.
+    """
+
+    name: str | None
+    celsius: float | None = None
+    smart: list[tuple[float, HealthJson]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    state: dict[str, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._temperature_at = self._smart_at = -SMART_EVERY_S
+        self._disk = probe.SYS / "block" / (self.name or "-")
+
+    def look(self, at_s: float, worked: bool) -> None:
+        """Take what can be had now.
+
+        Args:
+            worked: the drive did something within the last second, so that a question does not wake it.
+        """
+        if self.name is None:
+            return
+        power = probe.power_state(self._disk)
+        self._told(at_s, "power", power)
+        if not worked or at_s < self._temperature_at + TEMPERATURE_EVERY_S:
+            return
+        self._temperature_at = at_s
+        # Reading the link's state wakes a port that sleeps: not asked of one.
+        self._told(at_s, "link", link_words(probe.link(self._disk)))
+        self.celsius = probe.temperature(self.name)
+        if at_s >= self._smart_at + SMART_EVERY_S:
+            self._smart_at = at_s
+            log = probe.smart(self.name, quietly=True)
+            if log is not None:
+                self.smart[1:] = [(at_s, log)]
+
+    def _told(self, at_s: float, what: Literal["link", "power"], now: str | None) -> None:
+        before = self.state.get(what)
+        if now is not None and before is not None and now != before:
+            self.changes.append({"at_s": at_s, "what": what, "from": before, "to": now})
+        self.state[what] = now if now is not None else before
+
+
+def link_words(link: Link) -> str | None:
+    """`16.0 GT/s PCIe x4`; None where it is not known."""
+    speed, width = link["link_speed"], link["link_width"]
+    return f"{speed} x{width}" if speed and width and "nknown" not in speed else None
+
+
+def file_systems(name: str | None) -> list[FileSystem]:
+    """Those that are mounted from the drive, whatever lies between. A file system that is mounted in several places
+    counts once."""
+    found: dict[int, FileSystem] = {}
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        fields, _, rest = line.partition(" - ")
+        parts = fields.split()
+        major, _, minor = parts[2].partition(":")
+        number = os.makedev(int(major), int(minor))
+        kind, source, *options = rest.split()
+        if major == "0" and Path(source).is_block_device():
+            # Of btrfs, which has numbers of its own.
+            number = Path(source).stat().st_rdev
+        if number in found or not any(disk.name == name for disk in probe.stack(number)):
+            continue
+        mount = parts[4].encode().decode("unicode_escape")
+        try:
+            room = os.statvfs(mount)
+        except OSError:
+            continue
+        found[number] = {
+            "type": kind,
+            "mount": mount,
+            "options": " ".join([parts[5], *options]),
+            "bytes": room.f_blocks * room.f_frsize,
+            "free_bytes": room.f_bavail * room.f_frsize,
+        }
+    return list(found.values())
