@@ -218,7 +218,7 @@ def test_a_fill_tells_policy_cache_and_rates(fitted: FitResult) -> None:
     best = fitted.best
     policies = {one.firmware.when_full for one in fitted.indistinguishable}
     assert "direct-while-folding" in policies
-    assert best.error < 0.05
+    assert best.rms_log_error < 0.05
     assert best.values["dynamic"] * 8e9 == pytest.approx(800e6, rel=0.04)
     assert best.values["native_rate"] == pytest.approx(437e6, rel=0.08)
     assert best.values["host_share"] == pytest.approx(0.6, abs=0.08)

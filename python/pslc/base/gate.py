@@ -345,8 +345,6 @@ def table(path: Path, expected: Expected) -> Table:
             raise expected.refused(
                 f"{path} has more than {MAX_TABLE_BYTES:,} bytes unpacked, which is the limit"
             ) from None
-    if not parts:
-        return Table.from_pydict({})
     return Table.from_batches(parts)
 
 

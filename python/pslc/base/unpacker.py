@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from arro3.core import RecordBatch, RecordBatchReader
+    from arro3.core import RecordBatch, RecordBatchReader, Schema
 
 PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timestamp", "Dictionary(Int", "Null")
 """How the types begin that a column may have, in Arrow's words."""
@@ -39,15 +39,22 @@ def main(asked: dict[str, object]) -> None:
         kind = str(field.type).partition("<")[2].strip().removesuffix(">")
         if not kind.startswith(PLAIN):
             raise ValueError(f"column {field.name[:60]} is of type {kind[:60]}, not numbers or text")
-    write_ipc_stream(RecordBatchReader.from_batches(schema, _batches(reader, names)), sys.stdout.buffer)
+    write_ipc_stream(RecordBatchReader.from_batches(schema, _batches(reader, schema)), sys.stdout.buffer)
 
 
-def _batches(reader: "RecordBatchReader", names: list[str]) -> Iterator["RecordBatch"]:
+def _batches(reader: "RecordBatchReader", schema: "Schema") -> Iterator["RecordBatch"]:
+    """The wanted columns of each batch; of a table without rows one that is empty, so that its columns are known."""
+    from arro3.core import Array, RecordBatch
+
+    rows = 0
     for batch in reader:
-        some = batch.select(names)
+        some = batch.select(schema.names)
+        rows += some.num_rows
         if some.nbytes > MAX_BATCH_BYTES:
             raise ValueError(f"{some.num_rows} rows have {some.nbytes:,} bytes; the limit is {MAX_BATCH_BYTES:,}")
         yield some
+    if not rows:
+        yield RecordBatch.from_arrays([Array([], type=schema.field(name).type) for name in schema.names], schema=schema)
 
 
 def _limit(name: str, value: int) -> None:
