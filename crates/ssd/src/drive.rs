@@ -85,11 +85,22 @@ impl PageRange {
     }
 }
 
-/// What of a write has not come over the link yet: its data, and its command before them.
+/// A write on its way over the link.
 #[derive(Clone, Copy, Debug)]
 struct Payload {
+    /// Bytes of its data and of its command that have not come yet.
     bytes: u64,
     command: u64,
+    /// When the last of what has come was here; at first, when the drive was ready for it.
+    arrived: Nanos,
+    /// Time in which nothing of it was under way, for want of room in the buffer.
+    waited: Nanos,
+}
+
+impl Payload {
+    fn new(bytes: u32, command: u64, ready: Nanos) -> Payload {
+        Payload { bytes: bytes as u64, command, arrived: ready, waited: Nanos::ZERO }
+    }
 }
 
 /// Bytes of so many pages.
@@ -292,8 +303,10 @@ impl Drive {
         self.now = now;
         self.nand.forget_before(now);
         let ready = self.cores.take(self.waking.called(now), self.controller.write);
-        let mut payload = Payload { bytes: len as u64, command: self.link.command_bytes() };
-        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload)
+        let mut payload = Payload::new(len, self.link.command_bytes(), ready);
+        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload);
+        self.buffer.waited += payload.waited;
+        payload.arrived
     }
 
     /// Set the cache up anew, as the vendor's tool does: all data are gone, wear, heat and counters stay. The drive is
@@ -753,36 +766,35 @@ impl Drive {
             ahead.forget(pages.first, pages.count);
         }
         self.ftl.sort(pages.first, pages.count);
-        let mut payload = Payload { bytes: request.len as u64, command: self.link.command_bytes() };
-        let mut done = ready;
+        let mut payload = Payload::new(request.len, self.link.command_bytes(), ready);
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let mapped = self.ftl.map_host(&mut self.nand, ready, page, rest);
             let throttled = self.ftl.is_throttled();
-            done = done.max(self.take_in(ready, mapped, throttled, &mut payload));
+            self.take_in(ready, mapped, throttled, &mut payload);
             page += mapped;
             rest -= mapped;
         }
+        self.buffer.waited += payload.waited;
         match request.fua || !self.controller.write_cache {
-            true => self.flush(done),
-            false => done,
+            true => self.flush(payload.arrived),
+            false => payload.arrived,
         }
     }
 
-    /// Take in `pages` of a write that are mapped, from `ready` on; returns when the last of them are here.
+    /// Take in `pages` of a write that are mapped, from `ready` on.
     #[inline(always)]
-    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) -> Nanos {
+    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) {
         let (link, now) = (&mut self.link, self.now);
-        let mut done = ready;
         let transfer = |room: Nanos, pages: u32| {
             let carried = payload.bytes.min(pages as u64 * PAGE_BYTES);
             payload.bytes -= carried;
             let at = link.receive(now, room, carried + std::mem::take(&mut payload.command));
-            done = done.max(at);
+            payload.waited += room.saturating_sub(payload.arrived);
+            payload.arrived = payload.arrived.max(at);
             at
         };
         self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, pages, throttled, transfer);
-        done
     }
 
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.

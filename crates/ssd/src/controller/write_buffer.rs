@@ -17,7 +17,7 @@ pub struct WriteBuffer {
     /// Pages that neither they take nor the unit that is still being filled.
     free: u32,
     size: u32,
-    /// Time writes have waited for room.
+    /// Time that writes have stood still for want of room, each for itself.
     pub waited: Nanos,
     /// Until when the last that did so waited, and for which unit: data come in order, so what follows waits as well.
     #[serde(skip)]
@@ -100,7 +100,6 @@ impl WriteBuffer {
             }
         }
         self.free -= pages;
-        self.waited += room - at;
         room
     }
 

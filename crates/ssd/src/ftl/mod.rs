@@ -1,5 +1,6 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
+mod background;
 pub mod cache;
 mod fold;
 mod gc;

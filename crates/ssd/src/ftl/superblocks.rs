@@ -144,21 +144,9 @@ impl Superblocks {
         let index = list.pop_front().expect("a free superblock is kept for every write pointer");
         self.openings += 1;
         let opened = self.openings;
+        let erase = self.erase(index);
         let block = &mut self.all[index as usize];
-        assert!(block.state == State::Free && block.valid == 0);
-        let erase = block.dirty.then_some(block.mode);
-        match erase {
-            Some(CellMode::Slc) => {
-                block.slc_erases += 1;
-                self.slc_erases += 1;
-                self.set_aside_erases += set_aside as u64;
-            }
-            Some(CellMode::Native) => {
-                block.native_erases += 1;
-                self.native_erases += 1;
-            }
-            None => block.dirty = true,
-        }
+        block.dirty = true;
         block.state = State::Open;
         block.mode = mode;
         block.writer = writer;
@@ -168,6 +156,33 @@ impl Superblocks {
             self.borrowed += 1;
         }
         (index, erase)
+    }
+
+    /// Free superblocks that hold old data, in the order in which they will be opened: the static cache's, then the others.
+    pub fn free_to_erase(&self) -> Vec<u32> {
+        let free = self.free_set_aside.iter().chain(&self.free).copied();
+        free.filter(|index| self.get(*index).dirty).collect()
+    }
+
+    /// Erase a free superblock where it holds old data; returns the mode that they were in.
+    pub fn erase(&mut self, index: u32) -> Option<CellMode> {
+        let block = &mut self.all[index as usize];
+        assert!(block.state == State::Free && block.valid == 0);
+        if !std::mem::take(&mut block.dirty) {
+            return None;
+        }
+        match block.mode {
+            CellMode::Slc => {
+                block.slc_erases += 1;
+                self.slc_erases += 1;
+                self.set_aside_erases += block.set_aside as u64;
+            }
+            CellMode::Native => {
+                block.native_erases += 1;
+                self.native_erases += 1;
+            }
+        }
+        Some(block.mode)
     }
 
     /// Open a full superblock of the dynamic cache again, as a native one with its data in place.

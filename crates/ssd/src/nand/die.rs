@@ -82,6 +82,11 @@ impl Die {
         self.last_start
     }
 
+    /// When the array has nothing left to do.
+    pub fn free_at(&self) -> Nanos {
+        self.free_at
+    }
+
     /// Queue an internal operation that may start at `ready`, and what it is for; returns its ticket and its end as things
     /// stand.
     #[inline(always)]

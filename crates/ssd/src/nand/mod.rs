@@ -205,6 +205,11 @@ impl Nand {
         }
     }
 
+    /// When no die has anything left to do.
+    pub fn free_at(&self) -> Nanos {
+        self.dies.iter().map(Die::free_at).max().unwrap_or_default()
+    }
+
     /// Array time of all dies added.
     pub fn busy(&self) -> Nanos {
         self.reading + self.programming + self.erasing
