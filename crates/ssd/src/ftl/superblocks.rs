@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::geometry::Geometry;
 use crate::cell_mode::CellMode;
+use crate::consistency::{ensure, ensure_counters, Consistency};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
@@ -101,6 +103,53 @@ impl Superblocks {
         self.slc_erases = before.slc_erases;
         self.native_erases = before.native_erases;
         self.set_aside_erases = before.set_aside_erases;
+    }
+
+    /// Whether these are `count` superblocks, of which the host has written `host_pages`; what is counted over them is what
+    /// they are, and each free one is in its list once.
+    pub fn check(&self, count: u32, set_aside: u32, host_pages: u64, geometry: &Geometry) -> Consistency {
+        ensure((self.all.len(), self.set_aside) == (count as usize, set_aside), "superblocks")?;
+        ensure_counters(&[self.openings], "superblocks")?;
+        let possible = |(index, block): (u32, &Superblock)| {
+            block.set_aside == (index < set_aside)
+                && block.valid <= geometry.pages(block.mode)
+                && (block.valid == 0 || block.state != State::Free)
+                && block.opened <= self.openings
+                && block.born <= host_pages
+                && (!block.switched || block.mode == CellMode::Native && !block.set_aside)
+                && (block.state == State::Free || block.dirty)
+        };
+        ensure(self.iter().all(possible), "superblocks")?;
+        let in_order = |list: &VecDeque<u32>| {
+            let mut sorted: Vec<u32> = list.iter().copied().collect();
+            sorted.sort_unstable();
+            sorted
+        };
+        let free = |set_aside: bool| -> Vec<u32> {
+            let free =
+                self.iter().filter(|(_, block)| block.state == State::Free && block.set_aside == set_aside);
+            free.map(|(index, _)| index).collect()
+        };
+        ensure(
+            in_order(&self.free) == free(false) && in_order(&self.free_set_aside) == free(true),
+            "free superblocks",
+        )?;
+        let borrowed = self
+            .all
+            .iter()
+            .filter(|block| block.state != State::Free && block.mode == CellMode::Slc && !block.set_aside);
+        ensure(self.borrowed as usize == borrowed.count() && !self.free.is_empty(), "free superblocks")?;
+        let slc: u64 = self.all.iter().map(|block| block.slc_erases as u64).sum();
+        let native: u64 = self.all.iter().map(|block| block.native_erases as u64).sum();
+        ensure(
+            (self.slc_erases, self.native_erases) == (slc, native) && self.set_aside_erases <= slc,
+            "count of erases",
+        )
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.all.len() as u32
     }
 
     #[inline]
