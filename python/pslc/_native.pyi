@@ -289,7 +289,8 @@ class SimDrive:
     died_in_slc_bytes_total   overwritten or trimmed before they were folded
     slc_programmed_bytes_total native_programmed_bytes_total
     slc_erases_total native_erases_total    blocks (of one plane)
-    link_busy_ns_total die_busy_ns_total (all dies added) buffer_wait_ns_total suspends_total
+    link_busy_ns_total die_busy_ns_total (all dies added) suspends_total
+    buffer_wait_ns_total      writes stood still for want of room in the write buffer, added over all writes
     slc_valid_bytes slc_superblocks free_superblocks mapped_bytes cache_limit_bytes
     map_read_bytes_total map_programmed_bytes_total map_wait_ns_total   of a drive that does not hold its whole map
     buffer_bytes              acknowledged and not yet in the cells

@@ -1,5 +1,6 @@
 //! Processor cores as a queue: the controller's, and the host's.
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -11,6 +12,10 @@ pub struct Cores {
 impl Cores {
     pub fn new(count: u32) -> Cores {
         Cores { free: vec![Nanos::ZERO; count as usize] }
+    }
+
+    pub fn check(&self, count: u32) -> Consistency {
+        ensure(self.free.len() == count as usize, "processor cores")
     }
 
     /// How long each is busy still, in order.

@@ -65,6 +65,17 @@ impl Dense {
         }
     }
 
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The places of the numbers that are not 0.
+    pub fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        let values = self.values();
+        self.used().flat_map(|index| self.segment(index)).filter(|at| values[*at as usize] != 0)
+    }
+
     /// The segments that take memory.
     pub fn used(&self) -> impl Iterator<Item = usize> + '_ {
         self.used.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index)

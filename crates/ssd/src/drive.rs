@@ -3,6 +3,7 @@
 use crate::cell_mode::CellMode;
 use crate::columns::columns;
 use crate::config::{self, Config};
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::controller::{Look, MapCache, ReadAhead, WriteBuffer, MAPPED_PAGES};
 use crate::cores::Cores;
 use crate::ftl::{Ftl, Superblock};
@@ -62,6 +63,9 @@ pub struct Drive {
     rounds: Option<Box<Rounds>>,
 }
 
+/// How long after the drive was last asked or looked at the clock of who has it may stand, in what is read from a file.
+const MAX_UNSEEN: Nanos = Nanos::from_secs(24 * 3600);
+
 /// The pages that a byte range touches.
 #[derive(Clone, Copy, Debug)]
 struct PageRange {
@@ -85,11 +89,22 @@ impl PageRange {
     }
 }
 
-/// What of a write has not come over the link yet: its data, and its command before them.
+/// A write on its way over the link.
 #[derive(Clone, Copy, Debug)]
 struct Payload {
+    /// Bytes of its data and of its command that have not come yet.
     bytes: u64,
     command: u64,
+    /// When the last of what has come was here; at first, when the drive was ready for it.
+    arrived: Nanos,
+    /// Time in which nothing of it was under way, for want of room in the buffer.
+    waited: Nanos,
+}
+
+impl Payload {
+    fn new(bytes: u32, command: u64, ready: Nanos) -> Payload {
+        Payload { bytes: bytes as u64, command, arrived: ready, waited: Nanos::ZERO }
+    }
 }
 
 /// Bytes of so many pages.
@@ -136,6 +151,64 @@ impl Drive {
             lost_pages: 0,
             rounds: None,
         }
+    }
+
+    /// Whether it is this drive, at `now`, in a state that requests can have led to.
+    pub(crate) fn check(&self, config: &Config, now: Nanos) -> Consistency {
+        let controller = &config.controller;
+        ensure(
+            self.capacity_bytes == config.capacity_bytes
+                && self.controller == *controller
+                && self.power == config.power
+                && self.usb == config.usb.unwrap_or_default()
+                && self.planes == config.nand.dies as u64 * config.nand.planes as u64,
+            "controller",
+        )?;
+        self.cores.check(controller.cores)?;
+        self.check_counters()?;
+        let idle: u64 = self.idle.iter().map(|time| time.0).sum();
+        ensure(now <= self.now.max(self.silent_since) + MAX_UNSEEN && idle <= self.now.0, "clock")?;
+        self.check_heat(config)?;
+        self.nand.check(&config.nand, controller.native_write_bytes_per_s, self.now)?;
+        self.check_caches(config)?;
+        let buffer = (controller.write_buffer_bytes / PAGE_BYTES) as u32;
+        self.ftl.check(config, &self.nand)?;
+        self.buffer.check(buffer, config.nand.multi_plane_pages(), self.ftl.filling_pages(), &self.nand)
+    }
+
+    fn check_counters(&self) -> Consistency {
+        let moved = [self.host_read_bytes, self.host_write_bytes, self.host_trim_bytes];
+        let waited = [self.map_waited.0, self.flush_waited.0, self.waking.spent.0];
+        let pages = [self.map_read_pages, self.map_programmed_pages, self.lost_pages];
+        let events = [self.power_cycles, self.unsafe_shutdowns];
+        ensure_counters(&moved, "counters")?;
+        ensure_counters(&waited, "counters")?;
+        ensure_counters(&pages.map(|pages| pages.saturating_mul(PAGE_BYTES)), "counters")?;
+        ensure_counters(&events, "counters")
+    }
+
+    fn check_heat(&self, config: &Config) -> Consistency {
+        ensure(self.heat.is_some() == config.heat.is_some(), "temperature")?;
+        if let (Some(heat), Some(of)) = (&self.heat, &config.heat) {
+            heat.check(of, self.now, self.energy_nj(self.now))?;
+        }
+        let share = self.heat.as_ref().map_or(1000, Thermal::share_permille);
+        self.link.check(&config.link, share)
+    }
+
+    fn check_caches(&self, config: &Config) -> Consistency {
+        let controller = &config.controller;
+        ensure(self.read_ahead.is_some() == (controller.read_ahead_bytes > 0), "reading ahead")?;
+        if let Some(ahead) = &self.read_ahead {
+            let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
+            ahead.check((controller.read_ahead_bytes / PAGE_BYTES) as u32, end_of_drive)?;
+        }
+        ensure(self.map_cache.is_some() == controller.map.is_some(), "map cache")?;
+        if let (Some(cache), Some(map)) = (&self.map_cache, &controller.map) {
+            cache.check(map, self.capacity_bytes)?;
+        }
+        let unit = self.nand.program_unit(CellMode::Slc, 1000).pages;
+        ensure(self.map_pages_to_write < unit, "map cache")
     }
 
     /// Many requests follow, and nobody will ask for [`Drive::waits`]. Until [`Drive::end_run`] writes that repeat those
@@ -292,8 +365,10 @@ impl Drive {
         self.now = now;
         self.nand.forget_before(now);
         let ready = self.cores.take(self.waking.called(now), self.controller.write);
-        let mut payload = Payload { bytes: len as u64, command: self.link.command_bytes() };
-        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload)
+        let mut payload = Payload::new(len, self.link.command_bytes(), ready);
+        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload);
+        self.buffer.waited += payload.waited;
+        payload.arrived
     }
 
     /// Set the cache up anew, as the vendor's tool does: all data are gone, wear, heat and counters stay. The drive is
@@ -753,36 +828,35 @@ impl Drive {
             ahead.forget(pages.first, pages.count);
         }
         self.ftl.sort(pages.first, pages.count);
-        let mut payload = Payload { bytes: request.len as u64, command: self.link.command_bytes() };
-        let mut done = ready;
+        let mut payload = Payload::new(request.len, self.link.command_bytes(), ready);
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let mapped = self.ftl.map_host(&mut self.nand, ready, page, rest);
             let throttled = self.ftl.is_throttled();
-            done = done.max(self.take_in(ready, mapped, throttled, &mut payload));
+            self.take_in(ready, mapped, throttled, &mut payload);
             page += mapped;
             rest -= mapped;
         }
+        self.buffer.waited += payload.waited;
         match request.fua || !self.controller.write_cache {
-            true => self.flush(done),
-            false => done,
+            true => self.flush(payload.arrived),
+            false => payload.arrived,
         }
     }
 
-    /// Take in `pages` of a write that are mapped, from `ready` on; returns when the last of them are here.
+    /// Take in `pages` of a write that are mapped, from `ready` on.
     #[inline(always)]
-    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) -> Nanos {
+    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) {
         let (link, now) = (&mut self.link, self.now);
-        let mut done = ready;
         let transfer = |room: Nanos, pages: u32| {
             let carried = payload.bytes.min(pages as u64 * PAGE_BYTES);
             payload.bytes -= carried;
             let at = link.receive(now, room, carried + std::mem::take(&mut payload.command));
-            done = done.max(at);
+            payload.waited += room.saturating_sub(payload.arrived);
+            payload.arrived = payload.arrived.max(at);
             at
         };
         self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, pages, throttled, transfer);
-        done
     }
 
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.

@@ -36,6 +36,7 @@
 mod cell_mode;
 mod columns;
 pub mod config;
+mod consistency;
 mod controller;
 mod cores;
 mod dense;

@@ -7,11 +7,14 @@
 //! ```
 
 use crate::config;
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 /// The step.
 const STEP: Nanos = Nanos::from_millis(100);
 const STEPS_PER_S: i64 = 10;
+/// Of what is read from a file: a million degrees, in millionths of one.
+const MAX_TEMPERATURE: i64 = 1_000_000_000_000;
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Thermal {
@@ -34,6 +37,31 @@ impl Thermal {
         Thermal { chips: air, board: air, energy_nj: 0, due: STEP, level: 0, of: of.clone() }
     }
 
+    /// Whether it is this drive, of which `energy_nj` have been drawn up to `now`.
+    pub fn check(&self, of: &config::Thermal, now: Nanos, energy_nj: u64) -> Consistency {
+        let bearable = -MAX_TEMPERATURE..=MAX_TEMPERATURE;
+        // What was drawn since the last step warms the chips in the next.
+        let rise = energy_nj.checked_sub(self.energy_nj).map(|drawn| drawn / of.chips_mj_per_k.max(1) as u64);
+        ensure(
+            self.of == *of
+                && self.level <= of.throttle.len()
+                && bearable.contains(&self.chips)
+                && bearable.contains(&self.board)
+                && now < self.due
+                && self.due <= now + STEP
+                && rise.is_some_and(|rise| rise <= MAX_TEMPERATURE as u64),
+            "temperature",
+        )
+    }
+
+    /// The share of the link's speed that is left, in permille.
+    pub fn share_permille(&self) -> u32 {
+        match self.level {
+            0 => 1000,
+            level => self.of.throttle[level - 1].share_permille,
+        }
+    }
+
     /// The drive has drawn `energy_nj` in all up to `now`; what it drew since the last step is spread over the steps due.
     /// Returns the share of the link's speed that is left, in permille, where that has changed.
     pub fn step(&mut self, now: Nanos, energy_nj: u64) -> Option<u32> {
@@ -45,10 +73,7 @@ impl Thermal {
         }
         self.energy_nj = energy_nj;
         self.due += Nanos(steps * STEP.0);
-        (self.level != before).then(|| match self.level {
-            0 => 1000,
-            level => self.of.throttle[level - 1].share_permille,
-        })
+        (self.level != before).then(|| self.share_permille())
     }
 
     fn conduct(&mut self, drawn_nj: i64) {

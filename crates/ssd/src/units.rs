@@ -7,6 +7,7 @@ use std::ops::{Add, AddAssign, Sub};
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
+#[serde(try_from = "u64")]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -31,6 +32,20 @@ impl Nanos {
     }
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
+    }
+}
+
+/// The latest time that is read from a file, 73 years: what is added to it does not overflow.
+const MAX_READ: u64 = 1 << 61;
+
+impl TryFrom<u64> for Nanos {
+    type Error = &'static str;
+
+    fn try_from(ns: u64) -> Result<Nanos, &'static str> {
+        match ns <= MAX_READ {
+            true => Ok(Nanos(ns)),
+            false => Err("a time of more than 73 years"),
+        }
     }
 }
 

@@ -369,3 +369,52 @@ mod no_livelock {
         }
     }
 }
+
+/// What a host sees of a drive while it writes it whole: seconds, and its slowest request in nanoseconds.
+fn whole_write(load: &mut Load) -> (f64, u64) {
+    let (began, count) = (load.now, load.drive.capacity_bytes() >> 20);
+    let slowest = (0..count).map(|i| load.latency(Request::write(i << 20, 1 << 20)).0).max().unwrap();
+    load.drain();
+    ((load.now - began).as_secs_f64(), slowest)
+}
+
+#[test]
+fn a_drive_that_was_trimmed_and_left_idle_writes_as_a_fresh_one() {
+    for &when_full in WhenFull::ALL {
+        for mode in [CacheMode::StaticSlc, CacheMode::DynamicSlc] {
+            let mut c = small();
+            c.cache.when_full = when_full;
+            c.cache.reuse = Reuse::AsFreed;
+            c.cache.mode = mode;
+            c.cache.static_bytes = 80 * MB;
+            c.capacity_bytes = 2_400_000_000 / 4096 * 4096;
+            let mut load = Load::new(&c);
+            let fresh = whole_write(&mut load);
+            load.ask(Request::trim(0, c.capacity_bytes as u32));
+            load.idle(Nanos::from_secs(20));
+            let again = whole_write(&mut load);
+            let what = format!("{} on {}", when_full.word(), mode.word());
+            assert_near(&what, again.0, fresh.0, 0.01);
+            assert!(again.1 <= fresh.1 + fresh.1 / 20, "{what}: {} ns at most, {} before", again.1, fresh.1);
+        }
+    }
+}
+
+#[test]
+fn a_host_that_comes_back_waits_for_one_erase_at_most() {
+    let mut c = small();
+    c.cache.idle = Some(Idle { residue_bytes: u64::MAX, ..c.cache.idle.unwrap() });
+    let mut load = Load::new(&c);
+    whole_write(&mut load);
+    load.ask(Request::trim(0, c.capacity_bytes as u32));
+    let erases = |load: &Load| load.value("slc_erases_total") + load.value("native_erases_total");
+    let before = erases(&load);
+    // Long enough for what the dies still have to do, and for a few of some hundred superblocks.
+    load.idle(c.cache.idle.unwrap().threshold + Nanos::from_millis(100));
+    let erased = (erases(&load) - before) / (c.nand.dies * c.nand.planes) as u64;
+    assert!((1..=50).contains(&erased), "{erased} superblocks");
+    load.ask(Request::write(0, 4096));
+    let took = load.latency(Request::flush());
+    let longest = c.nand.native.erase.max(c.nand.slc.erase) + c.nand.native.program;
+    assert!(took <= longest + Nanos::from_millis(1), "{took} for {longest}");
+}

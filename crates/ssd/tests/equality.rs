@@ -63,6 +63,7 @@ proptest! {
             }
         }
         prop_assert_eq!(value(&counters, "energy_nj_total"), slow.drive.energy_nj());
+        prop_assert_eq!(value(&counters, "buffer_wait_ns_total"), slow.drive.buffer_waited);
         prop_assert_eq!(value(&counters, "temperature_millicelsius"), slow.drive.temperature_mc());
     }
 }

@@ -207,3 +207,17 @@ fn the_same_requests_give_the_same_times_to_the_nanosecond() {
 }
 
 const GOLDEN: u64 = 9_400_912_599_465_147_387;
+
+#[test]
+fn large_writes_wait_for_room_in_the_buffer_no_longer_than_they_take() {
+    let mut c = small();
+    c.controller = Controller::plain(1 << 20, 8, Nanos(100));
+    let mut load = Load::new(&c);
+    for depth in [1, 8] {
+        load.depth = depth;
+        let waited = load.value("buffer_wait_ns_total");
+        let took: u64 = (0..200).map(|i| load.latency(Request::write(i << 20, 1 << 20)).0).sum();
+        let waited = load.value("buffer_wait_ns_total") - waited;
+        assert!(took / 2 < waited && waited <= took, "{depth} under way: {waited} ns of {took}");
+    }
+}

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use pslc_ssd::config::{CacheMode, Config};
-use pslc_ssd::state::{self, About, StateError};
+use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos, Request};
 
 fn about() -> About {
@@ -25,13 +25,19 @@ fn written(now: Nanos, machine: &Machine) -> Vec<u8> {
 }
 
 /// Write a machine down and read it back.
-fn again(machine: &Machine) -> Machine {
-    let bytes = written(Nanos(7), machine);
-    let kept = state::read(&bytes).unwrap();
-    assert_eq!((kept.about, kept.now), (about(), Nanos(7)));
+fn again(config: &Config, machine: &Machine) -> Machine {
+    let now = machine.drive().now();
+    let bytes = written(now, machine);
+    let kept = read(config, &bytes).unwrap();
+    assert_eq!((kept.about, kept.now), (about(), now));
     // Nothing is lost the second time either.
-    assert_eq!(written(Nanos(7), &kept.machine), bytes);
+    assert_eq!(written(now, &kept.machine), bytes);
     kept.machine
+}
+
+/// Read a drive of that config: those that are drawn have page caches too small for a profile.
+fn read(config: &Config, bytes: &[u8]) -> Result<Kept, StateError> {
+    state::read_as(bytes, |_| Ok(config.clone()))
 }
 
 fn step(machine: &mut Machine, event: &Event) -> Option<Nanos> {
@@ -84,7 +90,7 @@ proptest! {
         let (mut whole, mut cut) = (Machine::new(&config), Machine::new(&config));
         for (number, event) in requests(&steps, config.capacity_bytes).iter().enumerate() {
             if cuts.iter().any(|at| at % steps.len() == number) {
-                cut = again(&cut);
+                cut = again(&config, &cut);
             }
             prop_assert_eq!(step(&mut whole, event), step(&mut cut, event), "request {}", number);
             prop_assert_eq!(counters(&whole), counters(&cut), "after request {}", number);
@@ -98,8 +104,8 @@ fn the_cuts_fall_while_data_are_folded_collected_and_trimmed() {
     let mut runner = TestRunner::deterministic();
     let (mut folding, mut collecting, mut trimmed) = (0, 0, 0);
     for _ in 0..100 {
-        let (_, machine, _) = worked(&mut runner);
-        let copy = again(&machine);
+        let (config, machine, _) = worked(&mut runner);
+        let copy = again(&config, &machine);
         assert_eq!(counters(&copy), counters(&machine));
         let value = |name| value(&machine, name);
         folding += (value("slc_valid_bytes") > 0 && value("folded_bytes_total") > 0) as u32;
@@ -111,44 +117,126 @@ fn the_cuts_fall_while_data_are_folded_collected_and_trimmed() {
 
 #[test]
 fn a_file_that_is_cut_or_longer_is_refused() {
-    let (_, machine, _) = worked(&mut TestRunner::deterministic());
-    let mut bytes = written(Nanos(7), &machine);
+    let (config, machine, now) = worked(&mut TestRunner::deterministic());
+    let mut bytes = written(now, &machine);
     let whole = bytes.len() as u64;
     for length in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
-        match state::read(&bytes[..length]).unwrap_err() {
+        match read(&config, &bytes[..length]).unwrap_err() {
             StateError::Foreign => assert!(length < 8),
             StateError::Cut { found, .. } => assert_eq!(found, length as u64),
             other => panic!("{length} of {whole}: {other}"),
         }
     }
     bytes.push(0);
-    assert_eq!(state::read(&bytes).unwrap_err(), StateError::Longer(1));
+    assert_eq!(read(&config, &bytes).unwrap_err(), StateError::Longer(1));
 }
 
 #[test]
 fn a_file_with_one_bit_flipped_is_refused_wherever_it_is() {
-    let (_, machine, _) = worked(&mut TestRunner::deterministic());
-    let mut bytes = written(Nanos(7), &machine);
+    let (config, machine, now) = worked(&mut TestRunner::deterministic());
+    let mut bytes = written(now, &machine);
     for at in 0..bytes.len() {
         let bit = 1 << (at * 5 % 8);
         bytes[at] ^= bit;
-        let error = state::read(&bytes).unwrap_err();
+        let error = read(&config, &bytes).unwrap_err();
         assert!(matches!(error, StateError::Foreign | StateError::Damaged(_)), "byte {at}: {error}");
         bytes[at] ^= bit;
     }
-    assert!(state::read(&bytes).is_ok());
+    assert!(read(&config, &bytes).is_ok());
 }
 
 #[test]
 fn a_file_of_a_later_version_says_which() {
-    let (_, machine, _) = worked(&mut TestRunner::deterministic());
-    let mut bytes = written(Nanos(7), &machine);
+    let (config, machine, now) = worked(&mut TestRunner::deterministic());
+    let mut bytes = written(now, &machine);
     bytes[8] += 1;
     let header = bytes[..36].to_vec();
     bytes[36..40].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
-    let error = state::read(&bytes).unwrap_err();
+    let error = read(&config, &bytes).unwrap_err();
     assert_eq!(error, StateError::Version(state::VERSION + 1));
     assert_eq!(error.to_string(), "it is of format 5, and this pslc reads format 4");
+}
+
+/// The parts of a file with checksums that are right again.
+fn sealed(bytes: &mut [u8]) {
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (about, state) = (word(bytes, 12), word(bytes, 24));
+    for (at, range) in [(20, 40..40 + about), (32, 40 + about..40 + about + state)] {
+        let sum = crc32fast::hash(&bytes[range]);
+        bytes[at..at + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+    let sum = crc32fast::hash(&bytes[..36]);
+    bytes[36..40].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Change what a file says at a place, in one of the ways that somebody may.
+fn forge(bytes: &mut [u8], at: usize, how: u32) {
+    match how % 6 {
+        0 => bytes[at] ^= 1 << (how / 6 % 8),
+        1 => bytes[at] = (how / 6) as u8,
+        2 => bytes[at] = bytes[at].wrapping_add(1),
+        3 => bytes[at] = bytes[at].wrapping_sub(1),
+        // A number that goes on, or that ends here.
+        4 => bytes[at] ^= 0x80,
+        _ => {
+            let other = at + 1 + how as usize / 6 % 40;
+            if other < bytes.len() {
+                bytes.swap(at, other);
+            }
+        }
+    }
+}
+
+/// Read a forged file; what is not refused is asked for all kinds of things.
+fn survives(config: &Config, bytes: &[u8], events: &[Event]) -> Result<(), StateError> {
+    let Kept { mut machine, now, .. } = read(config, bytes)?;
+    for event in events {
+        step(&mut machine, &Event { now: now + event.now, request: event.request, ..*event });
+    }
+    machine.drive().audit();
+    counters(&machine);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, max_global_rejects: 10_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_forged_file_with_right_checksums_is_refused_or_makes_a_drive_that_works(
+        config in drawn_config(),
+        before in steps(),
+        after in steps(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..3),
+    ) {
+        let mut machine = Machine::new(&config);
+        for event in requests(&before, config.capacity_bytes) {
+            step(&mut machine, &event);
+        }
+        let mut bytes = written(machine.drive().now(), &machine);
+        let from = 40 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        for (at, how) in changes {
+            let at = from + at.index(bytes.len() - from);
+            forge(&mut bytes, at, how);
+        }
+        sealed(&mut bytes);
+        let _ = survives(&config, &bytes, &requests(&after, config.capacity_bytes));
+    }
+}
+
+#[test]
+fn most_of_what_is_forged_is_refused() {
+    let mut runner = TestRunner::deterministic();
+    let (config, machine, now) = worked(&mut runner);
+    let bytes = written(now, &machine);
+    let from = 40 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let refused = (from..bytes.len()).filter(|at| {
+        let mut forged = bytes.clone();
+        forge(&mut forged, *at, 2);
+        sealed(&mut forged);
+        read(&config, &forged).is_err()
+    });
+    let (refused, all) = (refused.count(), bytes.len() - from);
+    assert!(2 * refused > all, "{refused} of {all} places");
 }
 
 /// If this fails because a drive consists of other things than before, raise `state::VERSION` and set it anew.
@@ -188,6 +276,6 @@ fn a_formatted_drive_keeps_its_wear_its_heat_and_its_counters_and_loses_its_data
         }
         machine.drive().audit();
         assert!(value(&machine, "slc_erases_total") + value(&machine, "native_erases_total") > erases);
-        assert!(again(&machine).drive().power_cycles() == 2);
+        assert!(again(&config, &machine).drive().power_cycles() == 2);
     }
 }

@@ -44,9 +44,10 @@ DIES_HOT: Final = 0.9
 DIES_SPARE: Final = 0.95
 """When nothing waited, the dies may be nearly full: the host is what set the pace."""
 WAITING: Final = 0.05
-"""Share of the time spent waiting for the write buffer above which the drive, not the host, was waited for."""
+"""Writes that stood still for room in the write buffer, on average over the time, above which the drive, not the host,
+was waited for."""
 NEVER: Final = 0.01
-"""Share up to which it was not waited for at all, however busy its dies were made by what the buffer gave them."""
+"""The same up to which it was not waited for at all, however busy its dies were made by what the buffer gave them."""
 HOLDS: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
 FULL: Final = 0.8

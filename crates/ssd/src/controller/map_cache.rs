@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::config;
+use crate::consistency::{ensure, Consistency};
 use crate::units::{Nanos, PAGE_BYTES};
 
 /// Pages of the drive that one page of the map maps, at 4 bytes each.
@@ -58,6 +59,29 @@ impl MapCache {
             oldest: NONE,
             changes: VecDeque::with_capacity(CHANGES),
         }
+    }
+
+    /// Whether it is this cache, and its list holds each page of the map that it holds once.
+    pub fn check(&self, map: &config::MapCache, capacity_bytes: u64) -> Consistency {
+        let described = MapCache::new(map, capacity_bytes);
+        ensure(
+            (self.access, self.size, self.slots.len())
+                == (described.access, described.size, described.slots.len())
+                && self.held.len() <= self.size
+                && self.changes.len() <= CHANGES,
+            "map cache",
+        )?;
+        let (mut slot, mut newer, mut count) = (self.newest, NONE, 0);
+        while slot != NONE {
+            let Some(held) = self.held.get(slot as usize) else { break };
+            let in_its_slot = self.slots.get(held.segment as usize) == Some(&slot);
+            if held.newer != newer || !in_its_slot || count == self.held.len() {
+                break;
+            }
+            (newer, slot, count) = (slot, held.older, count + 1);
+        }
+        let used = self.slots.iter().filter(|slot| **slot != NONE).count();
+        ensure(slot == NONE && newer == self.oldest && count == self.held.len() && used == count, "map cache")
     }
 
     /// A write changes the map at `at`; returns when there is room to remember that.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::{Lpn, Nanos};
 
 /// Requests each of which begins where the one before ended, from which on it is a sequence.
@@ -31,10 +32,20 @@ impl ReadAhead {
         ReadAhead { window, parts: VecDeque::new(), next: Lpn(0), sequence: 0 }
     }
 
+    pub fn check(&self, window: u32, end_of_drive: Lpn) -> Consistency {
+        let within = self
+            .parts
+            .iter()
+            .all(|part| part.first.0 as u64 + part.count as u64 <= end_of_drive.0 as u64 && part.count > 0);
+        let follow = |(a, b): (&Part, &Part)| within && a.first + a.count == b.first;
+        let ordered = self.parts.iter().zip(self.parts.iter().skip(1)).all(follow);
+        ensure(self.window == window && within && ordered && self.next <= end_of_drive, "reading ahead")
+    }
+
     /// A read of `count` pages from `first` on comes in. Returns the pages to read ahead, none if it is not the next of a
     /// sequence.
     pub fn follow(&mut self, first: Lpn, count: u32, end_of_drive: Lpn) -> std::ops::Range<Lpn> {
-        self.sequence = if first == self.next { self.sequence + 1 } else { 0 };
+        self.sequence = if first == self.next { self.sequence.saturating_add(1) } else { 0 };
         self.next = first + count;
         if self.sequence == 0 {
             self.parts.clear();

@@ -1,6 +1,7 @@
 //! The write buffer: a ring of acknowledged data. Space is freed in the order it was taken, when the program that
 //! holds the data ends.
 
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
 use crate::waits::{Cause, Waits};
@@ -17,7 +18,7 @@ pub struct WriteBuffer {
     /// Pages that neither they take nor the unit that is still being filled.
     free: u32,
     size: u32,
-    /// Time writes have waited for room.
+    /// Time that writes have stood still for want of room, each for itself.
     pub waited: Nanos,
     /// Until when the last that did so waited, and for which unit: data come in order, so what follows waits as well.
     #[serde(skip)]
@@ -42,6 +43,21 @@ impl WriteBuffer {
             behind: (Nanos::ZERO, Programming::default()),
             before: Waits::default(),
         }
+    }
+
+    /// Whether it is a buffer of this size, which besides what is being programmed holds `filling` pages.
+    pub fn check(&self, size_pages: u32, min_unit_pages: u32, filling: u32, nand: &Nand) -> Consistency {
+        let slots = WriteBuffer::new(size_pages, min_unit_pages).units.len();
+        ensure(
+            (self.units.len(), self.numbers.len(), self.size) == (slots, slots, size_pages),
+            "write buffer",
+        )?;
+        ensure_counters(&[self.next, self.waited.0], "write buffer")?;
+        ensure_counters(&self.numbers, "write buffer")?;
+        ensure(self.oldest <= self.next && self.next - self.oldest <= slots as u64, "write buffer")?;
+        ensure(self.under_way().all(|unit| nand.has_queued(unit)), "programs under way")?;
+        let held: u64 = self.under_way().map(|unit| unit.pages as u64).sum();
+        ensure(held + filling as u64 + self.free as u64 == self.size as u64, "write buffer")
     }
 
     #[inline]
@@ -100,7 +116,6 @@ impl WriteBuffer {
             }
         }
         self.free -= pages;
-        self.waited += room - at;
         room
     }
 

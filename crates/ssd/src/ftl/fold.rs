@@ -1,5 +1,5 @@
 //! Folding: data of the cache are moved to native cells, the oldest first unless the policy says otherwise; under load as the throttle grants it, and
-//! while the host is silent.
+//! while the host is silent (see `background`).
 
 use super::cache::FoldOrder;
 use super::gc::RELOCATION_SUPERBLOCKS;
@@ -8,7 +8,7 @@ use super::victim::VictimRule;
 use super::Ftl;
 use crate::cell_mode::CellMode;
 use crate::nand::Nand;
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::Nanos;
 
 impl Ftl {
     /// Whether folding has something to do.
@@ -63,39 +63,5 @@ impl Ftl {
                 cache.min_by_key(|(_, block)| (!block.set_aside, block.opened)).map(|(index, _)| index)
             }
         }
-    }
-
-    /// Fold while the host has been silent since `since`, up to `now`. Returns when there was nothing more to fold.
-    pub fn background(&mut self, nand: &mut Nand, since: Nanos, now: Nanos) -> Nanos {
-        let (Some(idle), Some(silence)) = (self.config.idle, self.idle_start) else { return since };
-        let start = since + silence;
-        if now <= start {
-            return since;
-        }
-        self.exhausted = false;
-        self.release_kept();
-        let residue = idle.residue_bytes / PAGE_BYTES;
-        let (mut worked, mut at) = (since, start);
-        loop {
-            at = at.max(self.relocation.next_start(nand, start));
-            if at >= now {
-                worked = now;
-                break;
-            }
-            nand.forget_before(at);
-            let folded = self.pages.folded;
-            let moved = if self.pages.slc_valid > residue { self.fold(nand, at) } else { None };
-            let Some(moved) = moved else {
-                self.program_relocated(nand, at);
-                break;
-            };
-            worked = at;
-            self.pages.idle_folded += self.pages.folded - folded;
-            if let Some(rate) = idle.rate_bytes_per_s {
-                self.relocation.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
-            }
-        }
-        self.decide_throttle();
-        worked
     }
 }

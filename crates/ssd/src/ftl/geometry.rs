@@ -16,7 +16,7 @@ use crate::units::Ppn;
 /// A number to divide by, as a multiplication: (n + 1) times the reciprocal rounded down to 64 bits is exact for every
 /// 32-bit n. With d * r = 2^64 - 1 - rest and n = q * d + s, (n + 1) * r / 2^64 is q + (s + 1) / d less
 /// (n + 1) * (rest + 1) / (d * 2^64): at least q since the product is 2^64 at most, and less than q + 1.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Divisor {
     by: u32,
     reciprocal: u64,
@@ -35,7 +35,7 @@ impl Divisor {
     }
 }
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Geometry {
     /// Mode of everything that is not cache: native, or pSLC on a drive that runs so as a whole.
     pub main: CellMode,

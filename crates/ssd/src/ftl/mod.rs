@@ -1,6 +1,8 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
+mod background;
 pub mod cache;
+mod check;
 mod fold;
 mod gc;
 mod geometry;
@@ -86,6 +88,26 @@ pub struct Ftl {
     pub pages: PageCounts,
 }
 
+/// Superblocks: the reserve, those free below which the cache is folded, and those of the cache that are freed at a time.
+fn watermarks(config: &Config) -> (u32, u32, u32) {
+    let cache = &config.cache;
+    (
+        config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
+        (cache.fold_below_bytes / config.nand.superblock_bytes(CellMode::Native)) as u32,
+        cache.fold_batch_bytes.div_ceil(config.nand.superblock_bytes(CellMode::Slc)) as u32,
+    )
+}
+
+/// Whether host writes are sorted.
+fn sorts(cache: &config::Cache) -> bool {
+    cache.when_full.sorts() && cache.most_bytes() > 0
+}
+
+/// How long the host must be silent before the cache is folded; `None`: for ever.
+fn idle_start(cache: &config::Cache, silences: &Silences) -> Option<Nanos> {
+    cache.idle.and_then(|idle| cache.when_full.idle_start(idle.threshold, silences))
+}
+
 impl Ftl {
     pub fn new(config: &Config) -> Ftl {
         let geometry = Geometry::new(config);
@@ -93,10 +115,11 @@ impl Ftl {
         let count = config.nand.superblocks();
         let set_aside = config.static_superblocks();
         let capacity_pages = config.capacity_bytes / PAGE_BYTES;
+        let (reserve, fold_below, fold_batch) = watermarks(config);
         Ftl {
-            reserve: config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
-            fold_below: (cache.fold_below_bytes / config.nand.superblock_bytes(CellMode::Native)) as u32,
-            fold_batch: cache.fold_batch_bytes.div_ceil(config.nand.superblock_bytes(CellMode::Slc)) as u32,
+            reserve,
+            fold_below,
+            fold_batch,
             draining: false,
             capacity_pages,
             l2p: PageMap::new(capacity_pages as u32),
@@ -107,12 +130,10 @@ impl Ftl {
             host: None,
             other: None,
             past_cache: false,
-            sorts: cache.when_full.sorts() && cache.most_bytes() > 0,
+            sorts: sorts(cache),
             runs: Runs::default(),
             silences: Silences::default(),
-            idle_start: cache
-                .idle
-                .and_then(|idle| cache.when_full.idle_start(idle.threshold, &Silences::default())),
+            idle_start: idle_start(cache, &Silences::default()),
             host_units: 0,
             relocation: Relocation::new(config),
             gc_rule: config.ftl.gc,

@@ -74,6 +74,24 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         }
     }
 
+    /// Whether it is as long as a map of that many keys.
+    pub fn has_keys(&self, keys: u32) -> bool {
+        self.borders.len() == keys.div_ceil(CHUNK) as usize
+    }
+
+    /// Whether every key is mapped to a value below `limit`, or to none.
+    pub fn values_are_below(&self, limit: u32) -> bool {
+        let run_is = |first: u32, keys: u32| first == NONE || first as u64 + keys as u64 <= limit as u64;
+        self.borders.iter().zip(&self.runs).zip(0..).all(|((border, runs), index)| match *border {
+            DENSE => {
+                let values = &self.dense.values()[(index * CHUNK) as usize..][..CHUNK as usize];
+                // One more than the largest, where "none" is 0: that many are compared at a time.
+                values.iter().fold(0, |most, value| most.max(value.wrapping_add(1))) <= limit
+            }
+            at => run_is(runs.first, at as u32) && run_is(runs.second, CHUNK - at as u32),
+        })
+    }
+
     pub fn get(&self, key: K) -> V {
         self.run(key, 1).0
     }
@@ -160,7 +178,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
 
     /// The values of `key` and those after it, up to so many, where they are in the array.
     #[inline]
-    pub fn dense_values(&self, key: K, limit: u32) -> impl Iterator<Item = V> + '_ {
+    pub fn dense_values(&self, key: K, limit: u32) -> impl Iterator<Item = V> + Clone + '_ {
         let key = key.number();
         let values = match self.borders[(key / CHUNK) as usize] {
             DENSE => &self.dense.values()[key as usize..][..limit.min(CHUNK - key % CHUNK) as usize],
@@ -384,6 +402,9 @@ impl<'de, K: PageNumber, V: PageNumber> Deserialize<'de> for PageMap<K, V> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PageMap<K, V>, A::Error> {
                 let wrong = || A::Error::custom("a page map of another length");
                 let Some(Piece::Run { keys: all, .. }) = list.next_element()? else { return Err(wrong()) };
+                if all % CHUNK != 0 {
+                    return Err(wrong());
+                }
                 let mut map = PageMap::<K, V>::new(all);
                 let mut key = 0u32;
                 while let Some(piece) = list.next_element()? {
@@ -393,7 +414,11 @@ impl<'de, K: PageNumber, V: PageNumber> Deserialize<'de> for PageMap<K, V> {
                     };
                     let end = key.checked_add(keys).filter(|end| *end <= all).ok_or_else(wrong)?;
                     match piece {
+                        Piece::Run { value, .. } if value != NONE && keys >= NONE - value => {
+                            return Err(A::Error::custom("a run past the last page"));
+                        }
                         Piece::Run { value, .. } => map.set(K::new(key), V::new(value), keys, |_, _| {}),
+                        Piece::Dense(_) if key % CHUNK != 0 || end % CHUNK != 0 => return Err(wrong()),
                         Piece::Dense(bytes) => {
                             map.dense.fill(key..end, bytes).map_err(A::Error::custom)?;
                             (key / CHUNK..end / CHUNK).for_each(|index| {

@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 
-use super::geometry::Geometry;
-use super::superblocks::Writer;
+use super::geometry::{Geometry, PageAddress};
+use super::superblocks::{State, Superblocks, Writer};
 use super::throttle;
 use super::write_pointer::WritePointer;
 use super::Ftl;
 use crate::cell_mode::CellMode;
 use crate::config::Config;
+use crate::consistency::{ensure, Consistency};
 use crate::nand::{Nand, Programming};
 use crate::units::{Lpn, Nanos, Ppn};
 use crate::waits::Cause;
@@ -35,6 +36,40 @@ struct Victim {
     /// Pages to move so that as much space is gained as a host unit takes, as estimated when it was chosen, in credits.
     moves_per_unit: i64,
 }
+
+impl Victim {
+    fn check(&self, geometry: &Geometry, blocks: &Superblocks) -> Consistency {
+        let exists = self.superblock < blocks.count();
+        ensure(exists && blocks.get(self.superblock).state == State::Closed, "victim")?;
+        let block = blocks.get(self.superblock);
+        let first = geometry.first_page(self.superblock);
+        let end = first + geometry.pages(block.mode);
+        ensure(
+            (self.mode, self.switched) == (block.mode, block.switched)
+                && (self.first, self.end) == (first, end)
+                && (first..=end).contains(&self.next)
+                && (first..=end).contains(&self.multi_plane_end)
+                && (0..=MAX_MOVES).contains(&self.moves_per_unit),
+            "victim",
+        )?;
+        if self.next >= self.multi_plane_end {
+            return Ok(());
+        }
+        let address = self.address(geometry, self.next);
+        ensure((self.next + address.rest, address.die) == (self.multi_plane_end, self.die), "victim")
+    }
+
+    /// Where a page of it is.
+    fn address(&self, geometry: &Geometry, page: Ppn) -> PageAddress {
+        match self.switched {
+            false => geometry.address(page - self.first, self.mode),
+            true => geometry.address_in_switched(page - self.first),
+        }
+    }
+}
+
+/// Credits a unit, of what is read from a file.
+const MAX_MOVES: i64 = 1 << 60;
 
 /// Bring the pages of the victim's present multi-plane page to the controller in one transfer; returns when they are there.
 #[inline]
@@ -85,6 +120,44 @@ impl Relocation {
             fold_permille: config.cache.fold_overhead_permille,
             not_before: Nanos::ZERO,
         }
+    }
+
+    pub fn check(
+        &self,
+        described: &Relocation,
+        geometry: &Geometry,
+        blocks: &Superblocks,
+        nand: &Nand,
+    ) -> Consistency {
+        ensure((self.depth, self.fold_permille) == (described.depth, described.fold_permille), "relocation")?;
+        if let Some(pointer) = &self.pointer {
+            pointer.check(geometry, blocks, Writer::Relocation)?;
+        }
+        let dispatched = self.pointer.map_or(0, |pointer| pointer.dispatched as usize);
+        let possible = |unit: &Pending| {
+            unit.die < nand.dies() && (unit.permille == 1000 || unit.permille == self.fold_permille)
+        };
+        ensure(
+            self.waiting.len() <= self.depth.min(dispatched) && self.waiting.iter().all(possible),
+            "relocation",
+        )?;
+        ensure(
+            self.programming.len() <= 2 * self.depth
+                && self.oldest < self.programming.len().max(1)
+                && self.programming.iter().all(|unit| nand.has_queued(unit)),
+            "programs under way",
+        )?;
+        self.victim.as_ref().map_or(Ok(()), |victim| victim.check(geometry, blocks))
+    }
+
+    /// The superblock that is being filled, and how far.
+    pub fn pointer(&self) -> Option<&WritePointer> {
+        self.pointer.as_ref()
+    }
+
+    /// The superblock that is being emptied, and how many of its pages have been looked at.
+    pub fn emptied(&self) -> Option<(u32, u32)> {
+        self.victim.as_ref().map(|victim| (victim.superblock, victim.next - victim.first))
     }
 
     #[inline]
@@ -212,11 +285,7 @@ impl Ftl {
             while victim.next < end {
                 if victim.next >= victim.multi_plane_end {
                     pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
-                    let offset = victim.next - victim.first;
-                    let address = match victim.switched {
-                        false => self.geometry.address(offset, victim.mode),
-                        true => self.geometry.address_in_switched(offset),
-                    };
+                    let address = victim.address(&self.geometry, victim.next);
                     victim.multi_plane_end = victim.next + address.rest;
                     victim.die = address.die;
                     victim.sensed = nand.sense(at, address.die, victim.mode);

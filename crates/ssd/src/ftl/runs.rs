@@ -1,5 +1,6 @@
 //! Which writes go on where another ended: several programs may write in order at the same time.
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::Lpn;
 
 /// The last eight runs of writes in order.
@@ -23,6 +24,10 @@ impl Default for Runs {
 }
 
 impl Runs {
+    pub fn check(&self) -> Consistency {
+        ensure(self.oldest < self.runs.len(), "runs of writes")
+    }
+
     /// `pages` are written from `page` on; returns how many were written in order up to their end.
     pub fn follow(&mut self, page: Lpn, pages: u32) -> u32 {
         let run = match self.runs.iter_mut().find(|run| run.end == page) {

@@ -1,5 +1,6 @@
 //! How long the host was silent, the last few times: what a policy may foretell the next silence from.
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 /// The last eight.
@@ -10,6 +11,10 @@ pub struct Silences {
 }
 
 impl Silences {
+    pub fn check(&self) -> Consistency {
+        ensure(self.count < usize::MAX / 2, "silences of the host")
+    }
+
     pub fn remember(&mut self, silence: Nanos) {
         self.last[self.count % self.last.len()] = silence;
         self.count += 1;

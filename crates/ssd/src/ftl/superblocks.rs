@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::geometry::Geometry;
 use crate::cell_mode::CellMode;
+use crate::consistency::{ensure, ensure_counters, Consistency};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
@@ -103,6 +105,53 @@ impl Superblocks {
         self.set_aside_erases = before.set_aside_erases;
     }
 
+    /// Whether these are `count` superblocks, of which the host has written `host_pages`; what is counted over them is what
+    /// they are, and each free one is in its list once.
+    pub fn check(&self, count: u32, set_aside: u32, host_pages: u64, geometry: &Geometry) -> Consistency {
+        ensure((self.all.len(), self.set_aside) == (count as usize, set_aside), "superblocks")?;
+        ensure_counters(&[self.openings], "superblocks")?;
+        let possible = |(index, block): (u32, &Superblock)| {
+            block.set_aside == (index < set_aside)
+                && block.valid <= geometry.pages(block.mode)
+                && (block.valid == 0 || block.state != State::Free)
+                && block.opened <= self.openings
+                && block.born <= host_pages
+                && (!block.switched || block.mode == CellMode::Native && !block.set_aside)
+                && (block.state == State::Free || block.dirty)
+        };
+        ensure(self.iter().all(possible), "superblocks")?;
+        let in_order = |list: &VecDeque<u32>| {
+            let mut sorted: Vec<u32> = list.iter().copied().collect();
+            sorted.sort_unstable();
+            sorted
+        };
+        let free = |set_aside: bool| -> Vec<u32> {
+            let free =
+                self.iter().filter(|(_, block)| block.state == State::Free && block.set_aside == set_aside);
+            free.map(|(index, _)| index).collect()
+        };
+        ensure(
+            in_order(&self.free) == free(false) && in_order(&self.free_set_aside) == free(true),
+            "free superblocks",
+        )?;
+        let borrowed = self
+            .all
+            .iter()
+            .filter(|block| block.state != State::Free && block.mode == CellMode::Slc && !block.set_aside);
+        ensure(self.borrowed as usize == borrowed.count() && !self.free.is_empty(), "free superblocks")?;
+        let slc: u64 = self.all.iter().map(|block| block.slc_erases as u64).sum();
+        let native: u64 = self.all.iter().map(|block| block.native_erases as u64).sum();
+        ensure(
+            (self.slc_erases, self.native_erases) == (slc, native) && self.set_aside_erases <= slc,
+            "count of erases",
+        )
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
     #[inline]
     pub fn get(&self, index: u32) -> &Superblock {
         &self.all[index as usize]
@@ -144,21 +193,9 @@ impl Superblocks {
         let index = list.pop_front().expect("a free superblock is kept for every write pointer");
         self.openings += 1;
         let opened = self.openings;
+        let erase = self.erase(index);
         let block = &mut self.all[index as usize];
-        assert!(block.state == State::Free && block.valid == 0);
-        let erase = block.dirty.then_some(block.mode);
-        match erase {
-            Some(CellMode::Slc) => {
-                block.slc_erases += 1;
-                self.slc_erases += 1;
-                self.set_aside_erases += set_aside as u64;
-            }
-            Some(CellMode::Native) => {
-                block.native_erases += 1;
-                self.native_erases += 1;
-            }
-            None => block.dirty = true,
-        }
+        block.dirty = true;
         block.state = State::Open;
         block.mode = mode;
         block.writer = writer;
@@ -168,6 +205,33 @@ impl Superblocks {
             self.borrowed += 1;
         }
         (index, erase)
+    }
+
+    /// Free superblocks that hold old data, in the order in which they will be opened: the static cache's, then the others.
+    pub fn free_to_erase(&self) -> Vec<u32> {
+        let free = self.free_set_aside.iter().chain(&self.free).copied();
+        free.filter(|index| self.get(*index).dirty).collect()
+    }
+
+    /// Erase a free superblock where it holds old data; returns the mode that they were in.
+    pub fn erase(&mut self, index: u32) -> Option<CellMode> {
+        let block = &mut self.all[index as usize];
+        assert!(block.state == State::Free && block.valid == 0);
+        if !std::mem::take(&mut block.dirty) {
+            return None;
+        }
+        match block.mode {
+            CellMode::Slc => {
+                block.slc_erases += 1;
+                self.slc_erases += 1;
+                self.set_aside_erases += block.set_aside as u64;
+            }
+            CellMode::Native => {
+                block.native_erases += 1;
+                self.native_erases += 1;
+            }
+        }
+        Some(block.mode)
     }
 
     /// Open a full superblock of the dynamic cache again, as a native one with its data in place.

@@ -3,6 +3,7 @@
 
 use super::cache::WriteThrottle;
 use super::Ftl;
+use crate::consistency::{ensure, Consistency};
 use crate::nand::Nand;
 use crate::units::Nanos;
 
@@ -20,7 +21,16 @@ pub struct Credits {
 /// A page, in the unit of credits.
 pub const PAGE: i64 = 1 << 16;
 
+/// Credits spent in advance, of what is read from a file.
+const MIN_CREDITS: i64 = -(1 << 60);
+
 impl Credits {
+    /// Between requests none are left to be spent.
+    pub fn check(&self) -> Consistency {
+        let spent = [self.space, self.slots, self.die_time];
+        ensure(spent.iter().all(|credits| (MIN_CREDITS..=0).contains(credits)), "throttle")
+    }
+
     #[inline]
     fn are_left(&self) -> bool {
         self.space > 0 || self.slots > 0 || self.die_time > 0

@@ -1,6 +1,9 @@
 //! A write pointer: the superblock being filled, program unit by program unit, and how far.
 
+use super::geometry::Geometry;
+use super::superblocks::{State, Superblocks, Writer};
 use crate::cell_mode::CellMode;
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -37,6 +40,34 @@ impl WritePointer {
             dispatched: 0,
             die: 0,
         }
+    }
+
+    /// Whether it fills an open superblock of that writer's, and what it has given out and handed on adds up.
+    pub fn check(&self, geometry: &Geometry, superblocks: &Superblocks, writer: Writer) -> Consistency {
+        let (pages, unit_pages, before) = match self.switched {
+            false => (geometry.pages(self.mode), geometry.unit_pages(self.mode), 0),
+            true => (geometry.stride, geometry.upper_unit, geometry.slc_pages),
+        };
+        let of = (self.superblock < superblocks.count()).then(|| superblocks.get(self.superblock));
+        let fills = |block: &super::Superblock| {
+            block.state == State::Open
+                && (block.writer, block.mode, block.switched) == (writer, self.mode, self.switched)
+        };
+        let filled = self.unit_pages.checked_sub(self.unit_room).unwrap_or(u32::MAX) as u64;
+        ensure(
+            of.is_some_and(fills)
+                && (self.pages, self.unit_pages) == (pages, unit_pages)
+                && self.given <= pages
+                && (1..=unit_pages).contains(&self.unit_room)
+                && before as u64 + self.dispatched as u64 * unit_pages as u64 + filled == self.given as u64
+                && self.die == self.dispatched % geometry.dies,
+            "write pointers",
+        )
+    }
+
+    /// Pages of the unit that is being filled.
+    pub fn filling(&self) -> u32 {
+        self.unit_pages - self.unit_room
     }
 
     /// Pages that can still be given out.

@@ -6,6 +6,7 @@ mod page_cache;
 
 use crate::columns::columns;
 use crate::config;
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::cores::Cores;
 use crate::drive::Drive;
 use crate::request::{Op, Request};
@@ -66,6 +67,28 @@ impl Machine {
             waits: Waits::default(),
             ahead: [0; Waits::COUNT],
         }
+    }
+
+    /// Whether it is this machine, at `now`, in a state that requests can have led to.
+    pub(crate) fn check(&self, config: &config::Config, now: Nanos) -> Consistency {
+        let host = &config.host;
+        ensure(self.cpu.as_ref().map(|cpu| cpu.of) == host.cpu, "processor")?;
+        if let Some(cpu) = &self.cpu {
+            cpu.cores.check(cpu.of.cores)?;
+            ensure_counters(&[cpu.busy.0], "processor")?;
+        }
+        ensure(self.page_cache.is_some() == host.page_cache.is_some(), "page cache")?;
+        if let (Some(cache), Some(of)) = (&self.page_cache, &host.page_cache) {
+            cache.check(of, config.capacity_bytes)?;
+        }
+        ensure(
+            self.ncq.is_some() == matches!(config.link, config::Link::Sata { .. }),
+            "queue of the SATA port",
+        )?;
+        self.ncq.iter().try_for_each(Ncq::check)?;
+        let asks_at_once = self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none();
+        ensure(!asks_at_once || self.drive.now() <= now, "clock")?;
+        self.drive.check(config, now)
     }
 
     /// As [`Drive::format`]; what the host had of the drive is gone too.

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 const TAGS: usize = 32;
@@ -14,6 +15,10 @@ pub struct Ncq {
 }
 
 impl Ncq {
+    pub fn check(&self) -> Consistency {
+        ensure(self.under_way.len() <= TAGS, "queue of the SATA port")
+    }
+
     /// When a request of `now` has a tag.
     #[inline]
     pub fn tag(&mut self, now: Nanos) -> Nanos {

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::config;
+use crate::consistency::{ensure, Consistency};
 use crate::cores::Cores;
 use crate::dense::Dense;
 use crate::drive::Drive;
@@ -47,6 +48,9 @@ pub struct PageCache {
     next: u32,
 }
 
+/// Stamps of what is read from a file: one is given to each request.
+const MAX_STAMP: u32 = 1 << 31;
+
 impl PageCache {
     pub fn new(of: &config::PageCache, capacity_bytes: u64) -> PageCache {
         let pages = (capacity_bytes / PAGE_BYTES) as u32;
@@ -65,6 +69,49 @@ impl PageCache {
             cursor: Nanos::ZERO,
             next: 0,
         }
+    }
+
+    /// Whether it is this cache, and each page that is held or dirty is in the list from which it goes.
+    pub fn check(&self, of: &config::PageCache, capacity_bytes: u64) -> Consistency {
+        let pages = capacity_bytes / PAGE_BYTES;
+        let lengths = self.held.len() as u64 == pages && self.dirty.len() as u64 == pages;
+        ensure(self.of == *of && lengths && self.stamp < MAX_STAMP, "page cache")?;
+        self.memory.check(1)?;
+        self.check_list(&self.held, &self.used, self.held_pages)?;
+        self.check_list(&self.dirty, &self.waiting, self.waiting_pages)?;
+        let writing: u64 = self.under_way.iter().map(|Reverse((_, count))| *count as u64).sum();
+        let is_held = |page: usize| self.held.values().get(page).is_some_and(|stamp| *stamp != 0);
+        ensure(
+            writing == self.writing_pages
+                && self.under_way.len() <= of.depth as usize
+                && self.held_bytes() <= of.bytes
+                && self.dirty_bytes() <= of.dirty_bytes
+                && self.dirty.in_use().all(|page| is_held(page as usize)),
+            "page cache",
+        )
+    }
+
+    /// Whether `count` pages have a stamp, and each is in exactly one run with the same stamp.
+    fn check_list(&self, stamps: &Dense, runs: &VecDeque<Run>, count: u64) -> Consistency {
+        let mut sorted: Vec<&Run> = runs.iter().collect();
+        sorted.sort_unstable_by_key(|run| (run.stamp, run.first));
+        let end = |run: &Run| run.first as u64 + run.count as u64;
+        let apart = |(a, b): (&&Run, &&Run)| a.stamp != b.stamp || end(a) <= b.first as u64;
+        let within = |run: &&Run| end(run) <= stamps.len() as u64 && (1..=self.stamp).contains(&run.stamp);
+        ensure(
+            sorted.iter().all(within) && sorted.iter().zip(sorted.iter().skip(1)).all(apart),
+            "page cache",
+        )?;
+        let values = stamps.values();
+        let of_run = |run: &Run| match values.is_empty() {
+            true => 0,
+            false => {
+                let values = &values[run.first as usize..end(run) as usize];
+                values.iter().filter(|stamp| **stamp == run.stamp).count() as u64
+            }
+        };
+        let listed: u64 = runs.iter().map(of_run).sum();
+        ensure(listed == count && stamps.in_use().count() as u64 == count, "page cache")
     }
 
     /// Whether direct requests go through it too.

@@ -3,11 +3,12 @@
 //! Speeds follow from the line rate, the line code and the packets; nothing here is fitted to a drive.
 
 use crate::config;
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::Timeline;
 use crate::units::Nanos;
 
 /// What one packet carries and what it costs on the wire, in bytes; and dead time a packet.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Packets {
     payload: u64,
     overhead: u64,
@@ -105,6 +106,25 @@ impl Link {
             command_bytes,
             bytes_per_s,
         }
+    }
+
+    /// Whether it is this link, slowed down to `permille` of its speed.
+    pub fn check(&self, link: &config::Link, permille: u32) -> Consistency {
+        let mut as_described = Link::new(link);
+        if permille < 1000 {
+            as_described.set_share(permille);
+        }
+        let same = |of: fn(&Link) -> &Direction| {
+            let (mine, described) = (of(self), of(&as_described));
+            (mine.packets, mine.bytes_per_s) == (described.packets, described.bytes_per_s)
+        };
+        let constants = |link: &Link| (link.command_bytes, link.bytes_per_s, link.to_drive.is_some());
+        ensure(
+            same(|link| &link.up) && same(|link| &link.down) && constants(self) == constants(&as_described),
+            "link",
+        )?;
+        ensure_counters(&[self.line_busy.0, self.to_drive_busy.0], "link")?;
+        self.line.check()
     }
 
     /// What is reserved on it after `now`, and its speed.

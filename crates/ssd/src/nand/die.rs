@@ -11,6 +11,7 @@
 //! ```
 
 use crate::config::Suspend;
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::forget;
 use crate::units::Nanos;
 use crate::waits::{Cause, Waits};
@@ -76,10 +77,33 @@ impl Die {
         Die { channel, ..Die::default() }
     }
 
+    pub fn check(&self) -> Consistency {
+        let ends = self.windows.iter().map(|window| window.end);
+        let before = std::iter::once(Nanos::ZERO).chain(ends);
+        let ordered =
+            self.windows.iter().zip(before).all(|(w, before)| before <= w.start && w.start <= w.end);
+        let last =
+            self.windows.last().is_none_or(|last| last.start == self.last_start && last.end <= self.free_at);
+        let reads = self.read_start <= self.read_end && self.read_end <= self.free_at;
+        let suspending = self.suspending.is_none_or(|ticket| self.has_queued(Ticket(ticket)));
+        ensure(ordered && last && reads && suspending, "dies")?;
+        ensure_counters(&[self.first], "dies")
+    }
+
+    /// Whether that is the ticket of something that was asked for.
+    pub fn has_queued(&self, ticket: Ticket) -> bool {
+        ticket.0.checked_sub(self.first).is_none_or(|at| at < self.windows.len() as u64)
+    }
+
     /// From when data can be loaded for another program: the register is free once the last operation has begun.
     #[inline]
     pub fn register_free_at(&self) -> Nanos {
         self.last_start
+    }
+
+    /// When the array has nothing left to do.
+    pub fn free_at(&self) -> Nanos {
+        self.free_at
     }
 
     /// Queue an internal operation that may start at `ready`, and what it is for; returns its ticket and its end as things

@@ -6,6 +6,7 @@ use die::{Die, Internal, Ticket};
 
 use crate::cell_mode::CellMode;
 use crate::config::{self, CellTiming, Suspend};
+use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::Timeline;
 use crate::units::{Nanos, PAGE_BYTES};
 use crate::waits::{Cause, Waits};
@@ -26,7 +27,7 @@ pub struct Programming {
 }
 
 /// What one program writes: mapping pages, their time on a channel, and that of the array.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ProgramUnit {
     pub pages: u32,
     transfer: Nanos,
@@ -36,7 +37,7 @@ pub struct ProgramUnit {
 }
 
 /// A cell mode: its program unit, and its other times.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Mode {
     unit: ProgramUnit,
     read: Nanos,
@@ -164,6 +165,31 @@ impl Nand {
         }
     }
 
+    /// Whether it is this NAND, asked for nothing after `now`.
+    pub fn check(&self, nand: &config::Nand, path_bytes_per_s: Option<u64>, now: Nanos) -> Consistency {
+        let described = Nand::new(nand, path_bytes_per_s);
+        let lengths = |nand: &Nand| (nand.dies.len(), nand.channels.len(), nand.plane_ends.len());
+        let sizes = |nand: &Nand| (nand.multi_plane_pages, nand.plane_pages, nand.suspend);
+        ensure(
+            lengths(self) == lengths(&described)
+                && sizes(self) == sizes(&described)
+                && (self.modes, self.upper) == (described.modes, described.upper)
+                && self.transfers == described.transfers
+                && self.dies.iter().zip(&described.dies).all(|(mine, other)| mine.channel == other.channel),
+            "NAND",
+        )?;
+        ensure(self.horizon <= now, "clock")?;
+        let busy = [self.reading.0, self.programming.0, self.erasing.0, self.suspends, self.delays];
+        ensure_counters(&busy, "NAND")?;
+        self.dies.iter().try_for_each(Die::check)?;
+        self.channels.iter().chain([&self.path]).try_for_each(Timeline::check)
+    }
+
+    /// Whether that program was asked for.
+    pub fn has_queued(&self, program: &Programming) -> bool {
+        self.dies.get(program.die as usize).is_some_and(|die| die.has_queued(program.ticket))
+    }
+
     /// From when data can be loaded for another program of a die.
     #[inline]
     pub fn register_free_at(&self, die: u32) -> Nanos {
@@ -203,6 +229,11 @@ impl Nand {
             asked: program.asked + span,
             ..*program
         }
+    }
+
+    /// When no die has anything left to do.
+    pub fn free_at(&self) -> Nanos {
+        self.dies.iter().map(Die::free_at).max().unwrap_or_default()
     }
 
     /// Array time of all dies added.

@@ -12,8 +12,10 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
 use crate::host::Machine;
 use crate::processors::share;
+use crate::profile;
 use crate::units::Nanos;
 
 /// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
@@ -60,6 +62,8 @@ pub enum StateError {
     Damaged(&'static str),
     #[error("its {0} has the right checksum and cannot be understood: {1}")]
     Strange(&'static str, String),
+    #[error("its {0} cannot be that of this drive, though the checksum is right")]
+    Inconsistent(&'static str),
 }
 
 /// Write a drive. `out` is at its beginning, and is at its end afterwards.
@@ -81,13 +85,26 @@ pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: 
     Ok(())
 }
 
-/// Read a drive from all of the bytes that `write` wrote.
+/// Read a drive from all of the bytes that `write` wrote. Whatever they are, the drive can be asked for anything then.
 pub fn read(bytes: &[u8]) -> Result<Kept, StateError> {
+    read_as(bytes, |about| {
+        let loaded = profile::load("its profile", &about.profile, &|_| None, &[]);
+        loaded.map(|profile| profile.config).map_err(|error| error.to_string())
+    })
+}
+
+/// As [`read`], of a drive that `config` describes.
+pub fn read_as(
+    bytes: &[u8],
+    config: impl FnOnce(&About) -> Result<Config, String>,
+) -> Result<Kept, StateError> {
     let [about, state] = parts(bytes)?;
     let strange =
         |part: usize| move |error: postcard::Error| StateError::Strange(PARTS[part], error.to_string());
     let about = postcard::from_bytes(about).map_err(strange(0))?;
-    let (now, machine) = postcard::from_bytes(state).map_err(strange(1))?;
+    let config = config(&about).map_err(|error| StateError::Strange(PARTS[0], error))?;
+    let (now, machine): (Nanos, Machine) = postcard::from_bytes(state).map_err(strange(1))?;
+    machine.check(&config, now).map_err(|part| StateError::Inconsistent(part.0))?;
     Ok(Kept { about, now, machine })
 }
 

@@ -13,6 +13,7 @@ mod past;
 
 pub use past::forget;
 
+use crate::consistency::{ensure, Consistency};
 use crate::units::Nanos;
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -50,6 +51,14 @@ impl Timeline {
         let start = self.end;
         self.end = start + len;
         start
+    }
+
+    pub fn check(&self) -> Consistency {
+        let ends = self.gaps.iter().map(|gap| gap.end);
+        let before = std::iter::once(Nanos::ZERO).chain(ends);
+        let ordered =
+            self.gaps.iter().zip(before).all(|(gap, before)| before <= gap.start && gap.start < gap.end);
+        ensure(ordered && self.gaps.last().is_none_or(|last| last.end <= self.end), "wires")
     }
 
     /// What may still be asked for after `now`, and what is reserved.

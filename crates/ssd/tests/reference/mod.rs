@@ -103,6 +103,8 @@ pub struct Reference {
     in_flight: Vec<(usize, usize)>,
     buffer: Vec<Buffered>,
     buffer_used: usize,
+    /// Time that writes stood still for want of room in the buffer.
+    pub buffer_waited: u64,
     exhausted: bool,
     draining: bool,
     unflushed: bool,
@@ -190,6 +192,7 @@ impl Reference {
             in_flight: Vec::new(),
             buffer: Vec::new(),
             buffer_used: 0,
+            buffer_waited: 0,
             exhausted: false,
             draining: false,
             unflushed: false,
@@ -350,7 +353,6 @@ impl Reference {
     fn background(&mut self) {
         let Some(idle) = self.c.cache.idle else { return };
         let threshold = match self.c.cache.when_full {
-            WhenFull::InPlaceSwitch => return,
             WhenFull::PredictIdle if self.silences.len() >= 3 => {
                 let mut last: Vec<u64> = self.silences.iter().rev().take(8).copied().collect();
                 last.sort();
@@ -371,6 +373,14 @@ impl Reference {
         if until <= start {
             return;
         }
+        let folds = self.c.cache.when_full != WhenFull::InPlaceSwitch;
+        if !folds || self.fold_in_background(idle, start, until) {
+            self.erase_ahead(start, until);
+        }
+    }
+
+    /// Whether all that is to be folded has been by then.
+    fn fold_in_background(&mut self, idle: Idle, start: u64, until: u64) -> bool {
         self.exhausted = false;
         for index in std::mem::take(&mut self.kept) {
             if self.victim.as_ref().is_none_or(|victim| victim.block != index) {
@@ -378,7 +388,7 @@ impl Reference {
             }
         }
         let mut at = start;
-        loop {
+        let folded = loop {
             let depth = 2 * self.dies.len();
             at = at.max(self.not_before);
             if self.in_flight.len() == depth {
@@ -386,7 +396,7 @@ impl Reference {
             }
             if at >= until {
                 self.worked_until = until;
-                break;
+                break false;
             }
             let moved = match self.slc_valid() * PAGE > idle.residue_bytes {
                 true => self.fold(at),
@@ -394,14 +404,38 @@ impl Reference {
             };
             let Some(moved) = moved else {
                 self.program_all_relocated(at);
-                break;
+                break true;
             };
             self.worked_until = at;
             if let Some(rate) = idle.rate_bytes_per_s {
                 self.not_before = at + moved as u64 * PAGE * 1_000_000_000 / rate;
             }
-        }
+        };
         self.decide();
+        folded
+    }
+
+    /// Erase every free superblock that was in use, the next after all dies have done with the last.
+    fn erase_ahead(&mut self, start: u64, until: u64) {
+        for index in [self.free_set_aside.clone(), self.free.clone()].concat() {
+            let Some(mode) = self.blocks[index].last_mode else { continue };
+            let at = self.dies.iter().map(Die::quiet).max().unwrap().max(start);
+            if at >= until {
+                self.worked_until = until;
+                return;
+            }
+            self.erase(at, mode);
+            self.blocks[index].last_mode = None;
+            self.worked_until = at;
+        }
+    }
+
+    fn erase(&mut self, at: u64, mode: CellMode) {
+        let time = self.timing(mode).erase.0;
+        for die in &mut self.dies {
+            die.queue(at, time, Kind::Erase);
+            self.erasing += time;
+        }
     }
 
     // ---- link
@@ -587,11 +621,7 @@ impl Reference {
         self.openings += 1;
         let last = self.blocks[index].last_mode;
         if let Some(last) = last {
-            let time = self.timing(last).erase.0;
-            for die in &mut self.dies {
-                die.queue(at, time, Kind::Erase);
-                self.erasing += time;
-            }
+            self.erase(at, last);
         }
         let unit_pages = self.unit_pages(mode);
         let block = &mut self.blocks[index];
@@ -1103,6 +1133,7 @@ impl Reference {
                 let unit = pointer.unit_pages;
                 let part = left.min(unit - pointer.arrived % unit);
                 let room = self.take_room(ready, part);
+                self.buffer_waited += room.saturating_sub(done);
                 let carried = bytes.min(part as u64 * PAGE);
                 bytes -= carried;
                 let at = self.receive(room, carried + std::mem::take(&mut command));

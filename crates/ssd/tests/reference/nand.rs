@@ -49,9 +49,13 @@ impl Die {
         Die { plane_ends: vec![0; planes], ..Die::default() }
     }
 
+    /// When it has done all that it was asked for.
+    pub fn quiet(&self) -> u64 {
+        self.operations.last().map_or(0, |o| o.end).max(self.read_end)
+    }
+
     pub fn queue(&mut self, ready: u64, time: u64, kind: Kind) -> usize {
-        let busy = self.operations.last().map_or(0, |o| o.end).max(self.read_end);
-        let start = ready.max(busy);
+        let start = ready.max(self.quiet());
         self.operations.push(Operation { start, end: start + time, kind, suspended: 0 });
         self.operations.len() - 1
     }
