@@ -72,7 +72,9 @@ def shape(value):
 def outline(text):
     """The text without numbers, their units, and what depends on the time that something took."""
     text = re.sub(r"\n\n?Disk stats.*", "", text[text.index("mixed: (groupid=0") :], flags=re.DOTALL)
-    lines = [line for line in text.splitlines() if not line.startswith(("  lat (", "     | "))]
+    # Rates are sampled twice a second: a job of less has none, on a busy machine one of the two.
+    timed = ("  lat (", "     | ", "   bw (", "   iops ")
+    lines = [line for line in text.splitlines() if not line.startswith(timed)]
     found = [re.sub(r"\((nsec|usec|msec)\)", "(T)", re.sub(r"pid=.*", "pid=", line)) for line in lines]
     return [
         re.sub(r"[KMGkmg]i?B", "B", re.sub(r"(?<![a-z])\d[\d.]*k?", "N", re.sub(r"= +", "=", line))) for line in found
