@@ -186,6 +186,23 @@ def test_nothing_is_called_verified_that_was_not(command, tmp_path: Path):
     )
 
 
+def test_a_block_that_is_wrong_ends_its_job_and_no_other_as_in_fio(command, tmp_path: Path):
+    job = f"rw=write\nverify=md5\nsize={FILE}\nbs=8k\nioengine=psync\nfilename=data.bin\nstonewall\n"
+    check = job.replace("rw=write", "rw=read") + "verify_fatal=1\n"
+    mangle = f"rw=write\nsize={FILE}\nbs=8k\noffset={FILE // 2}\nnumber_ios=1\nfilename=data.bin\nstonewall\n"
+    jobs = {"lay": job, "right": check, "mangle": mangle, "wrong": check, "again": check}
+    (tmp_path / "v.fio").write_text("".join(f"[{name}]\n{text}" for name, text in jobs.items()))
+    (tmp_path / "data.bin").write_bytes(bytes(FILE))
+    fio = subprocess.run(["fio", "v.fio", "--output-format=json"], cwd=tmp_path, capture_output=True, text=True)
+    on = ["--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    ours = command("run", "v.fio", *on, "--output-format=fio")
+    texts = (text[text.index("{") :] for text in (fio.stdout, ours.stdout))
+    theirs, own = ({of["jobname"]: of["error"] for of in json.loads(text)["jobs"]} for text in texts)
+    assert theirs == own == {"lay": 0, "right": 0, "mangle": 0, "wrong": 84, "again": 84}
+    assert (fio.returncode != 0, ours.returncode) == (True, 2)
+    assert "is not what was written" in ours.stderr or "no header of a verifying job is there" in ours.stderr
+
+
 def test_a_block_that_is_wrong_is_kept_as_fio_keeps_it(command, tmp_path: Path):
     path = tmp_path / "data.bin"
     path.write_bytes(bytes(8 * FILE))

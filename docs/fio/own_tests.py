@@ -61,7 +61,7 @@ def refusal(folder: Path) -> str | None:
     for path in sorted(folder.glob("*.stderr")):
         error = re.match(r"error: (.*)", path.read_text())
         if error and not path.with_suffix(".output").exists():
-            return error[1]
+            return re.sub(r"^\S+/jobs\.fio", "the jobs", error[1])
     return None
 
 
@@ -91,15 +91,19 @@ def script(name: str, left_out: str, checkout: Path, entry: Path, python: str, f
     said, ended = run([python, str(checkout / f"t/{name}.py"), "-f", str(entry)], folder, LIMIT_S)
     complaints: list[str] = []
     count = 0
+    seen: Counter[str] = Counter()
     for line in said.splitlines():
         test = re.match(r"\**Test (.+?) (PASSED|FAILED)", line)
         if COMPLAINT.match(line):
             complaints.append(line)
         elif test:
             count += 1
+            seen[test[1]] += 1
             title = f"{name}.py {test[1]}"
             if left_out and test[2] == "FAILED" and left_out in _command(folder, test[1]):
                 yield Verdict(title, "not applicable", f"it is of `{left_out}`, which is ignored")
+            elif test[2] == "FAILED" and (reason := _refused(folder, test[1], seen[test[1]])):
+                yield Verdict(title, "refused", reason)
             elif test[2] == "FAILED" or complaints:
                 yield Verdict(title, "FAILED", "; ".join(complaints))
             else:
@@ -113,6 +117,21 @@ def script(name: str, left_out: str, checkout: Path, entry: Path, python: str, f
         )
     if ended:
         yield Verdict(f"{name}.py {count + 1} and later", "not run", f"ended after {LIMIT_S} s")
+
+
+def _refused(folder: Path, number: str, turn: int) -> str | None:
+    """Why pslc refused the test of a number when it was run for the `turn`-th time.
+
+    Scripts run a test with several options, each in a folder of its own."""
+    if not number.isdigit():
+        return None
+    runs = [path for path in folder.rglob("*.command") if path.parent.name.isdigit()]
+    own = sorted(
+        (path for path in runs if int(path.parent.name) == int(number)), key=lambda path: path.stat().st_mtime_ns
+    )
+    reason = refusal(own[turn - 1].parent) if turn <= len(own) else None
+    # Places differ from run to run.
+    return re.sub(r"^\S*jobs(\.fio)?:\d+: ", "", reason) if reason else None
 
 
 def _command(folder: Path, number: str) -> str:

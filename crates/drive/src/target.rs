@@ -50,6 +50,8 @@ pub struct RealTarget {
     /// How each worker verifies, and what of it may be judged; of a run in which nobody does, nothing.
     verifying: Vec<Option<Verify>>,
     judge: Option<Judge>,
+    /// What is wrong with what was read, by slot, until it is asked for.
+    failures: Vec<(u32, TargetError)>,
     slots: Vec<Slot>,
     // The engine goes before the memory that it uses.
     engine: Option<Engine>,
@@ -132,6 +134,7 @@ impl RealTarget {
             maker: Maker::new(0),
             verifying: Vec::new(),
             judge: None,
+            failures: Vec::new(),
             slots: Vec::new(),
             engine: None,
             arena: None,
@@ -261,15 +264,18 @@ impl RealTarget {
     }
 
     /// Whether what a slot has read is what was written.
-    fn compare(&mut self, at: u32, number: Option<u64>) -> Result<Verdict, TargetError> {
+    fn compare(&mut self, at: u32, number: Option<u64>) -> Verdict {
         let slot = self.slots[at as usize];
-        let Some(verify) = &self.verifying[slot.worker as usize] else { return Ok(Verdict::Unseen) };
+        let Some(verify) = &self.verifying[slot.worker as usize] else { return Verdict::Unseen };
         let Request { offset, len, .. } = slot.request;
         let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
         match verify.check(&mut buffer[..len as usize], offset, number.map(|number| number as u16)) {
-            Ok(0) => Ok(Verdict::Unseen),
-            Ok(blocks) => Ok(Verdict::Right { blocks }),
-            Err(failure) => Err(TargetError::Corrupt { offset, len, failure }),
+            Ok(0) => Verdict::Unseen,
+            Ok(blocks) => Verdict::Right { blocks },
+            Err(failure) => {
+                self.failures.push((at, TargetError::Corrupt { offset, len, failure }));
+                Verdict::Wrong
+            }
         }
     }
 
@@ -289,7 +295,7 @@ impl RealTarget {
                 (Op::Read, Purpose::Check(number)) => {
                     let judged = judge.checked(done.slot, offset);
                     self.slots[done.slot as usize].verdict = match judged {
-                        true => self.compare(done.slot, number)?,
+                        true => self.compare(done.slot, number),
                         false => Verdict::Unjudged,
                     };
                 }
@@ -465,6 +471,11 @@ impl Target for RealTarget {
 
     fn verdict(&mut self, slot: u32) -> Verdict {
         self.slots[slot as usize].verdict
+    }
+
+    fn failure(&mut self, slot: u32) -> Option<TargetError> {
+        let index = self.failures.iter().position(|&(at, _)| at == slot)?;
+        Some(self.failures.swap_remove(index).1)
     }
 
     fn alone(&mut self, alone: bool) {

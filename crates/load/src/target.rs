@@ -45,7 +45,7 @@ pub enum Purpose {
     Check(Option<u64>),
 }
 
-/// What came of a read that is to be verified; one that is wrong ends the run.
+/// What came of a read that is to be verified; one that is wrong ends its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// So many blocks are what was written.
@@ -54,6 +54,8 @@ pub enum Verdict {
     Unjudged,
     /// The target keeps no data, or the job asks for no comparison.
     Unseen,
+    /// A block is not what was written: `Target::failure` says which.
+    Wrong,
 }
 
 /// A drive as the runner sees it: an asynchronous queue with a clock.
@@ -93,6 +95,11 @@ pub trait Target {
     /// Of a read that was to be verified and has just come back.
     fn verdict(&mut self, _slot: u32) -> Verdict {
         Verdict::Unseen
+    }
+
+    /// Of a read whose verdict was `Wrong`: what is wrong, once.
+    fn failure(&mut self, _slot: u32) -> Option<TargetError> {
+        None
     }
 
     /// The next completion, or `None` once the clock has reached `until` with none, or sooner, so that the caller
@@ -146,7 +153,7 @@ pub trait Target {
     fn sample(&mut self, into: &mut [u64]);
 }
 
-/// What went wrong below the runner. The run ends there; what was recorded is kept.
+/// What went wrong below the runner. The run ends there, of a wrong block its job; what was recorded is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     #[error("{op} of {len} bytes at offset {offset}: {source}")]

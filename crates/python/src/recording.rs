@@ -151,6 +151,7 @@ fn verified_dict<'py>(py: Python<'py>, verify: &Verify, verified: &Verified) -> 
         "bytes" => verified.bytes,
         "unjudged_bytes" => verified.unjudged_bytes,
         "unseen_bytes" => verified.unseen_bytes,
+        "wrong_reads" => verified.wrong_reads,
     };
     Ok(out)
 }

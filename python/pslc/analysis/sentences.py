@@ -122,11 +122,12 @@ def verified(jobs: Sequence[Job]) -> list[str]:
 
 def _verified(found: Verified) -> str:
     count, by = found["blocks"], found["by"]
-    said = [
-        f"{count:,} blocks are as they were written ({by}, {words.size(found['bytes'])})"
-        if count
-        else "nothing was verified"
-    ]
+    wrong = found.get("wrong_reads", 0)
+    said = [f"{wrong:,} read{'s' * (wrong > 1)} found a block that is not what was written ({by})"] if wrong else []
+    if count:
+        said.append(f"{count:,} blocks are as they were written ({by}, {words.size(found['bytes'])})")
+    elif not wrong:
+        said.append("nothing was verified")
     if found["unseen_bytes"]:
         why = "verify=null compares nothing" if by == "null" else "the drive keeps no data"
         said.append(f"{words.size(found['unseen_bytes'])} were read again, but {why}")

@@ -1,6 +1,7 @@
 """A recording as fio 3.33 writes its JSON, for everything that reads that. What has no meaning on a simulated drive
 (CPU shares, page faults, submission latency) is 0, and where fio knows of no disk underneath, neither does this."""
 
+import errno
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -148,7 +149,7 @@ def _job(job: Job, recording: Recording, bins: bool) -> output.Job:
     return {
         "jobname": job["name"],
         "groupid": job["groupid"],
-        "error": 0,
+        "error": errno.EILSEQ if job.get("verified", {}).get("wrong_reads") else 0,
         "eta": 0,
         # Of the whole run, in fio as well.
         "elapsed": math.floor(recording.drive_time_s) + 1,

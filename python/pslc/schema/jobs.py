@@ -65,13 +65,14 @@ class Verified(TypedDict):
     """What a job with `verify` found to be as it was written: `blocks` (of `verify_interval` bytes, or requests) and
     their `bytes`, checked `by` this checksum. `unjudged_bytes` were read but changed by another write meanwhile;
     `unseen_bytes` were read of a drive that keeps no data, or not compared (`verify=null`). A block that is wrong ends
-    the run."""
+    its job: `wrong_reads` counts the reads that found one."""
 
     by: str
     blocks: int
     bytes: int
     unjudged_bytes: int
     unseen_bytes: int
+    wrong_reads: NotRequired[int]
 
 
 class LatencyTarget(TypedDict, total=False):

@@ -331,7 +331,7 @@ pub const OPTIONS: &[Row] = &[
         _ => count(v, HEADER_BYTES as u64, u32::MAX as u64)? as u32,
     }), "not beside a pattern that is compared")),
     row(&["verify_pattern"], Obey(|d, v| Ok(d.verifying.pattern = Some(Pattern::parse(v)?)), "with `%o`; no file in single quotes")),
-    row(&["verify_fatal"], Obey(|_, v| boolean(v).map(|_| ()), "the first block that is wrong ends the run, also without")),
+    row(&["verify_fatal"], Obey(|_, v| boolean(v).map(|_| ()), "the first block that is wrong ends the job, also without")),
     row(&["verify_dump"], Obey(|d, v| Ok(d.verifying.dumps = boolean(v)?), "the block as it was read and, where its header tells, as it was written, in fio's files")),
     row(&["experimental_verify"], Obey(|d, v| Ok(d.verifying.repeats = boolean(v)?), "")),
     row(&["verify_async", "verify_async_cpus"], Refuse("what is read is compared at once", OFF)),

@@ -30,6 +30,8 @@ pub struct Verified {
     pub unjudged_bytes: u64,
     /// Bytes that were read of a target that keeps no data, or not to be compared.
     pub unseen_bytes: u64,
+    /// Reads in which a block is not what was written; the job ends at the first, with those under way.
+    pub wrong_reads: u64,
 }
 
 impl Verified {
@@ -41,6 +43,7 @@ impl Verified {
             }
             Verdict::Unjudged => self.unjudged_bytes += len as u64,
             Verdict::Unseen => self.unseen_bytes += len as u64,
+            Verdict::Wrong => self.wrong_reads += 1,
         }
     }
 
@@ -49,6 +52,7 @@ impl Verified {
         self.bytes += other.bytes;
         self.unjudged_bytes += other.unjudged_bytes;
         self.unseen_bytes += other.unseen_bytes;
+        self.wrong_reads += other.wrong_reads;
     }
 }
 

@@ -14,7 +14,7 @@ use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::{ExitWhat, Job, Mix};
 use crate::record::{Entry, JobStats, Log, Recorder, Recording, Times};
-use crate::target::{Purpose, Target, TargetError, Usage};
+use crate::target::{Purpose, Target, TargetError, Usage, Verdict};
 use worker::{State, Worker};
 
 /// How far a run has come.
@@ -87,13 +87,15 @@ pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dy
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     let begun = target.begin(&slots, carried(jobs));
     target.skip_waits();
-    let error = begun.and_then(|()| runner.all(target, observer)).err();
+    let error = begun.and_then(|()| runner.all(target, observer)).err().or_else(|| runner.wrong_block.take());
     target.end();
     runner.recorder.finish(target, runner.interrupted, error)
 }
 
 struct Runner {
     recorder: Recorder,
+    /// The first that was found; its job ended there, and the others went on.
+    wrong_block: Option<TargetError>,
     workers: Vec<Worker>,
     slots: Vec<Slot>,
     /// Slots that wait for a time: a start delay, a rate, a think time.
@@ -191,6 +193,7 @@ impl Runner {
         }
         Runner {
             recorder,
+            wrong_block: None,
             workers,
             slots,
             wakes: BinaryHeap::new(),
@@ -432,8 +435,11 @@ impl Runner {
         }
         let times = Times { issued: slot.issued, submitted, now };
         self.recorder.record(target, worker.stats, &slot.request, times, !closing);
+        let mut is_wrong = false;
         if matches!(slot.purpose, Purpose::Check(_)) {
-            self.recorder.stats[worker.stats].verified.add(target.verdict(at), slot.request.len);
+            let verdict = target.verdict(at);
+            is_wrong = verdict == Verdict::Wrong;
+            self.recorder.stats[worker.stats].verified.add(verdict, slot.request.len);
         }
         let kind = slot.request.op as usize;
         if let Some(thinker) = &mut worker.thinker {
@@ -458,6 +464,11 @@ impl Runner {
         }
         if worker.search.is_some() {
             self.search(target, at, now)?;
+        }
+        if is_wrong {
+            let first_slot = self.workers[self.slots[at as usize].worker as usize].first_slot;
+            self.wrong_block = self.wrong_block.take().or_else(|| target.failure(at));
+            self.stop(|worker| worker.first_slot == first_slot);
         }
         Ok(())
     }
