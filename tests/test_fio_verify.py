@@ -186,6 +186,15 @@ def test_nothing_is_called_verified_that_was_not(command, tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize("how", ["rw=randwrite\nnorandommap=1", "rw=randrw\nnorandommap=1", "rw=write:4k", "rw=write"])
+def test_blocks_that_are_written_twice_are_right_with_experimental_verify_too(command, tmp_path: Path, how: str):
+    (tmp_path / "v.fio").write_text(f"[v]\n{how}\nverify=md5\nsize={FILE}\nbs=4k\nexperimental_verify=1\n")
+    (tmp_path / "data.bin").write_bytes(bytes(FILE))
+    done = command("run", "v.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "blocks are as they were written" in done.stdout
+
+
 def test_a_block_that_is_wrong_ends_its_job_and_no_other_as_in_fio(command, tmp_path: Path):
     job = f"rw=write\nverify=md5\nsize={FILE}\nbs=8k\nioengine=psync\nfilename=data.bin\nstonewall\n"
     check = job.replace("rw=write", "rw=read") + "verify_fatal=1\n"

@@ -68,7 +68,7 @@ impl Verifier {
         let asked = verify.backlog.filter(|_| !verify.repeats && !verify.only);
         let backlog = asked.map(|asked| Backlog { asked, left: 0, last: Op::Read, under_way: Vec::new() });
         let written = match job.rw.mix {
-            _ if verify.repeats => Written::Again(None),
+            _ if verify.repeats && (mapped || in_order) => Written::Again(None),
             Mix::Write if (mapped || in_order) && backlog.is_none() => Written::Again(None),
             Mix::Write | Mix::ReadWrite | Mix::TrimWrite if mapped => Written::Listed(VecDeque::new()),
             _ => Written::ByAddress(BTreeMap::new()),
