@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from pslc.formats import Foreign, Measured
+from pslc.formats import ImportedData, Measured
 from pslc.recording import warnings
-from pslc.recording.warnings import Doubts
-from pslc.schema.warnings import Doubt
+from pslc.recording.warnings import RecordingWarning
+from pslc.schema.warnings import MeasurementWarning
 from tests.conftest import fill
 
 
@@ -19,40 +19,40 @@ def job(*, rw="randread", mean_ns=80_000.0, total=1000, **options):
     return {"name": "a", "options": {"rw": rw, "direct": "1"} | options, **kinds}
 
 
-def asked(kind: Doubts, found: list[Doubt]) -> bool:
+def asked(kind: RecordingWarning, found: list[MeasurementWarning]) -> bool:
     """Whether a doubt of that kind is among those found, with its braces filled."""
     return any(
         one.code == kind.code and one.endswith(kind.value.rpartition("}")[2]) and "{" not in one for one in found
     )
 
 
-def printed(done) -> list[Doubt]:
-    return [Doubt(**one) for one in json.loads(done.stdout)["doubts"]]
+def printed(done) -> list[MeasurementWarning]:
+    return [MeasurementWarning(**one) for one in json.loads(done.stdout)["doubts"]]
 
 
 def test_a_sound_job_raises_no_doubt():
     same = [job(direct="true"), job(zero_buffers="0"), job(direct="0", buffered="0"), job(rw="write", fsync="0")]
-    assert warnings.of_foreign(Foreign("a.json", None, jobs=[job(), job(rw="write"), *same])) == []
+    assert warnings.of_foreign(ImportedData("a.json", None, jobs=[job(), job(rw="write"), *same])) == []
 
 
 @pytest.mark.parametrize(
     ("one", "doubt"),
     [
-        (job(direct="0"), Doubts.PAGE_CACHE),
-        (job(direct="false"), Doubts.PAGE_CACHE),
-        (job(buffered="true"), Doubts.PAGE_CACHE),
-        (job(zero_buffers="1"), Doubts.COMPRESSIBLE),
-        (job(mean_ns=3_000.0), Doubts.UNWRITTEN),
-        (job(rw="write", total=10**7), Doubts.NO_LINK),
+        (job(direct="0"), RecordingWarning.PAGE_CACHE),
+        (job(direct="false"), RecordingWarning.PAGE_CACHE),
+        (job(buffered="true"), RecordingWarning.PAGE_CACHE),
+        (job(zero_buffers="1"), RecordingWarning.COMPRESSIBLE),
+        (job(mean_ns=3_000.0), RecordingWarning.UNWRITTEN),
+        (job(rw="write", total=10**7), RecordingWarning.NO_LINK),
     ],
 )
 def test_each_artefact_of_a_job_is_doubted(one, doubt):
-    assert asked(doubt, warnings.of_foreign(Foreign("a.json", None, jobs=[one])))
+    assert asked(doubt, warnings.of_foreign(ImportedData("a.json", None, jobs=[one])))
 
 
 def test_a_result_above_any_link_is_doubted():
     rows = [Measured("SEQ", "read", 25e9), Measured("SEQ", "write", 3e9)]
-    (found,) = warnings.of_foreign(Foreign("cdm.txt", None, rows=rows))
+    (found,) = warnings.of_foreign(ImportedData("cdm.txt", None, rows=rows))
     assert found.startswith("SEQ read at 25000 MB/s")
 
 
@@ -71,7 +71,7 @@ def test_options_of_the_global_section_hold_for_every_job(command, tmp_path):
         document = {"fio version": "fio-3.36", "global options": {"direct": direct}, "jobs": [one]}
         (tmp_path / "out.json").write_text(json.dumps(document))
         found = printed(command("analyze", "out.json", "--json"))
-        assert asked(Doubts.PAGE_CACHE, found) == (direct == "0")
+        assert asked(RecordingWarning.PAGE_CACHE, found) == (direct == "0")
 
 
 @pytest.mark.parametrize("program", ["smartctl", "nvme"])
@@ -80,10 +80,10 @@ def test_thermal_counters_that_rose_are_doubted(program):
     smart = [{"nvme_smart_health_information_log": log} if program == "smartctl" else log for log in logs]
     before, after = ({"temperature_c": 55.0, "smart": one} for one in smart)
     assert list(warnings._of_heat(before, after)) == [
-        Doubts.THROTTLED.of(what="thm_temp1_trans_count +2"),
+        RecordingWarning.THROTTLED.of(what="thm_temp1_trans_count +2"),
     ]
     assert list(warnings._of_heat(after, after)) == []
-    assert list(warnings._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [Doubts.HEAT.of(celsius=80)]
+    assert list(warnings._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [RecordingWarning.HEAT.of(celsius=80)]
 
 
 @pytest.mark.parametrize(("device", "expected"), [(1.05, None), (2.0, "50 %"), (None, None)])
@@ -98,6 +98,6 @@ def test_what_the_device_moved_for_others_is_doubted(device, expected):
     share = warnings._others(recording)
     assert (share >= warnings.OTHERS) == (expected is not None)
     if expected:
-        assert Doubts.OTHERS.of(share=100 * share).startswith(expected)
+        assert RecordingWarning.OTHERS.of(share=100 * share).startswith(expected)
     recording.jobs[0]["options"]["direct"] = "0"
     assert warnings._others(recording) == 0.0, "the page cache may have written more, or less"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pslc import formats
-from pslc.formats import Hints
+from pslc.formats import ImportOptions
 from tests.conftest import fill
 
 
@@ -143,7 +143,7 @@ def test_fios_json_shows_its_jobs(command, tmp_path):
     shown = command("analyze", "out.json")
     assert shown.returncode == 0, shown.stderr
     assert "IOPS" in shown.stdout
-    assert sum(job[kind]["io_bytes"] for job in formats.read([tmp_path / "out.json"], Hints()).jobs
+    assert sum(job[kind]["io_bytes"] for job in formats.read([tmp_path / "out.json"], ImportOptions()).jobs
                for kind in ("read", "write")) == 4 << 20  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_a_long_log_is_read_in_pieces(tmp_path):
     path = tmp_path / "long_bw.1.log"
     ms = np.arange(1, 300_001)
     np.savetxt(path, np.c_[ms, np.full_like(ms, 7), np.ones_like(ms), np.full_like(ms, 4096)], fmt="%d", delimiter=", ")
-    curve = formats.read([path], Hints()).curve
+    curve = formats.read([path], ImportOptions()).curve
     assert curve is not None
     assert curve.total_bytes == 300_000 * 4096
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pslc import PslcError, formats
 from pslc.analysis import Seen
-from pslc.formats import Hints, Measured
+from pslc.formats import ImportOptions, Measured
 from pslc.recording import imported
 from tests.conftest import search
 
@@ -20,7 +20,7 @@ RESULTS = [path for path in FILES if path.name not in ("blkparse.txt", "fill.csv
 
 
 def rows(name: str) -> list[Measured]:
-    return formats.read([FIXTURES / name], Hints()).rows
+    return formats.read([FIXTURES / name], ImportOptions()).rows
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_megabytes_of_niobench_depend_on_its_version():
 
 def test_text_that_windows_wrote_in_two_bytes_a_letter_is_read(tmp_path):
     (tmp_path / "wide.txt").write_text((FIXTURES / "cdm8.txt").read_text(), encoding="utf-16")
-    assert formats.read([tmp_path / "wide.txt"], Hints()).rows == rows("cdm8.txt")
+    assert formats.read([tmp_path / "wide.txt"], ImportOptions()).rows == rows("cdm8.txt")
 
 
 def test_results_are_shown_and_given_as_json(command):
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_read_or_refused_in_words(tmp_path_factory, path, at, 
     damaged = folder / path.name
     damaged.write_bytes(data[:at] + put + data[at + length :])
     try:
-        imported.analyzed(formats.read([damaged], Hints(skip_bad=skip)), Seen(capacity_bytes=10**12))
+        imported.analyzed(formats.read([damaged], ImportOptions(skip_bad=skip)), Seen(capacity_bytes=10**12))
     except PslcError as error:
         assert "hint:" in str(error)  # noqa: PT017
 
@@ -144,7 +144,7 @@ def test_the_cliff_of_a_trace_of_blkparse_is_found(command, tmp_path):
 
 
 def test_a_trace_without_completions_is_read_by_its_issues_and_says_so(tmp_path):
-    foreign = formats.read([events(tmp_path / "trace.txt", action="D")], Hints())
+    foreign = formats.read([events(tmp_path / "trace.txt", action="D")], ImportOptions())
     assert foreign.curve is not None
     assert np.isclose(foreign.curve.total_seconds, 20, rtol=0.01)
     assert "no completions" in foreign.notes[0]

@@ -17,7 +17,7 @@ from pslc.device.region import Budget, Scope
 from pslc.device.target import RealOptions
 from pslc.figures.picture import Table
 from pslc.report import page, recording_view, terminal
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import burst, random_steady, recovery, thermal
 from tests import scaled
 
@@ -666,7 +666,9 @@ def test_what_three_minutes_sustain_is_told_so_far_while_the_drive_is_not_full(s
     (said, *_) = suites.load("sustained").sentences(found)
     part = any(doubt.code == "part" for doubt in found["doubts"])
     assert said.startswith("Sustained so far: " if part else "Sustained: ")
-    (said, *_) = suites.load("sustained").sentences({**found, "doubts": [Doubt("part", "only a part: the rest")]})
+    (said, *_) = suites.load("sustained").sentences(
+        {**found, "doubts": [MeasurementWarning("part", "only a part: the rest")]}
+    )
     assert said.startswith("Sustained so far: ")
     (said, *_) = suites.load("sustained").sentences({**found, "doubts": []})
     assert said.startswith("Sustained: ")
@@ -742,7 +744,7 @@ def test_a_cache_that_was_not_free_again_is_told_as_what_was_free():
         "cache_bytes_low": 15.5e9,
         "doubts": [],
     }
-    held = Doubt("held", "the cache still held 6.30 GB when the write began: let it rest")
+    held = MeasurementWarning("held", "the cache still held 6.30 GB when the write began: let it rest")
     found = {**level, "cache_bytes": 9.31e9, "doubts": [held], "first_pass": level, "first_as_far_bytes_per_s": None}
     said = suites.load("second-pass").sentences(found)
     assert said == [

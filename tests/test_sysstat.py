@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pslc import PslcError, formats
-from pslc.formats import Foreign, Hints
+from pslc.formats import ImportedData, ImportOptions
 from tests.loops import loop_over, reason
 
 loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
@@ -27,9 +27,9 @@ def needs(*programs: str) -> None:
             pytest.skip(f"{program} is not installed")
 
 
-def read(path: Path, text: str, **hints: object) -> Foreign:
+def read(path: Path, text: str, **hints: object) -> ImportedData:
     path.write_text(text)
-    return formats.read([path], Hints(**hints))
+    return formats.read([path], ImportOptions(**hints))
 
 
 PRINTS = {
@@ -79,7 +79,7 @@ def disagreements(path: str, folder: Path) -> dict[str, tuple[float, object]]:
     wrote, got = done["write"], done["read"]
     found = {}
     for out, _ in counting:
-        load = formats.read([out], Hints(device=name)).load
+        load = formats.read([out], ImportOptions(device=name)).load
         assert load is not None
         pairs = {
             "written": (load.write_bytes.sum(), pytest.approx(wrote["io_bytes"], rel=0.05)),
@@ -313,4 +313,4 @@ def test_a_load_that_no_64_bits_count_is_refused(tmp_path):
     )
     (tmp_path / "sar.txt").write_text(rows)
     with pytest.raises(PslcError, match=r"no drive counts up to 2.7e\+22 \(queue_s\)"):
-        formats.read([tmp_path / "sar.txt"], Hints())
+        formats.read([tmp_path / "sar.txt"], ImportOptions())

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from benches.curves.synthetic import GB, Trace
 
-from pslc.analysis import Curve, Doubts, Seen, cache_end, doubts, find_phases
+from pslc.analysis import AnalysisWarning, Curve, Seen, cache_end, doubts, find_phases
 
 MB = 1e6
 FOREIGN = Seen(random=False)
@@ -20,7 +20,7 @@ def doubts_of(
     return doubts(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted, seen=seen)
 
 
-def has(found: list[str], doubt: Doubts) -> bool:
+def has(found: list[str], doubt: AnalysisWarning) -> bool:
     return any(text.startswith(doubt.value.split("{", maxsplit=1)[0]) and "{" not in text for text in found)
 
 
@@ -56,7 +56,7 @@ def test_a_flat_whole_fill_did_not_end_in_its_first_phase() -> None:
 
 
 def test_few_bins_are_doubted() -> None:
-    assert has(doubts_of(replace(FALL, bins=40)), Doubts.FEW_BINS)
+    assert has(doubts_of(replace(FALL, bins=40)), AnalysisWarning.FEW_BINS)
 
 
 def test_a_phase_of_few_bins_is_doubted() -> None:
@@ -75,7 +75,7 @@ def test_nobody_is_asked_for_finer_bins_of_a_run_of_ours():
 
 
 def test_missing_samples_are_doubted() -> None:
-    assert has(doubts_of(replace(FALL, missing=0.6)), Doubts.GAPS)
+    assert has(doubts_of(replace(FALL, missing=0.6)), AnalysisWarning.GAPS)
 
 
 def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
@@ -86,25 +86,25 @@ def test_a_moment_in_which_nothing_was_done_is_doubted() -> None:
     assert [text for text in found if "nothing was written" in text] == [
         "nothing was written for up to 12.3 s (once): other load, heat, or a clock that jumped"
     ]
-    assert not has(doubts_of(FALL), Doubts.STALLS)
+    assert not has(doubts_of(FALL), AnalysisWarning.STALLS)
 
 
 def test_an_unsteady_phase_is_doubted() -> None:
-    assert has(doubts_of(replace(FALL, ripple=0.4, ripple_bins=8)), Doubts.UNSTEADY)
+    assert has(doubts_of(replace(FALL, ripple=0.4, ripple_bins=8)), AnalysisWarning.UNSTEADY)
 
 
 def test_a_last_phase_that_drifts_is_doubted() -> None:
     found = doubts_of(replace(FALL, drift=-0.3))
-    assert has(found, Doubts.DRIFTING)
+    assert has(found, AnalysisWarning.DRIFTING)
     assert "write on" in " ".join(found)
     assert "write on" not in " ".join(doubts_of(replace(FALL, drift=-0.3), capacity=1000 * GB))
 
 
 def test_a_badly_known_cache_is_doubted() -> None:
     coarse = Trace((5000 * MB, 3000 * MB), (60 * GB, 1000 * GB), bins=100, noise=0.1, seed=3)
-    assert has(doubts_of(coarse), Doubts.WIDE)
+    assert has(doubts_of(coarse), AnalysisWarning.WIDE)
 
 
 def test_a_pattern_is_not_passed_off_as_phases() -> None:
     ends = tuple((50.0 * k + part) * GB for k in range(20) for part in (20, 50))
-    assert has(doubts_of(Trace((3000 * MB, 500 * MB) * 20, ends)), Doubts.PATTERN)
+    assert has(doubts_of(Trace((3000 * MB, 500 * MB) * 20, ends)), AnalysisWarning.PATTERN)

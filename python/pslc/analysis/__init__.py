@@ -2,7 +2,7 @@
 
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.causes import CAUSES, Evidence, PhaseFacts, phase_cause
-from pslc.analysis.doubts import WRITE_ALL, Doubts, doubts
+from pslc.analysis.doubts import WRITE_ALL, AnalysisWarning, doubts
 from pslc.analysis.found import Explain, ExplainedPhase, Found, PhaseRow, Writes, find
 from pslc.analysis.outside import causes_from_outside
 from pslc.analysis.phases import Phase, find_phases
@@ -12,9 +12,9 @@ from pslc.analysis.series import Curve
 __all__ = [
     "CAUSES",
     "WRITE_ALL",
+    "AnalysisWarning",
     "CacheEnd",
     "Curve",
-    "Doubts",
     "Evidence",
     "Explain",
     "ExplainedPhase",

@@ -14,7 +14,7 @@ from pslc.analysis.phases import Phase
 from pslc.analysis.seen import Seen
 from pslc.analysis.segment import MAX_PHASES
 from pslc.analysis.series import Curve, Floats
-from pslc.schema.warnings import Doubt, Kinds
+from pslc.schema.warnings import MeasurementWarning, WarningCode
 
 FEW_IN_CURVE = 64
 FEW_IN_PHASE = 8
@@ -32,7 +32,7 @@ FALLS, EARLY = 0.8, 0.9
 """A phase is followed by a fall to this share; and ends this much of its room too early."""
 
 
-class Doubts(Kinds):
+class AnalysisWarning(WarningCode):
     """Every doubt there is; the braces hold the numbers of the case."""
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
@@ -65,7 +65,7 @@ def doubts(
     causes: Sequence[Evidence] | None = None,
     seen: Seen | None = None,
     the_rest: str = WRITE_ALL,
-) -> list[Doubt]:
+) -> list[MeasurementWarning]:
     """What to doubt about an analysis, the gravest first; empty when nothing.
 
     Args:
@@ -81,10 +81,10 @@ def doubts(
     unfinished = []
     if part and capacity_bytes is not None:
         written, whole = _size(curve.total_bytes), _size(capacity_bytes)
-        unfinished.append(Doubts.PART.of(written=written, capacity=whole, next=the_rest))
+        unfinished.append(AnalysisWarning.PART.of(written=written, capacity=whole, next=the_rest))
     # Past the cache from the start, there is no cliff to come.
     elif interrupted and len(phases) == 1 and not (causes and causes[0].cells in BEHIND):
-        unfinished.append(Doubts.FIRST_PHASE.of(written=_size(curve.total_bytes)))
+        unfinished.append(AnalysisWarning.FIRST_PHASE.of(written=_size(curve.total_bytes)))
     return [
         *(unfinished if not (seen and seen.random) else []),
         *_untold(phases, capacity_bytes, seen),
@@ -94,24 +94,26 @@ def doubts(
     ]
 
 
-def _untold(phases: Sequence[Phase], capacity: float | None, seen: Seen | None) -> list[Doubt]:
+def _untold(phases: Sequence[Phase], capacity: float | None, seen: Seen | None) -> list[MeasurementWarning]:
     """What nobody says, or what was said and forbids an answer."""
     if seen is None:
         return []
     if seen.random:
-        return [Doubts.RANDOM.of()]
+        return [AnalysisWarning.RANDOM.of()]
     found = []
     if seen.random is None and len(phases) > 1:
-        found.append(Doubts.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
+        found.append(AnalysisWarning.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
     falls = [after.bytes_per_s < FALLS * phase.bytes_per_s for phase, after in pairwise(phases)]
     if capacity is None and sum(falls) > 1:
-        found.append(Doubts.NO_SIZE.of())
+        found.append(AnalysisWarning.NO_SIZE.of())
     if seen.prefilled:
-        found.append(Doubts.PREFILLED.of())
+        found.append(AnalysisWarning.PREFILLED.of())
     return found
 
 
-def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen) -> list[Doubt]:
+def _too_early(
+    phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen
+) -> list[MeasurementWarning]:
     """Phases that ended before the room for them did."""
     found = []
     cache = 0.0
@@ -119,41 +121,43 @@ def _too_early(phases: Sequence[Phase], causes: Sequence[Evidence], capacity: fl
         if why.cells == "pslc":
             cache = phase.to_bytes
         if why.cause == "page-cache" and why.confidence < LIKELY and seen.link_bytes_per_s is None:
-            found.append(Doubts.GUESSED.of(phase=number, cause="memory", what="--link"))
+            found.append(AnalysisWarning.GUESSED.of(phase=number, cause="memory", what="--link"))
         if why.cause == "thermal" and why.confidence < LIKELY and seen.celsius is None and seen.throttled_s is None:
-            found.append(Doubts.GUESSED.of(phase=number, cause="heat", what="a column of temperatures"))
+            found.append(AnalysisWarning.GUESSED.of(phase=number, cause="heat", what="a column of temperatures"))
         falls = number < len(phases) and phases[number].bytes_per_s < FALLS * phase.bytes_per_s
         if why.cause == "direct" and cache and capacity is not None and falls and not (seen.random or seen.prefilled):
             room = LEAST_SPARE * capacity - (MOST_BITS - 1) * cache
             if phase.to_bytes < EARLY * room:
-                found.append(Doubts.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
+                found.append(AnalysisWarning.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
     return found
 
 
-def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None, *, ours: bool) -> list[Doubt]:
+def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None, *, ours: bool) -> list[MeasurementWarning]:
     """Bins that are too few or too wide; those of `ours` are as fine as they get, and nobody chose them."""
     found = []
     if curve.seconds.size < FEW_IN_CURVE:
         more = WRITE_MORE if ours else f"record at least {FEW_IN_CURVE}"
-        found.append(Doubts.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more))
+        found.append(AnalysisWarning.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more))
     wide = _gaps(curve)
     if wide:
-        found.append(Doubts.GAPS.of(bins=_bins(wide), gap=GAP))
+        found.append(AnalysisWarning.GAPS.of(bins=_bins(wide), gap=GAP))
     stalls = _stalls(curve)
     if stalls.size:
         found.append(
-            Doubts.STALLS.of(longest=float(stalls.max()), times="once" if stalls.size == 1 else f"{stalls.size} times")
+            AnalysisWarning.STALLS.of(
+                longest=float(stalls.max()), times="once" if stalls.size == 1 else f"{stalls.size} times"
+            )
         )
     if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
         again = REPEAT if ours else f"repeat the run and {FINER}"
-        found.append(Doubts.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again))
+        found.append(AnalysisWarning.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again))
     for number, phase in enumerate(phases, 1):
         bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
             np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
         )
         if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
             again = REPEAT if ours else FINER
-            found.append(Doubts.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0)), next=again))
+            found.append(AnalysisWarning.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0)), next=again))
     return found
 
 
@@ -181,18 +185,18 @@ def _stalls(curve: Curve) -> Floats:
     return stalled
 
 
-def _unsteady(curve: Curve, phases: Sequence[Phase], capacity_bytes: float | None) -> list[Doubt]:
+def _unsteady(curve: Curve, phases: Sequence[Phase], capacity_bytes: float | None) -> list[MeasurementWarning]:
     found = []
     if len(phases) >= MAX_PHASES:
-        found.append(Doubts.PATTERN.of(phases=MAX_PHASES - 1))
+        found.append(AnalysisWarning.PATTERN.of(phases=MAX_PHASES - 1))
     for number, phase in enumerate(phases, 1):
         spread = min(phase.spread, _spread_of_parts(curve, phase))
         if spread > UNSTEADY:
-            found.append(Doubts.UNSTEADY.of(phase=number, spread=100 * spread, next=REPEAT))
+            found.append(AnalysisWarning.UNSTEADY.of(phase=number, spread=100 * spread, next=REPEAT))
     if phases and abs(phases[-1].drift) > DRIFTING:
         whole = capacity_bytes is not None and curve.total_bytes >= WHOLE * capacity_bytes
         on = "read the plot instead" if whole else "write on until it settles"
-        found.append(Doubts.DRIFTING.of(drift=100 * phases[-1].drift, next=on))
+        found.append(AnalysisWarning.DRIFTING.of(drift=100 * phases[-1].drift, next=on))
     return found
 
 

@@ -14,7 +14,7 @@ from pslc.analysis.doubts import WRITE_ALL, doubts
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 
 
 class PhaseRow(TypedDict):
@@ -43,7 +43,7 @@ class Writes(TypedDict):
     cache_bytes_high: int | None
     fill_mean_bytes_per_s: float | None
     phases: list[PhaseRow]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
     throttled_s: NotRequired[float | None]
     waf: NotRequired[float | None]
     life_bytes: NotRequired[float | None]
@@ -83,7 +83,7 @@ class Found:
     mean_bytes_per_s: float | None
     phases: tuple[ExplainedPhase, ...]
     cache: CacheEnd | None
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[MeasurementWarning, ...]
 
     def document(self) -> Writes:
         """As run.json holds it; see `pslc.recording.writes.of_writes`."""

@@ -12,8 +12,8 @@ __all__ = [
     "PslcError",
     "RecordingError",
     "TargetError",
-    "near",
-    "refusal",
+    "closest_match",
+    "user_error",
 ]
 
 
@@ -54,12 +54,12 @@ class TargetError(PslcError):
     """A target that is not there, or cannot be what it is to be."""
 
 
-def refusal(what: str, hint: str) -> PslcError:
+def user_error(what: str, hint: str) -> PslcError:
     """An error of none of these kinds, such as an option of the command line."""
     return PslcError(what, hint)
 
 
-def near(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, known: Iterable[str]) -> str | None:
     """The word that was probably meant; None where none is alike."""
     from pslc._native import nearest  # It raises what is above, so it is not there yet while this module is read.
 

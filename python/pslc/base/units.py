@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from pslc.base.errors import refusal
+from pslc.base.errors import user_error
 
 UNITS: Final = {
     "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -23,13 +23,13 @@ def size(text: str, option: str) -> int:
     """
     match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
     if match is None or match[2] not in UNITS:
-        raise refusal(
+        raise user_error(
             f'{option} is "{text}", which is no size',
             f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})",
         )
     found = int(Fraction(match[1]) * UNITS[match[2]])
     if found > MOST:
-        raise refusal(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
+        raise user_error(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
     return found
 
 
@@ -51,7 +51,7 @@ def link(text: str, option: str) -> float:
         return PAYLOAD * 1e6 * int(text[4:])
     if text.endswith("/s"):
         return float(size(text.removesuffix("/s"), option))
-    raise refusal(f'{option} is "{text}", which is no link', "sata600, pcie3x4 or a speed, such as 1GB/s")
+    raise user_error(f'{option} is "{text}", which is no link', "sata600, pcie3x4 or a speed, such as 1GB/s")
 
 
 TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -65,7 +65,7 @@ def seconds(text: str, option: str) -> float:
     """
     match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([a-z]+)", text.strip())
     if match is None or match[2] not in TIMES:
-        raise refusal(
+        raise user_error(
             f'{option} is "{text}", which is no time', f"a number with a unit, such as 30s or 5min ({', '.join(TIMES)})"
         )
     return float(match[1]) * TIMES[match[2]]
@@ -79,7 +79,7 @@ def percent(text: str, option: str) -> int:
     """
     match = re.fullmatch(r"([0-9]{1,3})\s*%", text.strip())
     if match is None or int(match[1]) > 100:
-        raise refusal(f'{option} is "{text}", which is no share', "a whole percentage up to 100%, such as 50%")
+        raise user_error(f'{option} is "{text}", which is no share', "a whole percentage up to 100%, such as 50%")
     return int(match[1])
 
 
@@ -92,5 +92,5 @@ def region(text: str, option: str) -> tuple[int, int]:
     first, dash, last = text.partition("-")
     found = (size(first, option), size(last, option)) if dash else (0, size(first, option))
     if found[0] >= found[1]:
-        raise refusal(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
+        raise user_error(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
     return found

@@ -107,10 +107,10 @@ def _words(arguments: list[str]) -> None:
         try:
             word.encode()
         except UnicodeEncodeError:
-            from pslc.base.errors import refusal
+            from pslc.base.errors import user_error
 
             shown = os.fsencode(word).decode(errors="backslashreplace")
-            raise refusal(f'"{shown}" is no UTF-8', "rename the file or the folder") from None
+            raise user_error(f'"{shown}" is no UTF-8', "rename the file or the folder") from None
 
 
 def _leave(code: int) -> None:

@@ -40,7 +40,7 @@ def format_drive(
 ) -> None:
     """Set up the cache of a drive file anew; its data are lost."""
     from pslc.base import words
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device import drive_files
 
     drive = drive_files.open_kept(file)
@@ -53,7 +53,7 @@ def format_drive(
         typer.echo(f"{name:12} {change}", err=True)
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise refusal(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
+            raise user_error(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
         if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
             raise typer.Exit(2)
     drive.save()
@@ -67,12 +67,12 @@ def age(
 ) -> None:
     """Let time pass for a drive file, so that it folds its cache as an idle drive does."""
     from pslc.base import units
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device import drive_files
 
     seconds = units.seconds(idle, "--idle")
     if seconds > MAX_AGE_S:
-        raise refusal(f"--idle is {idle}", f"at most {MAX_AGE_S / 3600:.0f}h at once")
+        raise user_error(f"--idle is {idle}", f"at most {MAX_AGE_S / 3600:.0f}h at once")
     drive = drive_files.open_kept(file)
     drive.idle(round(seconds * 1e9))
     drive.save()

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 def check(folder: Path) -> None:
     """Nothing that is there is written over, and it is said before the run."""
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise refusal(f"{folder} exists and is not an empty folder", "give --save another folder, or remove that one")
+        raise user_error(
+            f"{folder} exists and is not an empty folder", "give --save another folder, or remove that one"
+        )
     parent = next(p for p in folder.absolute().parents if p.exists())
     if not parent.is_dir():
-        raise refusal(f"{parent} is not a folder", "give --save a folder that can be made")
+        raise user_error(f"{parent} is not a folder", "give --save a folder that can be made")
 
 
 class Keeper:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import typer
 
-from pslc.base.errors import PslcError, near, refusal
+from pslc.base.errors import PslcError, closest_match, user_error
 
 # Its parser's errors are in a module that has moved from version to version.
 _ERRORS: Final = import_module(typer.BadParameter.__module__)
@@ -42,10 +42,10 @@ def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> P
     """
     listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " says what they do"
     hint = HINTS.get(group, _nothing)(words) or listed
-    meant = near(words[0], known)
+    meant = closest_match(words[0], known)
     if meant and hint is listed:
         hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
-    return refusal(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
+    return user_error(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
 
 
 def _nothing(words: Sequence[str]) -> str:
@@ -87,14 +87,14 @@ def in_words(error: Any) -> PslcError:
     more = f"{command} --help lists what there is"
     if isinstance(error, _ERRORS.MissingParameter) and error.param is not None:
         example = EXAMPLES.get(command.removeprefix("pslc "), more)
-        return refusal(f"{command} needs {_called(error.param)}", example)
+        return user_error(f"{command} needs {_called(error.param)}", example)
     if isinstance(error, _ERRORS.NoSuchOption):
-        meant = near(error.option_name, [name for of in error.ctx.command.params for name in of.opts])
-        return refusal(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
+        meant = closest_match(error.option_name, [name for of in error.ctx.command.params for name in of.opts])
+        return user_error(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
     if isinstance(error, typer.BadParameter) and error.param is not None:
         return _value(error, more)
     said = str(error.message).rstrip(".")
-    return refusal(f"{command}: {said[:1].lower()}{said[1:]}", more)
+    return user_error(f"{command}: {said[:1].lower()}{said[1:]}", more)
 
 
 def _called(parameter: Any) -> str:
@@ -117,13 +117,13 @@ def _value(error: Any, more: str) -> PslcError:
     """A value that an option does not take."""
     name, cause = _called(error.param), error.__cause__
     if not hasattr(cause, "errors"):
-        return refusal(f"{name}: {error.message}", more)
+        return user_error(f"{name}: {error.message}", more)
     found = cause.errors()[0]
     seen = found.get("ctx", {})
     limit = LIMITS.get(found["type"])
     choices = _choices(error.param)
     hint = limit.format(**seen) if limit else f"one of {', '.join(choices)}" if choices else str(found["msg"])
-    return refusal(f'{name} is "{found["input"]}"', hint)
+    return user_error(f'{name} is "{found["input"]}"', hint)
 
 
 def _choices(parameter: Any) -> list[str]:

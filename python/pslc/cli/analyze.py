@@ -50,8 +50,8 @@ def command(
     from pslc import formats
     from pslc.analysis import Seen
     from pslc.base import units
-    from pslc.base.errors import refusal
-    from pslc.formats import Hints
+    from pslc.base.errors import user_error
+    from pslc.formats import ImportOptions
     from pslc.recording import imported
     from pslc.recording.store import of_a_drive
     from pslc.report import recording_view, terminal
@@ -62,13 +62,13 @@ def command(
 
     if files[0].is_dir():
         if len(files) > 1:
-            raise refusal(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
+            raise user_error(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
         _show(_of_folder(files[0], outside, meter), as_json)
         return
     if meter is not None:
-        raise refusal("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
+        raise user_error("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
     if workload not in (None, "random", "sequential"):
-        raise refusal(f'--workload is "{workload}"', "random or sequential")
+        raise user_error(f'--workload is "{workload}"', "random or sequential")
     told = Seen(
         capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
         link_bytes_per_s=units.link(link, "--link") if link else None,
@@ -76,14 +76,16 @@ def command(
         prefilled=prefilled,
     )
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
-        raise refusal(*of_a_drive(drive))
-    data = formats.read(files, Hints(x, y, skip_bad, celsius, device))
+        raise user_error(*of_a_drive(drive))
+    data = formats.read(files, ImportOptions(x, y, skip_bad, celsius, device))
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
     done = any(job[kind]["total_ios"] for job in data.jobs for kind in KINDS)
     if data.jobs and data.curve is None and not data.rows and not done:
-        raise refusal(f"{data.name} says what is done, not what came of it", "fio's JSON or logs: --output-format=json")
+        raise user_error(
+            f"{data.name} says what is done, not what came of it", "fio's JSON or logs: --output-format=json"
+        )
     findings = imported.analyzed(data, told)
     if as_json:
         found = {
@@ -102,7 +104,7 @@ def command(
 
 def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
     """One of pslc's, explained from outside or with the energy of a meter's log if that is asked for."""
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.runner.load import opened
 
     recording = opened(folder)
@@ -110,7 +112,7 @@ def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
         from pslc.recording.writes import of_writes
 
         if "phases" not in recording.findings:
-            raise refusal(f"{folder} has no phases to explain", "--outside is for fills and job files")
+            raise user_error(f"{folder} has no phases to explain", "--outside is for fills and job files")
         recording.findings |= of_writes(recording, outside=True)
     if meter is not None:
         from pslc.runner import campaign

@@ -41,17 +41,17 @@ def command(
     Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
     tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.recording import change_summary, comparison
     from pslc.report import terminal
     from pslc.runner.load import catalogue, read_side, read_suites
 
     if len(runs) < 2:
-        raise refusal("one recording alone", "give two or more: pslc compare runs/a runs/b")
+        raise user_error("one recording alone", "give two or more: pslc compare runs/a runs/b")
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
     if any(catalogue(run) for run in runs):
         if pool or align is not None:
-            raise refusal("--pool and --align are for single suites", "name them: pslc compare a/fill b/fill")
+            raise user_error("--pool and --align are for single suites", "name them: pslc compare a/fill b/fill")
         suites = read_suites(runs)
         sides = comparison.named(next(iter(suites.values())), label or [])
         rows = comparison.compare_suites(suites, limits)

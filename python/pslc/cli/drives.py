@@ -181,14 +181,14 @@ def _ask(
     Raises:
         PslcError: something is missing and nobody can be asked, or `cache` is not KEY=VALUE,....
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device import parts
 
     options = {"nand": nand, "controller": controller, "capacity": capacity}
     missing = [f"--{key}" for key, value in options.items() if value is None]
     if missing and not interactive:
         example = "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB"
-        raise refusal(f"a new drive needs {', '.join(missing)}", f"{example}; pslc drives parts lists the parts")
+        raise user_error(f"a new drive needs {', '.join(missing)}", f"{example}; pslc drives parts lists the parts")
     if missing:
         list_parts()
     questions = {"nand": "die", "controller": "controller", "capacity": "capacity, such as 1TB"}
@@ -200,13 +200,13 @@ def _ask(
 
 
 def _cache_settings(text: str) -> dict[str, str]:
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     settings = {}
     for pair in text.split(",") if text else []:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise refusal(f'--cache: "{pair}" is not KEY=VALUE', "--cache dynamic=150GB,when_full=fold")
+            raise user_error(f'--cache: "{pair}" is not KEY=VALUE', "--cache dynamic=150GB,when_full=fold")
         settings[key.strip()] = value.strip()
     return settings
 
@@ -218,10 +218,10 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
         PslcError: the name does not end in .toml, the file exists, or it cannot be written.
     """
     from pslc.base import writer
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     if path.suffix != ".toml":
-        raise refusal(f"{path} does not end in .toml", f"pslc drives new {path}.toml ...")
+        raise user_error(f"{path} does not end in .toml", f"pslc drives new {path}.toml ...")
     lines = [f'{key} = "{value}"' for key, value in answers.items()]
     if cache:
         lines += ["", "[cache]"]
@@ -231,7 +231,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
     try:
         writer.write(path, "\n".join(lines) + "\n", writer.Replace.NEVER)
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give a file that can be written") from None
+        raise user_error(f"{path}: {error.strerror}", "give a file that can be written") from None
     return path
 
 

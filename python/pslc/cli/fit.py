@@ -49,11 +49,11 @@ def command(
 
     The profile goes to -o or to stdout, and is used as sim:./TWIN.toml.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.cli._progress import Bar
 
     if find_spec("scipy") is None:
-        raise refusal("pslc fit needs scipy", "pip install 'pslc[fit]'")
+        raise user_error("pslc fit needs scipy", "pip install 'pslc[fit]'")
     from pslc.twin import api
 
     paths = data or []
@@ -82,7 +82,7 @@ def command(
 
 def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:
     """Write the profile and the page."""
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.base.writer import Replace
     from pslc.report import page as pages
 
@@ -94,7 +94,7 @@ def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:
         if page is not None:
             pages.write_fit(report, page, replaces)
     except OSError as error:
-        raise refusal(f"{error.filename}: {error.strerror}", "give -o a file that can be written") from None
+        raise user_error(f"{error.filename}: {error.strerror}", "give -o a file that can be written") from None
 
 
 def _show(report: "FitReport", output: Path | None, as_json: bool) -> None:

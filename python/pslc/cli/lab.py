@@ -16,10 +16,10 @@ def command(
 
     It ends with Ctrl-C. The address on stdout holds a token, without which nothing is shown; simulated drives only.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     if find_spec("dash") is None:
-        raise refusal("pslc lab needs dash", "pip install 'pslc[lab]'")
+        raise user_error("pslc lab needs dash", "pip install 'pslc[lab]'")
     from pslc.lab import server
 
     if not server.is_local(host):

@@ -16,7 +16,7 @@ def command(
 ) -> None:
     """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
     that stays in a file its health log, and what is in it. Writes nothing."""
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device import probe
     from pslc.device.target import is_drive
     from pslc.recording import warnings
@@ -30,7 +30,7 @@ def command(
 
         name = str(path).removeprefix("sim:")
         known = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
-        raise refusal(f"{path}: there is no such file or device", known or "lsblk lists the block devices")
+        raise user_error(f"{path}: there is no such file or device", known or "lsblk lists the block devices")
     facts = probe.facts(path)
     facts["now"] = probe.moment(facts)
     found = list(warnings.of_the_machine(facts))

@@ -30,7 +30,7 @@ def command(
     Each file that was written is a line of stdout. The page needs nothing but itself. Pictures as files are 1600 pixels
     wide and carry the drive, the conditions and the date; they need Chromium or Chrome, and no network.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.base.writer import Replace
     from pslc.recording import comparison
     from pslc.runner.load import catalogue, opened, read_side
@@ -38,11 +38,13 @@ def command(
     whole = catalogue(runs[0]) if len(runs) == 1 else []
     labels = label or []
     if whole and len(labels) > 1:
-        raise refusal(f"{len(labels)} labels for one drive", 'give one: --label "WD SN850, 25 C"')
+        raise user_error(f"{len(labels)} labels for one drive", 'give one: --label "WD SN850, 25 C"')
     recordings = [opened(run) for run in whole]
     sides = [] if whole else comparison.named([read_side(run) for run in runs], labels)
     if len(runs) > 1 and output is None and png is None and svg is None:
-        raise refusal(f"a page of {len(runs)} recordings belongs into none of their folders", "say where: -o page.html")
+        raise user_error(
+            f"a page of {len(runs)} recordings belongs into none of their folders", "say where: -o page.html"
+        )
     path = output or (None if len(runs) > 1 else runs[0] / "report.html")
     called = labels[0] if labels else ""
     try:
@@ -50,7 +52,7 @@ def command(
             _write(sides, recordings, called, path, Replace.ANY if output else Replace.OURS)
             typer.echo(str(path))
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}", "give -o a file that can be written") from None
+        raise user_error(f"{path}: {error.strerror}", "give -o a file that can be written") from None
     for kind, folder in (("png", png), ("svg", svg)):
         if folder is not None:
             _export(sides, recordings, called, folder, kind)

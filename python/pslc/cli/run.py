@@ -205,7 +205,7 @@ def command(
     runs/, or to --save; with --json or --output-format=fio only to --save.
     """
     from pslc.base import units
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.base.output_dirs import new_folder
     from pslc.device.region import Scope
     from pslc.device.target import RealOptions
@@ -253,7 +253,7 @@ def command(
     )
     if resume is not None:
         if what or on or options or scope != Scope() or save or repeat > 1:
-            raise refusal("--resume goes on with a run as it was begun", f"pslc run --resume {resume}, and no more")
+            raise user_error("--resume goes on with a run as it was begun", f"pslc run --resume {resume}, and no more")
         order = replace(campaign.unfinished(resume, real), meter=meter)
     elif what is None or on is None:
         raise _unsaid([what, *files] if what else [], on)
@@ -276,11 +276,11 @@ def command(
     order = replace(order, logs=JobLogs(logs_to))
     if dry_run and order.on.startswith("sim:"):
         costs = f"pslc suites --on {order.on} says what each suite takes"
-        raise refusal(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
+        raise user_error(f"{order.on} is simulated, and has nothing to lose: there is no plan to print", costs)
     if output is not None:
         _look(output)
     if meter is not None and not meter.is_file():
-        raise refusal(f"{meter} is not a file", "start the meter's log before the run")
+        raise user_error(f"{meter} is not a file", "start the meter's log before the run")
     formats = [OutputFormat.JSON] if as_json else _formats(output_format)
     wanted = resume or save
     if wanted is None and not formats and not dry_run:
@@ -290,7 +290,9 @@ def command(
     failed: list[str] = []
     recordings = _run(order, wanted, dry_run, yes, failed)
     if not recordings:
-        raise refusal(f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE")
+        raise user_error(
+            f"every suite failed: {'; '.join(failed)}", "the first of them alone says more: pslc run SUITE"
+        )
     kept = _recording_folder.saved(order, recordings, wanted, report=not no_report) if wanted is not None else None
     folder = kept.folder if kept else None
     whole = _write_logs(order) and (kept is None or kept.whole)
@@ -310,12 +312,12 @@ def _look(output: Path) -> None:
         PslcError: it cannot.
     """
     from pslc.base import writer
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     try:
         writer.check(output, writer.Replace.ANY)
     except OSError as error:
-        raise refusal(f"{output}: {error.strerror}", "give --output a file that can be written") from None
+        raise user_error(f"{output}: {error.strerror}", "give --output a file that can be written") from None
 
 
 def _write_logs(order: "Order") -> bool:
@@ -353,16 +355,16 @@ def _words(
         PslcError: it is neither, or nothing that a suite takes.
     """
     from pslc import suites
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.runner import campaign
 
     files = [word for word in words if not word.startswith("--")]
     if short := next((word for word in files if word.startswith("-") and word != "-"), None):
         keeps = "--save DIR keeps the recording, --output FILE what is printed"
-        raise refusal(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
+        raise user_error(f"run has no option {short}", keeps if short == "-o" else "pslc run --help lists them")
     if what == campaign.ALL and (files or sections):
         extra = [*files, *sections][0]
-        raise refusal(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
+        raise user_error(f"all is every suite, and takes no {extra}", "several files and --section are for job files")
     if on is not None and what in suites.names():
         _astray(words, on)
     own = [name.lstrip("-") for of in context.command.params for name in of.opts]
@@ -389,14 +391,14 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
         Exit: it was interrupted.
     """
     from pslc.base import words
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.runner import campaign
 
     last = recordings[-1]
     if order.what == campaign.ALL:
         failed += [f"{of.suite}: {of.error}" for of in recordings if of.error]
     elif last.error:
-        raise refusal(f"the run ended early: {last.error}", _next_step(last.error, folder))
+        raise user_error(f"the run ended early: {last.error}", _next_step(last.error, folder))
     if last.interrupted:
         kept = f"; what was recorded is in {folder}" if folder else ""
         more = (
@@ -406,24 +408,24 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
         raise typer.Exit(130)
     if failed:
         hint = f"once it is mended, pslc run --resume {folder}" if folder else "run it alone to see more"
-        raise refusal(f"{len(failed)} of {len(order.runs)} suites failed: {'; '.join(failed)}", hint)
+        raise user_error(f"{len(failed)} of {len(order.runs)} suites failed: {'; '.join(failed)}", hint)
 
 
 def _unsaid(words: list[str], on: str | None) -> "PslcError":
     """What is missing of a suite and a drive to run it on."""
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device.profiles import library
 
     if on is not None:
-        return refusal(f"what shall be run on {on}?", f"pslc run fill --on {on}; pslc suites lists the others")
+        return user_error(f"what shall be run on {on}?", f"pslc run fill --on {on}; pslc suites lists the others")
     drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
     others = [word for word in words if word not in drives]
     first = others[0] if others else "fill"
     if drives:
         spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
-        return refusal(f"{drives[0]} is a drive, and a drive is given by --on", f"pslc run {first} --on {spec}")
+        return user_error(f"{drives[0]} is a drive, and a drive is given by --on", f"pslc run {first} --on {spec}")
     hint = f"pslc run {first} --on {_usage_errors.DRIVE}; pslc drives lists the others"
-    return refusal(f"on which drive shall {first} be run?" if words else "what shall be run on which drive?", hint)
+    return user_error(f"on which drive shall {first} be run?" if words else "what shall be run on which drive?", hint)
 
 
 def _astray(words: list[str], on: str) -> None:
@@ -432,15 +434,15 @@ def _astray(words: list[str], on: str) -> None:
     Raises:
         PslcError: there is one.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     for before, word in pairwise(["", *words]):
         if word.startswith("--"):
             continue
         if before.startswith("--") and "=" not in before:
-            raise refusal(f"{before} {word} is two words", f"fio's options are one: {before}={word}")
+            raise user_error(f"{before} {word} is two words", f"fio's options are one: {before}={word}")
         if "=" in word:
-            raise refusal(f"{word} stands alone", f"keys of a drive follow its name: --on {on},{word}")
+            raise user_error(f"{word} stands alone", f"keys of a drive follow its name: --on {on},{word}")
 
 
 def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: list[str]) -> "list[Recording]":
@@ -520,31 +522,31 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
 
 def _budget(text: str, what: str | None) -> "Budget":
     from pslc.base import units
-    from pslc.base.errors import PslcError, refusal
+    from pslc.base.errors import PslcError, user_error
     from pslc.device.region import Budget
 
     if what != "twin":
-        raise refusal("--budget is for the suite twin", "pslc run twin --budget 400GB")
+        raise user_error("--budget is for the suite twin", "pslc run twin --budget 400GB")
     if text.rstrip().endswith(("B",)):
         return Budget(bytes=units.size(text, "--budget"))
     try:
         return Budget(seconds=units.seconds(text, "--budget"))
     except PslcError:
-        raise refusal(f'--budget is "{text}", neither a size nor a time', "such as 400GB or 2h") from None
+        raise user_error(f'--budget is "{text}", neither a size nor a time', "such as 400GB or 2h") from None
 
 
 def _overrides(extra: list[str], own: list[str]) -> list[tuple[str, str]]:
     """fio options given as `--name=value`, or as `--name` for a flag; what is nearly one of our `own` is a slip."""
-    from pslc.base.errors import near, refusal
+    from pslc.base.errors import closest_match, user_error
 
     pairs = []
     for word in extra:
         name, _, value = word.removeprefix("--").partition("=")
         if not name:
-            raise refusal(f'"{word}" is no option', "fio options are given as --bs=4k")
-        meant = near(name, own)
+            raise user_error(f'"{word}" is no option', "fio options are given as --bs=4k")
+        meant = closest_match(name, own)
         if meant is not None:
-            raise refusal(f"unknown option --{name}", f"did you mean --{meant}? pslc run --help lists them all")
+            raise user_error(f"unknown option --{name}", f"did you mean --{meant}? pslc run --help lists them all")
         pairs.append((name, value))
     return pairs
 
@@ -555,13 +557,13 @@ def _formats(text: str | None) -> list[OutputFormat]:
     Raises:
         PslcError: one of them is unknown.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     known = {one.value: one for one in OutputFormat}
     words = [word.strip() for word in text.split(",")] if text is not None else []
     for word in words:
         if word not in known:
-            raise refusal(f'--output-format is "{word}"', f"one of {', '.join(known)}, or several: terse,json+")
+            raise user_error(f'--output-format is "{word}"', f"one of {', '.join(known)}, or several: terse,json+")
     return [known[word] for word in dict.fromkeys(words)]
 
 
@@ -573,14 +575,14 @@ def _is_of_jobs(what: str, on: str | None, options: list[tuple[str, str]]) -> bo
         PslcError: there are several jobs, and it is not known of which one.
     """
     from pslc import suites
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device.target import is_drive
 
     if what != COMMAND_LINE:
         simulated = on is not None and (on.startswith("sim:") or is_drive(Path(on)))
         return simulated and what not in (*suites.names(), "all")
     if sum(name == "name" for name, _ in options) > 1:
-        raise refusal("--size beside several --name is of one of them, or of all", "a job file says of which")
+        raise user_error("--size beside several --name is of one of them, or of all", "a job file says of which")
     return True
 
 
@@ -591,13 +593,13 @@ def _file_bytes(options: list[tuple[str, str]], on: str) -> int:
         PslcError: they do not say.
     """
     from pslc._native import plan_jobs
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.runner import job_file
 
     text = job_file.text_of(options)
     end = plan_jobs(text, job_file.SOURCES[COMMAND_LINE], [], UNLIMITED_BYTES)["end_bytes"]
     if end >= UNLIMITED_BYTES:
-        raise refusal(f"{on}: how large may the scratch file be?", "--size=1g; it is removed at the end")
+        raise user_error(f"{on}: how large may the scratch file be?", "--size=1g; it is removed at the end")
     return -(-end // FILE_UNIT_BYTES) * FILE_UNIT_BYTES
 
 
@@ -611,12 +613,12 @@ def _check_jobs(
     """
     from pslc import suites
     from pslc._native import plan_jobs
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.device.target import RealOptions, find_target
     from pslc.runner import job_file
 
     if what in (*suites.names(), "all"):
-        raise refusal(f"{what} is a suite", "--readonly and --parse-only are for job files")
+        raise user_error(f"{what} is a suite", "--readonly and --parse-only are for job files")
     if what == COMMAND_LINE:
         text, options = job_file.of_command_line(options, files, sections), []
     else:
@@ -625,7 +627,7 @@ def _check_jobs(
     capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and simulated else UNLIMITED_BYTES
     plan_jobs(text, job_file.SOURCES.get(what, what), options, capacity, simulated)
     if readonly and (name := job_file.writing(text, options)):
-        raise refusal(f"job {name} writes or trims, and --readonly forbids it", "leave --readonly out, or rw=read")
+        raise user_error(f"job {name} writes or trims, and --readonly forbids it", "leave --readonly out, or rw=read")
 
 
 def _show(order: "Order", recordings: "list[Recording]", formats: list[OutputFormat], output: Path | None) -> None:

@@ -54,7 +54,7 @@ def command(
 
     What is in the folder is not run again: a study goes on where it was stopped, and grows by new values.
     """
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.studies.points import Study, read
 
     said = read(file) if file is not None else {}
@@ -62,16 +62,16 @@ def command(
     for text in vary or []:
         key, equals, values = text.partition("=")
         if not equals or not key.strip():
-            raise refusal(f'"{text}" is no axis', "--vary cache.dynamic=50GB:700GB:50GB")
+            raise user_error(f'"{text}" is no axis', "--vary cache.dynamic=50GB:700GB:50GB")
         if key.strip() in axes:
-            raise refusal(f"{key} varies twice", "give all its values at once, between commas")
+            raise user_error(f"{key} varies twice", "give all its values at once, between commas")
         axes[key.strip()] = values
     given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
              "sample": sample, "fill_first": fill_first}  # fmt: skip
     study = Study.of(said | {key: value for key, value in given.items() if value})
     points = study.points()
     if not points:
-        raise refusal("the study has no points", "its conditions drop all of them")
+        raise user_error("the study has no points", "its conditions drop all of them")
     if dry_run:
         _plan(points, workers)
         return

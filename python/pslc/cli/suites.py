@@ -68,19 +68,19 @@ def show(
 ) -> None:
     """Print what a suite asks and finds, or its jobs as an fio job file."""
     from pslc import suites
-    from pslc.base.errors import near, refusal
+    from pslc.base.errors import closest_match, user_error
     from pslc.device.region import Scope, find_region
 
     every = [*suites.names(), *suites.OF_FILES]
     if name not in every:
-        meant = near(name, every)
+        meant = closest_match(name, every)
         hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(every)}"
-        raise refusal(f"unknown suite {name}", hint)
+        raise user_error(f"unknown suite {name}", hint)
     suite = suites.load(name)
     findings = (suite.findings.__doc__ or "").strip()
     if name in suites.OF_FILES:
         if fio:
-            raise refusal(f"the suite {name} has no jobs: a file says what is done", "pslc trace convert")
+            raise user_error(f"the suite {name} has no jobs: a file says what is done", "pslc trace convert")
         print(f"{name}: {suite.__doc__.strip()}\n\n{findings}")
     elif fio:
         from pslc.report.fio_jobs import job_file

@@ -58,13 +58,13 @@ def show(
 ) -> None:
     """Show what is in a trace: volume, mix, sizes, pauses and bursts."""
     from pslc import traces
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.base.writer import Replace
     from pslc.report import page, terminal
     from pslc.traces import survey_view
 
     if output is not None and output.suffix != ".html":
-        raise refusal(f"{output} is no page", "-o page.html")
+        raise user_error(f"{output} is no page", "-o page.html")
     survey = traces.opened(file, traces.part(format, columns, skip_bad, device, begin, end)).survey()
     if as_json:
         print(json.dumps(survey, indent=1))
@@ -94,7 +94,7 @@ def convert(
     """Write a trace as Parquet, or as an iolog that fio replays."""
     from pslc import traces
     from pslc.base import words
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
 
     part = traces.part(format, columns, skip_bad, device, begin, end)
     if output.suffix == ".parquet":
@@ -105,5 +105,5 @@ def convert(
         count = trace.write_iolog(str(output), replay_on)
     else:
         hint = "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog"
-        raise refusal(f"{output} is neither .parquet nor .iolog", hint)
+        raise user_error(f"{output} is neither .parquet nor .iolog", hint)
     print(f"{words.count(count)} requests written to {output}")

@@ -34,7 +34,7 @@ def command(
     under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
     """
     from pslc.base import units, writer
-    from pslc.base.errors import refusal
+    from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
     from pslc.base.output_dirs import new_folder
     from pslc.report import page, recording_view, terminal
@@ -46,13 +46,13 @@ def command(
     if folder is None and not as_json:
         folder = new_folder(f"watch-{device.name}")
     if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise refusal(f"{folder} is not empty", "--save takes a new folder")
+        raise user_error(f"{folder} is not empty", "--save takes a new folder")
     if trace and folder is None:
-        raise refusal("--trace with --json has no place for the trace", "--save DIR")
+        raise user_error("--trace with --json has no place for the trace", "--save DIR")
     keep = _keeper(folder) if folder else None
     if folder is not None and device.exists() and lies_on(folder, device_of(device)):
         if trace:
-            raise refusal(
+            raise user_error(
                 f"{folder} is on the drive that is traced", "--save DIR on another one, or in memory (/dev/shm)"
             )
         typer.echo(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
@@ -75,7 +75,7 @@ def command(
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
         typer.echo(f"recording: {folder}{where}", err=True)
     if recording.error:
-        raise refusal(f"it was watched until then: {recording.error}", "what was recorded is kept")
+        raise user_error(f"it was watched until then: {recording.error}", "what was recorded is kept")
 
 
 def _keeper(folder: Path) -> "Callable[[Recording], None]":

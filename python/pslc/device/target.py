@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file, version
 from pslc.base import words
-from pslc.base.errors import GuardError, TargetError, near
+from pslc.base.errors import GuardError, TargetError, closest_match
 from pslc.device import hosts, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
 from pslc.schema.facts import Device, Facts, InspectedFile
@@ -135,7 +135,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
 
 def _meant(name: str, known: Iterable[str]) -> str | None:
     """The drive that was probably meant, by its name or by how it begins."""
-    return next((whole for whole in known if name and whole.startswith(name)), None) or near(name, known)
+    return next((whole for whole in known if name and whole.startswith(name)), None) or closest_match(name, known)
 
 
 DEVICES = Path("/dev")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pslc.figures.picture import Picture, Table
 from pslc.recording.store import Recording
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class View:
     sentences: list[str]
     tables: list[Table]
     pictures: list[Picture]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
     notes: list[str]
     recording: Recording | None = None
     question: str = ""

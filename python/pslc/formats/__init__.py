@@ -1,5 +1,5 @@
 """Other programs' recordings: one file a format, found by listing. Each has `matches`, which looks at the beginning of
-a file, and `read`, which makes a `Foreign` of one or several of them."""
+a file, and `read`, which makes an `ImportedData` of one or several of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST = 1 << 63
 
 
 @dataclass(frozen=True)
-class Hints:
+class ImportOptions:
     """What a file does not say by itself.
 
     Attributes:
@@ -73,7 +73,7 @@ class Measured:
 
 
 @dataclass
-class Foreign:
+class ImportedData:
     """What was read.
 
     Attributes:
@@ -140,11 +140,11 @@ class Format(Protocol):
         """Whether a file that begins so is of this format."""
 
     @staticmethod
-    def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+    def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         """The data of the files together; several are the jobs of one run."""
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """Read files of one format, whichever it is, and with them what fio was told: its job file, or its JSON.
 
     Raises:
@@ -216,7 +216,7 @@ def cells(path: Path, lines: Sequence[str], separator: str = ",") -> list[list[s
 class Reader:
     """Reads a file line by line; what cannot be read is an error with its place, or is counted."""
 
-    def __init__(self, path: Path, hints: Hints, expected: str) -> None:
+    def __init__(self, path: Path, hints: ImportOptions, expected: str) -> None:
         """`expected` says what a line should be."""
         self.path, self.skip_bad, self.expected, self.bad = path, hints.skip_bad, expected, 0
 

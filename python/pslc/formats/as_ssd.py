@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign, Hints, Measured, Reader, only, text
+from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
 
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 
@@ -23,7 +23,7 @@ def matches(path: Path, head: str) -> bool:
     return head.lstrip().startswith("AS SSD Benchmark")
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The results of one file; its scores are left out: they follow from the others."""
     path = only(paths)
     reader = Reader(path, hints, "Read or Write with a figure in MB/s, iops or ms")
@@ -42,7 +42,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             title = line.rstrip(":")
     if not rows:
         raise RecordingError(f"{path} holds no results", "copy the text after a run: Edit, Copy")
-    return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
+    return ImportedData(path.name, None, rows=rows, bad_lines=reader.bad)
 
 
 def _row(line: str, title: str) -> Measured | None:

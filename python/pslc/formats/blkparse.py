@@ -14,7 +14,7 @@ import numpy as np
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import STREAM, Foreign, Hints, Reader
+from pslc.formats import STREAM, ImportedData, ImportOptions, Reader
 
 EVENT = re.compile(
     r"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<at>\d+\.\d+)\s+\d+\s+(?P<action>[A-Z]{1,2})\s+(?P<kind>[A-Z]+)"
@@ -35,7 +35,7 @@ def matches(path: Path, head: str) -> bool:
     return bool(LOOKS.match(head))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """Bytes written over time, all files together. What follows the events, blkparse's summary, is left out."""
     done: dict[str, list[tuple[float, int]]] = {"C": [], "D": []}
     devices: set[str] = set()
@@ -48,10 +48,10 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     action = "C" if done["C"] else "D"
     events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)
     notes = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
-    return Foreign(paths[0].name, _curve(events), notes=notes, bad_lines=bad)
+    return ImportedData(paths[0].name, _curve(events), notes=notes, bad_lines=bad)
 
 
-def _collect(path: Path, hints: Hints, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:
+def _collect(path: Path, hints: ImportOptions, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:
     reader = Reader(path, hints, "device, CPU, number, seconds, process, action, RWBS, sector + count")
     for number, line in enumerate(gate.lines(path, STREAM), 1):
         if line.startswith(("CPU", "Total", "Reads", "Throughput")):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign, Hints, Measured, Reader, only, text
+from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
 
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(
@@ -27,7 +27,7 @@ def matches(path: Path, head: str) -> bool:
     return bool(re.search(r"^\s*(CrystalDiskMark|KDiskMark)\b", head, flags=re.M))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The results of one file; a speed is the best of several runs (KDiskMark: their mean)."""
     path = only(paths)
     reader = Reader(path, hints, "a test such as SEQ 1MiB (Q= 8, T= 1): 5024.997 MB/s [4792.2 IOPS]")
@@ -46,7 +46,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     if not rows:
         raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
     notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
-    return Foreign(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
+    return ImportedData(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
 
 
 def _row(line: str, section: str, scale: float) -> Measured | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pslc import formats
-from pslc.formats import Foreign, Hints
+from pslc.formats import ImportedData, ImportOptions
 from pslc.schema.jobs import Done, Job
 
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
@@ -21,7 +21,7 @@ def matches(path: Path, head: str) -> bool:
     return bool(SECTION.match(next(lines, "")))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The options of the jobs of all files, those of `global` among them."""
     del hints
     jobs: list[Job] = []
@@ -38,4 +38,4 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             elif line.strip() and line.lstrip()[0] not in "#;":
                 name, _, value = line.partition("=")
                 options[name.strip()] = value.strip() or "1"
-    return Foreign(paths[0].name, None, jobs)
+    return ImportedData(paths[0].name, None, jobs)

@@ -7,7 +7,7 @@ from typing import Any
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, Foreign, Hints, text
+from pslc.formats import FILE, ImportedData, ImportOptions, text
 from pslc.schema.jobs import Done, Job
 
 
@@ -17,7 +17,7 @@ def matches(path: Path, head: str) -> bool:
     return '"fio version"' in head
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The jobs of all files."""
     del hints
     jobs = []
@@ -29,7 +29,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"
             raise RecordingError(f"{path}: not fio's JSON ({error})", hint) from None
-    return Foreign(paths[0].name, None, jobs)
+    return ImportedData(paths[0].name, None, jobs)
 
 
 def _job(job: Json, common: Json) -> Job:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import STREAM, Foreign, Hints
+from pslc.formats import STREAM, ImportedData, ImportOptions
 
 LINE = re.compile(r"\s*\d{1,15},\s*\d{1,18},\s*[0-2],\s*\d{1,18}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$", flags=re.ASCII)
 ROWS = 1 << 18
@@ -34,7 +34,7 @@ def matches(path: Path, head: str) -> bool:
     return bool(LINE.match(head.partition("\n")[0]))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """Bytes written over time, all files together."""
     written: list[tuple[Floats, Floats]] = []
     bad, back = 0, 0.0
@@ -45,7 +45,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
             written.append(one[:2])
             back = max(back, one[2])
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    return Foreign(name, _curve(written), clock_back_s=back if back > LATE_S else 0.0, bad_lines=bad)
+    return ImportedData(name, _curve(written), clock_back_s=back if back > LATE_S else 0.0, bad_lines=bad)
 
 
 Written = tuple[Floats, Floats, float]

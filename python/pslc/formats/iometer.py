@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign, Hints, Measured, Reader, cells, only, text
+from pslc.formats import ImportedData, ImportOptions, Measured, Reader, cells, only, text
 
 HEADER = "'Target Type"
 KINDS = {"read": "Read ", "write": "Write "}
@@ -22,7 +22,7 @@ def matches(path: Path, head: str) -> bool:
     return HEADER in head or head.startswith("'Test Type,Test Description")
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The rows ALL of one file: reads and writes of each test apart."""
     path = only(paths)
     reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
@@ -40,7 +40,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
         )
-    return Foreign(path.name, None, rows=rows, bad_lines=reader.bad)
+    return ImportedData(path.name, None, rows=rows, bad_lines=reader.bad)
 
 
 def _rows(told: dict[str, str]) -> Iterator[Measured]:

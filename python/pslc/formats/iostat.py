@@ -20,7 +20,7 @@ from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, Foreign, Hints, Reader, only, text
+from pslc.formats import FILE, ImportedData, ImportOptions, Reader, only, text
 
 RATES: Final = {
     "read_bytes": {"rkB/s": 1024.0, "rMB/s": 2.0**20, "rsec/s": 512.0, "rd_sec/s": 512.0, "rkB": 1024.0},
@@ -50,7 +50,7 @@ def matches(path: Path, head: str) -> bool:
     return '"disk_device"' in head or any(HEADER.match(line) for line in head.splitlines())
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The load of one device."""
     path = only(paths)
     whole = text(path)
@@ -62,7 +62,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return reports.foreign([path], hints, notes, bad)
 
 
-def _text(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
+def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
     reader = Reader(path, hints, "a device and a number for each column")
     names: list[str] = []
     at = before = None
@@ -121,7 +121,7 @@ class Reports:
         """One row."""
         self.rows.setdefault(device, []).append((at_s, seconds, columns))
 
-    def foreign(self, paths: Sequence[Path], hints: Hints, notes: list[str], bad: int) -> Foreign:
+    def foreign(self, paths: Sequence[Path], hints: ImportOptions, notes: list[str], bad: int) -> ImportedData:
         """The load of the device that was asked for, or of the one that did anything.
 
         Raises:
@@ -140,7 +140,7 @@ class Reports:
             began = (self.date + timedelta(seconds=first - seconds[0])).timestamp()
         load = load_of(np.array(seconds), [columns for _, _, columns in rows])
         name = f"{device} in {paths[0].name}"
-        return Foreign(name, None, notes=notes, bad_lines=bad, load=load, began_unix=began)
+        return ImportedData(name, None, notes=notes, bad_lines=bad, load=load, began_unix=began)
 
     def _device(self, path: Path, wanted: str | None) -> str:
         moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}

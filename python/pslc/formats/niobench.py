@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign, Hints, Measured, Reader, only, text
+from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
 
 FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")
 KINDS = ("read", "write", "copy")
@@ -24,7 +24,7 @@ def matches(path: Path, head: str) -> bool:
     return bool(re.search(r"^Java NIOBench v", head, flags=re.M))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """Each kind with all its iterations."""
     path = only(paths)
     lines = text(path).splitlines()
@@ -51,7 +51,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     options = dict(_options(lines))
     test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"
     rows = [_row(test, kind, [scale * figures[place] for figures in samples]) for place, kind in enumerate(KINDS)]
-    return Foreign(path.name, None, rows=rows, zeroes=options.get("Data") == "Zeroes", bad_lines=reader.bad)
+    return ImportedData(path.name, None, rows=rows, zeroes=options.get("Data") == "Zeroes", bad_lines=reader.bad)
 
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:

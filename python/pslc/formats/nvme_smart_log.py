@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, Foreign, Hints, text
+from pslc.formats import FILE, ImportedData, ImportOptions, text
 from pslc.schema.facts import HealthJson, HealthLog
 
 SMARTCTL: Final = "nvme_smart_health_information_log"
@@ -38,10 +38,10 @@ def matches(path: Path, head: str) -> bool:
     return head.startswith("Smart Log for NVME device")
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The logs."""
     del hints
-    return Foreign(paths[0].name, None, health=[_log(path) for path in paths])
+    return ImportedData(paths[0].name, None, health=[_log(path) for path in paths])
 
 
 def _log(path: Path) -> HealthJson:

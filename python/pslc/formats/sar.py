@@ -15,7 +15,7 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, Foreign, Hints, Reader, only, text
+from pslc.formats import FILE, ImportedData, ImportOptions, Reader, only, text
 from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
 
 HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\s.*DEV)")
@@ -29,7 +29,7 @@ def matches(path: Path, head: str) -> bool:
     return '"disk-device"' in head or bool(SADF.match(head)) or any(HEADER.match(line) for line in head.splitlines())
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The load of one device."""
     path = only(paths)
     whole = text(path)
@@ -42,7 +42,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
     return reports.foreign([path], hints, notes, bad)
 
 
-def _text(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
+def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
     reader = Reader(path, hints, "a time, a device and a number for each column")
     names: list[str] = []
     at = before = None
@@ -67,7 +67,7 @@ def _text(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
     return reader.bad
 
 
-def _sadf(path: Path, whole: str, hints: Hints, reports: Reports) -> int:
+def _sadf(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
     reader = Reader(path, hints, "host, interval, time, device and a number for each column, with semicolons")
     names: list[str] = []
     at = None

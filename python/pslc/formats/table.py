@@ -10,7 +10,7 @@ import numpy as np
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign, Hints, cells
+from pslc.formats import ImportedData, ImportOptions, cells
 from pslc.formats import text as whole
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
@@ -28,7 +28,7 @@ def matches(path: Path, head: str) -> bool:
     return path.suffix in (".csv", ".tsv", ".txt") and len(names) > 1 and bool(re.search(r"[A-Za-z]", first))
 
 
-def read(paths: Sequence[Path], hints: Hints) -> Foreign:
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The curve of one table."""
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
@@ -61,7 +61,7 @@ def read(paths: Sequence[Path], hints: Hints) -> Foreign:
         steps = np.diff(at * TIMES.get(x_unit, 0.0), prepend=0.0)
         written = at * SIZES[x_unit] if x_unit in SIZES else np.cumsum(speed * SPEEDS[y_unit] * steps)
         celsius = (np.maximum.accumulate(written), degrees)
-    return Foreign(path.name, curve, bad_lines=bad, celsius=celsius)
+    return ImportedData(path.name, curve, bad_lines=bad, celsius=celsius)
 
 
 def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:

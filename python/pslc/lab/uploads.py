@@ -17,7 +17,7 @@ from pslc.base import writer
 from pslc.base.errors import PslcError, RecordingError
 from pslc.device.target import is_drive
 from pslc.figures.view import View
-from pslc.formats import Hints
+from pslc.formats import ImportOptions
 from pslc.lab import workspace
 from pslc.lab.apart import Readers
 from pslc.lab.files import DROPPED, admit
@@ -142,7 +142,7 @@ def _read(drops: Path, name: str) -> Dropped:
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
         found = of_file(paths[0], traces.opened(paths[0], Part()).survey())
         return Dropped(called, tuple(paths), found, is_trace=True)
-    foreign = formats.read(paths, Hints())
+    foreign = formats.read(paths, ImportOptions())
     if foreign.at_work:
         return Dropped(called, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))
     return Dropped(called, tuple(paths), view.of_foreign(foreign, imported.analyzed(foreign)), foreign.curve)

@@ -8,13 +8,13 @@ import numpy as np
 from pslc._native import version
 from pslc.analysis import Curve, Seen, Writes, causes_from_outside
 from pslc.base.errors import RecordingError
-from pslc.formats import Foreign
+from pslc.formats import ImportedData
 from pslc.recording import warnings
 from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
 
 
-def analyzed(foreign: Foreign, told: Seen | None = None) -> Writes:
+def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
     """The findings of data of one run; see `pslc.recording.writes.of_writes`.
 
     Args:
@@ -41,7 +41,7 @@ def analyzed(foreign: Foreign, told: Seen | None = None) -> Writes:
     return findings
 
 
-def as_recording(foreign: Foreign, findings: Writes, path: Path) -> Recording:
+def as_recording(foreign: ImportedData, findings: Writes, path: Path) -> Recording:
     """The data as if they had been recorded by a run: its series are those of the curve, without latencies."""
     columns = _columns(foreign.curve)
     seconds = foreign.curve.total_seconds if foreign.curve else 0.0

@@ -32,7 +32,7 @@ from pslc.base.files import Json
 from pslc.schema import warnings
 from pslc.schema.facts import Device, Facts, Moment
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -204,12 +204,12 @@ class Findings(dict[str, Any]):
         return self._of_writes().mean_bytes_per_s
 
     @property
-    def doubts(self) -> tuple[Doubt, ...]:
+    def doubts(self) -> tuple[MeasurementWarning, ...]:
         """What may be wrong with all this and what to do about it, the gravest first."""
         return tuple(self["doubts"])
 
     @doubts.setter
-    def doubts(self, doubts: tuple[Doubt, ...]) -> None:
+    def doubts(self, doubts: tuple[MeasurementWarning, ...]) -> None:
         self["doubts"] = list(doubts)
 
     def typed(self, kind: type[F]) -> F:

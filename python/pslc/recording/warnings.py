@@ -1,5 +1,5 @@
 """What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
-about it. Doubts about the analysis of a curve are `pslc.analysis.doubts`."""
+about it. Warnings about the analysis of a curve are in `pslc.analysis.doubts`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -7,16 +7,16 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.formats import Foreign
+from pslc.formats import ImportedData
 from pslc.formats.nvme_smart_log import health
 from pslc.recording.store import Recording
 from pslc.schema.facts import Device, Facts, FileSystem, Moment
 from pslc.schema.job_options import said
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import Doubt, Kinds
+from pslc.schema.warnings import MeasurementWarning, WarningCode
 
 
-class Doubts(Kinds):
+class RecordingWarning(WarningCode):
     """Every doubt there is; the braces hold what was seen."""
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
@@ -70,34 +70,34 @@ THERMAL: Final = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_co
 TIMES: Final = ("thm_temp1_total_time", "thm_temp2_total_time")
 
 
-def of_run(recording: Recording) -> list[Doubt]:
+def of_run(recording: Recording) -> list[MeasurementWarning]:
     """The doubts about a recording of a real drive, the gravest first."""
     return [*_of_the_run(recording), *of_the_machine(recording.facts)]
 
 
-def of_its_end(recording: Recording) -> list[Doubt]:
+def of_its_end(recording: Recording) -> list[MeasurementWarning]:
     """Whether all of it was run."""
-    return [Doubts.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
+    return [RecordingWarning.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
 
 
-def of_its_host(recording: Recording) -> list[Doubt]:
+def of_its_host(recording: Recording) -> list[MeasurementWarning]:
     """Whether the host that served the drive kept up with it, and its server lived."""
     served = recording.facts.get("served")
     if served is None:
         return []
     how, deaths = served.get("too_slow"), served.get("deaths", 0)
-    late = [Doubts.LATE.of(how=how)] if how else []
-    return [*late, Doubts.DIED.of(times="once" if deaths == 1 else f"{deaths} times")] if deaths else late
+    late = [RecordingWarning.LATE.of(how=how)] if how else []
+    return [*late, RecordingWarning.DIED.of(times="once" if deaths == 1 else f"{deaths} times")] if deaths else late
 
 
-def of_its_scale(recording: Recording, why: str | None) -> list[Doubt]:
+def of_its_scale(recording: Recording, why: str | None) -> list[MeasurementWarning]:
     """Whether the scale of a simulated drive matters: to its suite, for which `why` is the reason, or to any."""
     scale = recording.facts.get("scale")
     reasons = (why, recording.facts.get("scale_unlike"))
-    return [Doubts.SCALED.of(scale=scale, why=reason) for reason in reasons if scale and reason]
+    return [RecordingWarning.SCALED.of(scale=scale, why=reason) for reason in reasons if scale and reason]
 
 
-def _of_the_run(recording: Recording) -> Iterator[Doubt]:
+def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     yield from of_jobs(recording.jobs)
     smallest = None
     for job in recording.jobs:
@@ -109,14 +109,14 @@ def _of_the_run(recording: Recording) -> Iterator[Doubt]:
     device = recording.facts["device"] or Device()
     block = device.get("physical_block_bytes")
     if block and smallest and smallest < block:
-        yield Doubts.ALIGNMENT.of(bs=round(smallest), block=block)
+        yield RecordingWarning.ALIGNMENT.of(bs=round(smallest), block=block)
     ceiling = link_bytes_per_s(device)
     fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
     if ceiling is not None and fastest > ceiling:
-        yield Doubts.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
+        yield RecordingWarning.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
     others = _others(recording)
     if others >= OTHERS:
-        yield Doubts.OTHERS.of(share=100 * others)
+        yield RecordingWarning.OTHERS.of(share=100 * others)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))
@@ -132,34 +132,34 @@ def _others(recording: Recording) -> float:
     return 1 - ours / moved if moved > ours else 0.0
 
 
-def of_jobs(jobs: Sequence[Job]) -> Iterator[Doubt]:
+def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
         options = said(job)
         if not options["direct"]:
-            yield Doubts.PAGE_CACHE.of(job=job["name"])
+            yield RecordingWarning.PAGE_CACHE.of(job=job["name"])
         if options["compressible"]:
             named = [option for option in COMPRESSIBLE if option in job["options"]]
-            yield Doubts.COMPRESSIBLE.of(job=job["name"], option=", ".join(named))
+            yield RecordingWarning.COMPRESSIBLE.of(job=job["name"], option=", ".join(named))
         mean = job["read"]["lat_ns"]["mean"] / 1e9
         if job["read"]["total_ios"] and options["random"] and 0.0 < mean < NO_FLASH_S:
-            yield Doubts.UNWRITTEN.of(job=job["name"], span=words.span(mean))
+            yield RecordingWarning.UNWRITTEN.of(job=job["name"], span=words.span(mean))
 
 
-def of_foreign(foreign: Foreign) -> list[Doubt]:
+def of_foreign(foreign: ImportedData) -> list[MeasurementWarning]:
     """The doubts about another program's data."""
     found = list(of_jobs(foreign.jobs))
     if foreign.zeroes:
-        found.append(Doubts.ZEROES.of())
+        found.append(RecordingWarning.ZEROES.of())
     if foreign.clock_back_s:
-        found.append(Doubts.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
+        found.append(RecordingWarning.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
     speeds = {"a job": max(_speeds(foreign.jobs))}
     speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
     if foreign.curve is not None:
         speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
     what = max(speeds, key=lambda name: speeds[name])
     if speeds[what] > NO_LINK_BYTES_PER_S:
-        found.append(Doubts.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
+        found.append(RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
     return found
 
 
@@ -169,15 +169,15 @@ def _speeds(jobs: Sequence[Job]) -> list[float]:
     return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
 
 
-def _of_heat(before: Moment, after: Moment) -> Iterator[Doubt]:
+def _of_heat(before: Moment, after: Moment) -> Iterator[MeasurementWarning]:
     logs = [health(moment.get("smart")) for moment in (before, after)]
     rises = {name: logs[1][name] - logs[0].get(name, 0) for name in THERMAL if name in logs[1]}
     risen = [f"{name} +{rise}" for name, rise in rises.items() if rise > 0]
     if risen:
-        yield Doubts.THROTTLED.of(what=", ".join(risen))
+        yield RecordingWarning.THROTTLED.of(what=", ".join(risen))
     celsius = after.get("temperature_c")
     if celsius is not None and celsius >= HOT:
-        yield Doubts.HEAT.of(celsius=celsius)
+        yield RecordingWarning.HEAT.of(celsius=celsius)
 
 
 def throttled_s(facts: Facts) -> float | None:
@@ -200,67 +200,67 @@ def link_bytes_per_s(device: Device) -> float | None:
     return rate / (10 if "Gbps" in speed else 8) * int(width) if width else None
 
 
-def _of_the_cpu(recording: Recording) -> Iterator[Doubt]:
+def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
     busy = recording.totals["cpu_ns_total"] - recording.before["cpu_ns_total"]
     share = 100 * busy / (recording.drive_time_s * 1e9)
     if share > 90:
-        yield Doubts.CPU_BOUND.of(share=share)
+        yield RecordingWarning.CPU_BOUND.of(share=share)
     most = recording.facts.get("engine_ceiling_iops")
     requests = sum(job[kind]["total_ios"] for job in recording.jobs for kind in ("read", "write"))
     iops = requests / recording.drive_time_s
     if most and iops > most / 2:
-        yield Doubts.ENGINE_BOUND.of(iops=iops, most=most)
+        yield RecordingWarning.ENGINE_BOUND.of(iops=iops, most=most)
 
 
-def of_the_machine(facts: Facts) -> Iterator[Doubt]:
+def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     """The doubts that facts alone raise (`pslc.device.probe.facts`)."""
     device, system = facts["device"], facts["file_system"]
     if device is None:
-        yield Doubts.UNKNOWN_DRIVE.of(path=facts["path"])
+        yield RecordingWarning.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
-        yield Doubts.VIRTUAL.of()
+        yield RecordingWarning.VIRTUAL.of()
     start = facts["partition_start_bytes"]
     if start is not None and start % (1 << 20):
-        yield Doubts.PARTITION.of(start=start)
+        yield RecordingWarning.PARTITION.of(start=start)
     yield from of_the_file_system(system)
     if system is not None:
         share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
         if share > 50:
-            yield Doubts.FULL.of(share=share)
+            yield RecordingWarning.FULL.of(share=share)
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
-        yield Doubts.STACK.of(stack=", ".join(below))
+        yield RecordingWarning.STACK.of(stack=", ".join(below))
     if device is not None:
         yield from _of_the_device(device)
     governor = facts["host"]["governor"]
     if governor not in (None, "performance"):
-        yield Doubts.GOVERNOR.of(governor=governor)
+        yield RecordingWarning.GOVERNOR.of(governor=governor)
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme"):
-        yield Doubts.POWER_STATES.of(us=latency)
+        yield RecordingWarning.POWER_STATES.of(us=latency)
 
 
-def of_the_file_system(system: FileSystem | None) -> Iterator[Doubt]:
+def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning]:
     """Whether what is written to a file reaches a drive as it was written; known before the run."""
     if system is None:
         return
     kind = system["type"]
     if kind in MEMORY:
-        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
+        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
     elif kind in NETWORK:
-        yield Doubts.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
+        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
     elif kind in COW or kind.startswith("fuse"):
-        yield Doubts.FILE_SYSTEM.of(what=kind)
+        yield RecordingWarning.FILE_SYSTEM.of(what=kind)
     elif "compress" in system["options"]:
-        yield Doubts.FILE_SYSTEM.of(what=f"{kind} with compression")
+        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind} with compression")
 
 
-def _of_the_device(device: Device) -> Iterator[Doubt]:
+def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:
     now = (device["link_speed"], device["link_width"])
     most = (device["link_speed_max"], device["link_width_max"])
     if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):
-        yield Doubts.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
+        yield RecordingWarning.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
     if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
-        yield Doubts.WRITE_CACHE.of(what=device["write_cache"])
+        yield RecordingWarning.WRITE_CACHE.of(what=device["write_cache"])
     if device["requests_in_flight"]:
-        yield Doubts.OTHER_LOAD.of(count=device["requests_in_flight"])
+        yield RecordingWarning.OTHER_LOAD.of(count=device["requests_in_flight"])

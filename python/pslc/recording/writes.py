@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from pslc.analysis import (
     WRITE_ALL,
+    AnalysisWarning,
     Curve,
-    Doubts,
     Evidence,
     Explain,
     Found,
@@ -113,7 +113,7 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
     sooner = least if end is None else EARLY * least - _handed_out(recording)
     if left is not None and left < sooner:
         found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
-        found["doubts"] = [Doubts.HIDDEN.of(size=words.size(left)), *found["doubts"]]
+        found["doubts"] = [AnalysisWarning.HIDDEN.of(size=words.size(left)), *found["doubts"]]
     elif end is not None:
         in_memory, before = held_in_memory(recording, end), at_first(recording, "slc_valid_bytes")
         taken = end - in_memory
@@ -129,7 +129,7 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
                 "cache_bytes_high": round((found["cache_bytes_high"] or least) - besides),
             }
         if elsewhere or before > NOT_FREE * (before + taken):
-            found["doubts"] = [Doubts.HELD.of(size=words.size(before)), *found["doubts"]]
+            found["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *found["doubts"]]
 
 
 def of_curve(

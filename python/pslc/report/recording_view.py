@@ -8,7 +8,7 @@ from pslc.base import words
 from pslc.figures import curves, tables
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
-from pslc.formats import Foreign
+from pslc.formats import ImportedData
 from pslc.recording.store import Recording
 
 
@@ -51,7 +51,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
     )
 
 
-def of_foreign(foreign: Foreign, findings: Writes) -> View:
+def of_foreign(foreign: ImportedData, findings: Writes) -> View:
     """What another program recorded."""
     curve = foreign.curve
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []

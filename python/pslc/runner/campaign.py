@@ -26,7 +26,7 @@ from pslc.runner.plan import expected, plan
 from pslc.runner.run import DeclinedError
 from pslc.runner.run import run as run_one
 from pslc.schema.results import Repeats
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.traces import Replay
 
 ALL = "all"
@@ -203,7 +203,7 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
         return metered(recording, log)
     except PslcError as error:
         why = error.message
-        bad = Doubt("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
+        bad = MeasurementWarning("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
         recording.findings.doubts = (*recording.findings.doubts, bad)
         return recording
 

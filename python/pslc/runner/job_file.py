@@ -12,7 +12,7 @@ from pathlib import Path
 from pslc import suites
 from pslc._native import plan_jobs
 from pslc.base import gate
-from pslc.base.errors import JobError, near
+from pslc.base.errors import JobError, closest_match
 from pslc.schema.job_options import of_options
 from pslc.traces import Part, Replay
 
@@ -165,7 +165,7 @@ def path_of(name: str) -> Path:
     path = Path(name)
     # `Path.exists` raises an error for a name that is too long.
     if not path.suffix and not os.path.exists(path):
-        meant = near(name, suites.names())
+        meant = closest_match(name, suites.names())
         hint = f"did you mean {meant}? pslc suites lists them all" if meant else "pslc suites lists them"
         hint += "; a job file is given with its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
@@ -220,7 +220,7 @@ def _sections(text: str, wanted: Sequence[str]) -> str:
         kept.append(line if keep or stripped.startswith("#line ") else "")
     for name in wanted:
         if name not in names:
-            meant = near(name, names)
+            meant = closest_match(name, names)
             hint = f"did you mean {meant}?" if meant else f"the first sections are {', '.join(names[:MAX_NAMED])}"
             raise JobError(f"there is no section [{name}]", hint)
     return "\n".join(kept) + "\n"

@@ -62,7 +62,7 @@ def read_side(folder: Path) -> Side:
         PslcError: there is no recording in it.
     """
     if folder.is_file():
-        data = formats.read([folder], formats.Hints())
+        data = formats.read([folder], formats.ImportOptions())
         if data.at_work:
             return Side(folder.name, (analysed(of_foreign(data, folder)),), path=folder)
         findings = imported.analyzed(data)

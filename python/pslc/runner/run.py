@@ -30,7 +30,7 @@ from pslc.runner.plan import plan
 from pslc.runner.precondition_cache import Given, Prepared, leaves_nothing_to_chance
 from pslc.schema.results import Progress as Now
 from pslc.schema.results import Result
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.traces import Replay, is_trace
 
 ONLY_JOB_FILES = "several files and --section are for job files"
@@ -156,7 +156,7 @@ def run(
         recording = analysed(recording)
         if unread:
             never = f"{words.size(unread)} of what was read had never been written, and took no flash"
-            doubt = Doubt("not-laid-out", f"{never}: leave --no-layout out")
+            doubt = MeasurementWarning("not-laid-out", f"{never}: leave --no-layout out")
             recording.findings.doubts = (doubt, *recording.findings.doubts)
         if logs is None:
             for failed in job_logs.write():

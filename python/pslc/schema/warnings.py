@@ -10,13 +10,13 @@ UNNAMED = "unnamed"
 """The code of doubts in recordings of schema 1, which had none."""
 
 
-class Doubt(str):
+class MeasurementWarning(str):
     """A sentence, `what is wrong: what to do about it`, that knows its code."""
 
     __slots__ = ("code",)
     code: str
 
-    def __new__(cls, code: str, text: str) -> Doubt:
+    def __new__(cls, code: str, text: str) -> MeasurementWarning:
         """`code` is a few words with hyphens, the same for every case of the doubt."""
         made = super().__new__(cls, text)
         made.code = code
@@ -36,7 +36,7 @@ class Doubt(str):
         return self.code, str(self)
 
 
-class Kinds(StrEnum):
+class WarningCode(StrEnum):
     """A closed set of doubts: the braces of each hold what was seen, its code is its name."""
 
     @property
@@ -44,14 +44,14 @@ class Kinds(StrEnum):
         """Of each of its cases."""
         return self.name.lower().replace("_", "-")
 
-    def of(self, **seen: Any) -> Doubt:
+    def of(self, **seen: Any) -> MeasurementWarning:
         """The doubt of a case."""
-        return Doubt(self.code, self.value.format(**seen))
+        return MeasurementWarning(self.code, self.value.format(**seen))
 
 
 def documented(value: Any) -> Any:
     """Findings as JSON has them: each doubt in them is an object of its `code` and its `text`."""
-    if isinstance(value, Doubt):
+    if isinstance(value, MeasurementWarning):
         return {"code": value.code, "text": str(value)}
     if isinstance(value, dict):
         return {name: documented(one) for name, one in value.items()}
@@ -65,5 +65,8 @@ def of_documents(value: Any) -> Any:
     return [of_documents(one) for one in value] if isinstance(value, list) else value
 
 
-def _read(found: Sequence[dict[str, str] | str]) -> list[Doubt]:
-    return [Doubt(UNNAMED, one) if isinstance(one, str) else Doubt(one["code"], one["text"]) for one in found]
+def _read(found: Sequence[dict[str, str] | str]) -> list[MeasurementWarning]:
+    return [
+        MeasurementWarning(UNNAMED, one) if isinstance(one, str) else MeasurementWarning(one["code"], one["text"])
+        for one in found
+    ]

@@ -16,7 +16,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency, mean_latency, speed
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a tenth of the requests"
@@ -76,7 +76,7 @@ class Findings(TypedDict):
     apps: list[App]
     mean_bytes_per_s: float | None
     mean_access_s: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

@@ -19,7 +19,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency, seconds, speed
 from pslc.schema.jobs import MOVED
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a tenth of the data"
@@ -83,7 +83,7 @@ class Findings(TypedDict):
     write_score: int
     total_score: int
     copies: list[Copy]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

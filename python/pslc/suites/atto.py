@@ -12,7 +12,7 @@ from pslc.figures import classic, curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, speed
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "every second size, a file of 64 MB"
@@ -49,7 +49,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     atto: list[Size]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

@@ -20,7 +20,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
@@ -41,10 +41,10 @@ DIFFER = 1.5
 """The largest burst over the smallest, from which their median is a rough answer."""
 KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write of a burst"}
 
-UNSEEN = Doubt(
+UNSEEN = MeasurementWarning(
     "buffer-unseen", "the cells are as fast as single writes, so the buffer is never full and cannot be seen"
 )
-BUSY = Doubt(
+BUSY = MeasurementWarning(
     "busy-cells", "the cells were busy with something else in every burst: leave the drive alone before, --idle"
 )
 
@@ -78,7 +78,7 @@ class Findings(TypedDict):
     buffer_bytes: float | None
     buffer_bytes_low: int | None
     buffer_bytes_high: int | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -136,7 +136,7 @@ def _buffer(recording: Recording, found: Findings) -> None:
     low, high = min(found["bursts"]), max(found["bursts"])
     if high > DIFFER * low:
         said = f"the bursts differ, {words.size(low)} to {words.size(high)}"
-        rough = Doubt("bursts-differ", f"{said}: the cells did something else meanwhile, so this is rough")
+        rough = MeasurementWarning("bursts-differ", f"{said}: the cells did something else meanwhile, so this is rough")
         found["doubts"] = [rough]
     found |= {"buffer_bytes": float(np.median(found["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
 

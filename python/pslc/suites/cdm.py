@@ -19,7 +19,7 @@ from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency, speed
 from pslc.schema.facts import Device, Facts
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "one run of 0.5 s instead of the best of three of 5 s"
@@ -83,7 +83,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     cdm: list[Figures]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

@@ -16,7 +16,7 @@ from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, seconds
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a tenth of each"
@@ -60,7 +60,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     copy: list[Copy]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

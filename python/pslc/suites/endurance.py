@@ -11,7 +11,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.recording.store import Recording
 from pslc.recording.wear import UNKNOWN, Wear, of_wear
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "an eighth of the writes"
@@ -50,7 +50,7 @@ class Findings(Wear):
 
     life_years: float | None
     life_fills: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -65,14 +65,14 @@ def findings(recording: Recording) -> Findings:
     """
     if not recording.is_simulated:
         why = "a real drive tells its wear in whole percents: compare its SMART data over months"
-        return _found(recording, UNKNOWN, Doubt("wear-untold", why))
+        return _found(recording, UNKNOWN, MeasurementWarning("wear-untold", why))
     if "native_cycles" not in recording.facts:
         why = "the profile has no [wear]: add slc_cycles and native_cycles"
-        return _found(recording, UNKNOWN, Doubt("wear-unknown", why))
+        return _found(recording, UNKNOWN, MeasurementWarning("wear-unknown", why))
     return _found(recording, of_wear(recording.parts[-1]))
 
 
-def _found(recording: Recording, wear: Wear, *doubts: Doubt) -> Findings:
+def _found(recording: Recording, wear: Wear, *doubts: MeasurementWarning) -> Findings:
     life = wear["life_bytes"]
     return {
         **wear,

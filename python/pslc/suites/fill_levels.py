@@ -16,7 +16,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import BUFFER, Cache, cache, curve, jobs
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "0, 50 and 90 % full only"
@@ -77,7 +77,7 @@ class Findings(TypedDict):
     cache_bytes_fullest: int | None
     half_full: float | None
     half_gone: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -103,11 +103,13 @@ def findings(recording: Recording) -> Findings:
     doubts = []
     if not known:
         doubts.append(
-            Doubt("no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written")
+            MeasurementWarning(
+                "no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written"
+            )
         )
     elif not all(cache for _, cache in known):
         why = "where nothing is left, the cache may be full of old data that rest does not move: pslc run recovery"
-        doubts.append(Doubt("not-emptied", why))
+        doubts.append(MeasurementWarning("not-emptied", why))
     return {
         "levels": rows,
         "cache_bytes_empty": known[0][1] if known else None,

@@ -16,7 +16,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency, speed
 from pslc.schema.jobs import Kind
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "the first tenth of the surface"
@@ -64,7 +64,7 @@ class Findings(TypedDict):
 
     hdtune: list[Surface]
     access_s: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

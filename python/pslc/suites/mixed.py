@@ -17,7 +17,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, curve, jobs, latency, rate, speed
 from pslc.schema.jobs import MOVED
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "1 s of each instead of 5 s"
@@ -75,7 +75,7 @@ class Findings(TypedDict):
     as_ssd_read_bytes_per_s: float | None
     as_ssd_write_bytes_per_s: float | None
     write_over_read: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

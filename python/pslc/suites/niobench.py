@@ -19,7 +19,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording import context
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, seconds
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "10 iterations only"
@@ -85,7 +85,7 @@ class Findings(TypedDict):
 
     niobench: list[Operation]
     series: dict[str, dict[str, list[float]]]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -118,11 +118,11 @@ def findings(recording: Recording) -> Findings:
     return {"niobench": rows, "series": series, "doubts": _doubts(recording)}
 
 
-def _doubts(recording: Recording) -> list[Doubt]:
+def _doubts(recording: Recording) -> list[MeasurementWarning]:
     if not recording.is_simulated or "page_cache" in context.host(recording):
         return []
     said = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
-    return [Doubt("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
+    return [MeasurementWarning("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
 
 
 def _last(findings: Findings) -> dict[tuple[str, str], Operation]:

@@ -14,7 +14,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import Cache, cache, curve
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "three regions, each written until twice the cache was"
@@ -59,7 +59,7 @@ class Findings(TypedDict):
     cache_bytes: int | None
     overwrite: list[Rewrite]
     verdict: Verdict | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

@@ -17,7 +17,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, curve, seconds
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a fifth of the time of each"
@@ -27,7 +27,7 @@ INTO = 0.6
 """Share of the cache that is written to see what that costs."""
 FASTER = 1.2
 """A cache is faster than what lies past it by this much at least."""
-UNMETERED = Doubt(
+UNMETERED = MeasurementWarning(
     "unmetered", "there is no power meter, so only speeds are known: give --meter LOG.csv, or a profile with [power]"
 )
 STATES = {
@@ -81,7 +81,7 @@ class Findings(TypedDict):
     power: list[State]
     idle_watts: float | None
     most_watts: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

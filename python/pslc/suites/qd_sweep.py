@@ -17,7 +17,7 @@ from pslc.recording import context
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import BEGUN, cache, curve, jobs, latency, rate, speed
 from pslc.schema.jobs import Kind
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 UNLIKE_SCALED = "it writes for as long as on the whole drive, which may fill the smaller cache"
@@ -75,7 +75,7 @@ class Findings(TypedDict):
     write_most_iops: float | None
     write_knee_depth: int | None
     little_worst: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -110,12 +110,12 @@ def findings(recording: Recording) -> Findings:
         off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
         asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
         longer = context.longer(recording, "go by the depths below it")
-        doubts.append(Doubt("shallow-queue", f"{asked}: {longer}"))
+        doubts.append(MeasurementWarning("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):
         why = f"writes were slower at queue depth {max(slower)} than at less, as when a cache is full"
         less = "repeat it on an emptier drive" if recording.scope.get("quick") else "--quick writes a tenth as much"
-        doubts.append(Doubt("cache-full", f"{why}, so the depth they need is uncertain: {less}"))
+        doubts.append(MeasurementWarning("cache-full", f"{why}, so the depth they need is uncertain: {less}"))
     return {
         "qd_sweep": rows,
         "randread_most_iops": random_read,

@@ -20,7 +20,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording, join
 from pslc.recording.suite_helpers import curve, snia_steady, sums
 from pslc.schema.facts import Facts
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
 QUICK = "at most 12 s each, in rounds of 2 s"
@@ -123,7 +123,7 @@ class Findings(TypedDict):
     """See `findings`."""
 
     random_steady: list[Case]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:

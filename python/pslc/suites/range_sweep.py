@@ -21,7 +21,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, latency
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "every second span, half as many reads"
@@ -100,7 +100,7 @@ class Findings(TypedDict):
     miss_s: float | None
     mapped_bytes: int | None
     mapped_bytes_low: int | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -142,7 +142,7 @@ def findings(recording: Recording) -> Findings:
     }
     if len(rows) < 3:
         found["doubts"] = [
-            Doubt("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
+            MeasurementWarning("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
         ]
         return found
     spans, means = np.array([[row["span_bytes"], row["mean_s"]] for row in rows], dtype=float).T
@@ -153,7 +153,9 @@ def findings(recording: Recording) -> Findings:
         if slowest > STEP * quickest:
             said = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
             found["doubts"] = [
-                Doubt("unlike-places", f"{said}, whatever the span: their cells differ, and that was taken off")
+                MeasurementWarning(
+                    "unlike-places", f"{said}, whatever the span: their cells differ, and that was taken off"
+                )
             ]
         means = means - _of_place(places, float(means[0]), spans)
     if means[-1] < STEP * means[0]:

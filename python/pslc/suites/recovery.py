@@ -22,7 +22,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.recording import context
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import Cache, cache, curve, idle
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
 QUICK = "pauses end at 5 min, and fewer of them tell threshold and rate"
@@ -212,7 +212,7 @@ class Findings(TypedDict):
     residue_bytes: float | None
     residue_bytes_low: float | None
     residue_bytes_high: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -286,7 +286,9 @@ def findings(recording: Recording) -> Findings:
     else:
         found["migration_bytes_per_s_low"] = told.rate_least
         found["doubts"] = [
-            Doubt("rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell")
+            MeasurementWarning(
+                "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
+            )
         ]
     _residue(found, told, parts, empty, grain, _longer(recording, longest))
     return found
@@ -298,9 +300,9 @@ def _longer(recording: Recording, longest_s: float) -> str:
     return hours if longest_s >= LONGEST_S else context.longer(recording, hours)
 
 
-def _nothing(recording: Recording, longest_s: float) -> Doubt:
+def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
     said = f"pauses of more than {words.span(longest_s)} were not tried"
-    return Doubt("nothing-back", f"{said}: {_longer(recording, longest_s)}")
+    return MeasurementWarning("nothing-back", f"{said}: {_longer(recording, longest_s)}")
 
 
 def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
@@ -314,7 +316,7 @@ def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Ca
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
         said = f"even {longest} are too short for all of the cache, so what is left is unknown: {longer}"
-        found["doubts"].append(Doubt("short-pauses", said))
+        found["doubts"].append(MeasurementWarning("short-pauses", said))
         return
     left = empty.bytes - float(np.mean(whole))
     # A superblock that was moved in part is not given back, or soon after.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pslc.analysis import Doubts, Writes
+from pslc.analysis import AnalysisWarning, Writes
 from pslc.analysis import sentences as write_sentences
 from pslc.base import words
 from pslc.device.region import Region
@@ -95,7 +95,7 @@ def sentences(findings: Findings) -> list[str]:
     one = findings["first_pass"]
     said = []
     first, second = one["cache_bytes"], findings["cache_bytes"]
-    held = any(doubt.code == Doubts.HELD.code for doubt in findings["doubts"])
+    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
     if first and second and held:
         free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
         said.append(f"{free}; it holds {words.size(first)} on the empty one.")

@@ -20,7 +20,7 @@ from pslc.recording import context
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import jobs, mean_latency, rate, snia_steady, speed
 from pslc.schema.jobs import MOVED, Job, Kind
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
@@ -150,7 +150,7 @@ class Findings(TypedDict):
     latency: list[Latency]
     wsat: list[float]
     hir: list[Recovery]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -206,10 +206,14 @@ def findings(recording: Recording) -> Findings:
     doubts = []
     more = context.longer(recording, "see whether the last rounds still change")
     if not flat:
-        doubts = [Doubt("unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}")]
+        doubts = [
+            MeasurementWarning(
+                "unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}"
+            )
+        ]
     elif not steady:
         less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
-        doubts = [Doubt("plateau", f"{less}: {more}")]
+        doubts = [MeasurementWarning("plateau", f"{less}: {more}")]
     return {
         "rounds": len(tracked),
         "steady": steady,

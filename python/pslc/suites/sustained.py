@@ -5,7 +5,7 @@ Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as lo
 
 import numpy as np
 
-from pslc.analysis import Doubts, Writes
+from pslc.analysis import AnalysisWarning, Writes
 from pslc.analysis import sentences as write_sentences
 from pslc.base import words
 from pslc.device.region import Region
@@ -63,7 +63,7 @@ def sentences(findings: Findings) -> list[str]:
         return write_sentences.describe(findings)
     varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
     # What was not written may be slower.
-    so_far = " so far" if any(doubt.code == Doubts.PART.code for doubt in findings["doubts"]) else ""
+    so_far = " so far" if any(doubt.code == AnalysisWarning.PART.code for doubt in findings["doubts"]) else ""
     said = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
     return [said, *write_sentences.describe(findings)]
 

@@ -19,7 +19,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording
 from pslc.schema.jobs import Kind
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "3 minutes of each instead of 20"
@@ -83,7 +83,7 @@ class Findings(TypedDict):
     thermal: list[Stress]
     cooling_s: list[float]
     temperature_known: bool
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -103,21 +103,23 @@ def findings(recording: Recording) -> Findings:
     doubts = []
     if not known:
         doubts.append(
-            Doubt(
+            MeasurementWarning(
                 "temperature-unknown",
                 "the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]",
             )
         )
     elif not told:
         doubts.append(
-            Doubt(
+            MeasurementWarning(
                 "throttling-inferred", "a real drive does not say when it throttles: it is inferred from the read speed"
             )
         )
     elif (most := _hottest(rows)) > HOTTEST_C:
         why = "its profile has no [heat.throttle1], or one that is not enough"
         doubts.append(
-            Doubt("hotter-than-any", f"it gets as hot as {most:.0f} C, which no drive lets itself become: {why}")
+            MeasurementWarning(
+                "hotter-than-any", f"it gets as hot as {most:.0f} C, which no drive lets itself become: {why}"
+            )
         )
     return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
 

@@ -22,7 +22,7 @@ from pslc.recording.suite_helpers import latency
 from pslc.recording.wear import Wear, life_years, of_wear
 from pslc.schema.jobs import MOVED, Kind
 from pslc.schema.surveys import Replayed, WhatIf
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.traces.survey_view import reading_doubts
 
 FULL = 0.95
@@ -121,7 +121,7 @@ class Findings(Inside, Wear):
     fit: str
     moved: int
     life_years: float | None
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -256,7 +256,7 @@ def _slow(replayed: Replayed) -> list[Slow]:
     return rows
 
 
-def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
+def _doubts(recording: Recording, found: Findings) -> list[MeasurementWarning]:
     replayed, survey = _replayed(recording), recording.facts["trace"]["survey"]
     said = []
     read = sum(of["bytes"]["read"] for of in survey["devices"])
@@ -264,7 +264,7 @@ def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
     # Of a real drive it is not known what was written before; a new scratch file refuses such reads.
     if recording.is_simulated and read and unwritten > 0.5 * read:
         said.append(
-            Doubt(
+            MeasurementWarning(
                 "never-written",
                 f"{words.share(min(unwritten / read, 1.0))} of what is read was never written, so no flash was read "
                 "for it: --prefill writes it first",
@@ -272,7 +272,7 @@ def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
         )
     if found["requests"] and found["late"] > MANY_LATE * found["requests"]:
         said.append(
-            Doubt(
+            MeasurementWarning(
                 "late",
                 f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
                 f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth",
@@ -280,7 +280,7 @@ def _doubts(recording: Recording, found: Findings) -> list[Doubt]:
         )
     if found["widened"]:
         said.append(
-            Doubt(
+            MeasurementWarning(
                 "widened",
                 f"{words.share(found['widened'] / max(found['requests'], 1))} of the requests were rounded up to the "
                 "drive's blocks: it moved more than the trace asks for",

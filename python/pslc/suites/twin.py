@@ -22,7 +22,7 @@ from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.store import Recording, ScopeDocument, join
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 OF_SUITES = True
@@ -138,7 +138,7 @@ class Findings(TypedDict):
 
     suites: list[SuiteRun]
     left_out: list[str]
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -157,7 +157,7 @@ def findings(recording: Recording) -> Findings:
         for name, part in of.items()
     ]
     left_out = [name for name in (QUICK_ORDER if quick else ORDER) if name not in of]
-    short = Doubt("budget", f"the budget left out {', '.join(left_out)}: what they tell stays assumed")
+    short = MeasurementWarning("budget", f"the budget left out {', '.join(left_out)}: what they tell stays assumed")
     doubts = [short] if left_out else []
     return {"suites": rows, "left_out": left_out, "doubts": doubts}
 

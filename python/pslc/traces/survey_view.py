@@ -12,7 +12,7 @@ from pslc.device.target import find_target
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
 from pslc.schema.surveys import Op, OverTime, Survey
-from pslc.schema.warnings import Doubt
+from pslc.schema.warnings import MeasurementWarning
 
 MOST_ROWS = 8
 
@@ -155,12 +155,12 @@ def _sizes(sizes: list[tuple[Op, int, int]]) -> Picture:
     )
 
 
-def doubts(found: Survey) -> list[Doubt]:
+def doubts(found: Survey) -> list[MeasurementWarning]:
     """What may be wrong with it."""
     said = reading_doubts(found)
     if _total(found, "bytes", "read") and not _total(found, "bytes", "write"):
         said.append(
-            Doubt(
+            MeasurementWarning(
                 "reads-alone",
                 "it writes nothing, so a fresh drive reads nothing from flash: --prefill writes what it reads first",
             )
@@ -168,16 +168,20 @@ def doubts(found: Survey) -> list[Doubt]:
     return said
 
 
-def reading_doubts(found: Survey) -> list[Doubt]:
+def reading_doubts(found: Survey) -> list[MeasurementWarning]:
     """What was wrong with it as it was read."""
     said = []
     if found["skipped"]:
         count = words.count(found["skipped"])
-        said.append(Doubt("broken-lines", f"{count} lines could not be read and were left out (--skip-broken)"))
+        said.append(
+            MeasurementWarning("broken-lines", f"{count} lines could not be read and were left out (--skip-broken)")
+        )
     if found["backwards_ns"] > 1e9:
         back = words.span(found["backwards_ns"] / 1e9)
         said.append(
-            Doubt("clock", f"times go back by up to {back}: such requests count as made with the one before them")
+            MeasurementWarning(
+                "clock", f"times go back by up to {back}: such requests count as made with the one before them"
+            )
         )
     return said
 

@@ -10,8 +10,8 @@ from typing import TypedDict, Unpack
 from pslc import formats
 from pslc.analysis import Curve, Seen
 from pslc.base import units
-from pslc.base.errors import refusal
-from pslc.formats import Hints
+from pslc.base.errors import user_error
+from pslc.formats import ImportOptions
 from pslc.recording import imported
 from pslc.recording.store import Recording
 from pslc.twin import initial_fit, priors, published_curve
@@ -101,13 +101,13 @@ def fit(
 
 def _check(sources: Sequence[Source], facts: DriveFacts) -> None:
     if (facts.get("published") is None) == (not sources):
-        raise refusal(
+        raise user_error(
             "pslc fit needs data" if not sources else "pslc fit takes data or --published, not both",
             "give a recording (pslc fit runs/a -o twin.toml), a log, or --published",
         )
     load = facts.get("written_by")
     if load is not None and load not in priors.LOADS:
-        raise refusal(f'--written-by is "{load}"', f"one of {', '.join(priors.LOADS)}")
+        raise user_error(f'--written-by is "{load}"', f"one of {', '.join(priors.LOADS)}")
 
 
 def _read(sources: Sequence[Source], facts: DriveFacts) -> _Inputs:
@@ -131,7 +131,7 @@ def _load(sources: Sequence[Source]) -> tuple[list[Recording], list[Path]]:
     paths = [Path(source) for source in sources if not isinstance(source, Recording)]
     logs = [path for path in paths if not path.is_dir()]
     if logs and len(logs) < len(sources):
-        raise refusal("pslc fit takes recordings or logs, not both", "give data of one kind")
+        raise user_error("pslc fit takes recordings or logs, not both", "give data of one kind")
     if logs:
         return [], logs
     return [source if isinstance(source, Recording) else Recording.load(Path(source)) for source in sources], []
@@ -144,8 +144,8 @@ def _capacity(recordings: Sequence[Recording], logs: Sequence[Path], stated: str
     if size is not None:
         return int(size)
     if missing := next((path for path in logs if not path.exists()), None):
-        raise refusal(f"{missing}: no such file or folder", "give the folder of a run, or a log of speed over time")
-    raise refusal("the data do not report the capacity of the drive", "for example --capacity 1TB")
+        raise user_error(f"{missing}: no such file or folder", "give the folder of a run, or a log of speed over time")
+    raise user_error("the data do not report the capacity of the drive", "for example --capacity 1TB")
 
 
 def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
@@ -158,10 +158,10 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
         return curve
     if not inputs.logs:
         return None
-    foreign = formats.read(inputs.logs, Hints())
+    foreign = formats.read(inputs.logs, ImportOptions())
     imported.analyzed(foreign, Seen(capacity_bytes=inputs.capacity_bytes))
     if foreign.curve is None:
-        raise refusal(
+        raise user_error(
             f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
         )
     return foreign.curve
@@ -170,7 +170,7 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
 def _prior_knowledge(inputs: _Inputs, facts: DriveFacts) -> priors.PriorKnowledge:
     first = initial_fit.first_write(inputs.datasets)
     if first is None:
-        raise refusal(
+        raise user_error(
             "the data hold no sequential write over an empty drive", "measure one: pslc run fill, or run twin"
         )
     reported = next((link for link in map(priors.link_of, inputs.recordings) if link), None)

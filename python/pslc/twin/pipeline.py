@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pslc.base.errors import refusal
+from pslc.base.errors import user_error
 from pslc.twin import alternatives, initial_fit, optimizer, small_io, start_values, uncertainty
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Floats
 from pslc.twin.fit_result import FitResult
@@ -112,7 +112,7 @@ def fit_datasets(
     curve = initial_fit.first_write(datasets)
     large = [dataset for dataset in datasets if dataset.suite in SCALABLE_SUITES]
     if curve is None or not large:
-        raise refusal(
+        raise user_error(
             "the data hold no sequential write over an empty drive", "measure one: pslc run fill, or run twin"
         )
     # A curve is long, and of no use to the processes that search.

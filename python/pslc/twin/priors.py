@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from pslc.base import units
-from pslc.base.errors import refusal
+from pslc.base.errors import user_error
 from pslc.device import parts
 from pslc.device.parts.derive import FOLD_OVERHEAD
 from pslc.recording.store import Recording
@@ -81,7 +81,7 @@ def link_rate(link: str, capacity_bytes: int = 10**12) -> float:
     model = Model(typical_geometry(capacity_bytes, link, 3, 3e9, 1e9), FirmwareModel("pure-xlc"))
     drive = model.open({name: parameter.prior_mean for name, parameter in PARAMETERS.items()})
     if drive is None:
-        raise refusal(f'no link is named "{link}"', "for example sata600, pcie3x4 or pcie4x4")
+        raise user_error(f'no link is named "{link}"', "for example sata600, pcie3x4 or pcie4x4")
     return float(drive.facts()["link_bytes_per_s"])
 
 
@@ -211,7 +211,7 @@ def capacity_of(recordings: Sequence[Recording]) -> int | None:
     sizes = {recording.capacity_bytes for recording in recordings if recording.capacity_bytes}
     if len(sizes) > 1:
         listed = " and ".join(f"{size / 1e9:g} GB" for size in sorted(sizes))
-        raise refusal(f"the recordings are from drives of {listed}", "a fit takes recordings of one drive")
+        raise user_error(f"the recordings are from drives of {listed}", "a fit takes recordings of one drive")
     return sizes.pop() if sizes else None
 
 

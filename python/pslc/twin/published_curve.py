@@ -12,7 +12,7 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import units, words
-from pslc.base.errors import refusal
+from pslc.base.errors import user_error
 from pslc.twin.model import typical_native_rate
 
 BINS: Final = 256
@@ -63,7 +63,7 @@ def curve(text: str, capacity_bytes: int, bits_per_cell: int = 3) -> tuple[Curve
     ends = figures.ends
     borders = [0.0, *(ends[number] for number in range(1, count)), ends.get(count, float(capacity_bytes))]
     if any(end <= start for start, end in pairwise(borders)) or borders[-1] > capacity_bytes:
-        raise refusal("the ends of the phases do not rise, or pass the capacity", HINT)
+        raise user_error("the ends of the phases do not rise, or pass the capacity", HINT)
     return _curve_of(borders, figures.speeds), notes
 
 
@@ -72,7 +72,7 @@ def _parse(text: str) -> _Figures:
     for word in text.replace(",", " ").split():
         match = re.fullmatch(r"(cache|mean|speed(\d)|end(\d))=(.+)", word)
         if match is None:
-            raise refusal(f'"{word}" is not a published figure that pslc knows', HINT)
+            raise user_error(f'"{word}" is not a published figure that pslc knows', HINT)
         if match[1] == "mean":
             figures.mean = _rate(match[4], word)
         elif match[2]:
@@ -86,10 +86,10 @@ def _check_phases(figures: _Figures) -> int:
     """The number of phases that have a speed."""
     count = max(figures.speeds, default=0)
     if not count or sorted(figures.speeds) != list(range(1, count + 1)):
-        raise refusal("the phases need speeds: speed1, speed2 and so on", HINT)
+        raise user_error("the phases need speeds: speed1, speed2 and so on", HINT)
     missing = [number for number in range(1, count) if number not in figures.ends]
     if missing:
-        raise refusal(f"phase {missing[0]} has no end", HINT)
+        raise user_error(f"phase {missing[0]} has no end", HINT)
     return count
 
 
@@ -114,7 +114,7 @@ def _last_speed(figures: _Figures, capacity: int, bits: int) -> tuple[float, str
         return speed, f"no speed after phase {last} was given; assuming {words.speed(speed)}, as of typical dies"
     seconds = capacity / figures.mean - figures.seconds(capacity)
     if seconds <= 0:
-        raise refusal(f"a mean of {words.speed(figures.mean)} is more than the phases allow", HINT)
+        raise user_error(f"a mean of {words.speed(figures.mean)} is more than the phases allow", HINT)
     speed = (capacity - figures.ends[last]) / seconds
     return speed, f"the speed after phase {last} is {words.speed(speed)}, from the mean"
 
@@ -131,5 +131,5 @@ def _contradiction(figures: _Figures, mean: float, capacity: int) -> list[str]:
 
 def _rate(text: str, word: str) -> float:
     if not text.endswith("/s"):
-        raise refusal(f'"{word}" is not a speed', "for example speed1=4000MB/s")
+        raise user_error(f'"{word}" is not a speed', "for example speed1=4000MB/s")
     return float(units.size(text.removesuffix("/s"), word.partition("=")[0]))

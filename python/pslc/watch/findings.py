@@ -20,7 +20,7 @@ from pslc.recording.store import Recording
 from pslc.recording.warnings import HOT
 from pslc.recording.wear import life_years
 from pslc.schema.facts import Change, HealthLog
-from pslc.schema.warnings import Doubt, Kinds
+from pslc.schema.warnings import MeasurementWarning, WarningCode
 from pslc.watch.causes import CAUSES, Because, lower, throttled, why
 from pslc.watch.recorded import load_of
 
@@ -114,7 +114,7 @@ class Findings(Heat):
     life_years: float | None
     full: float | None
     discards: bool
-    doubts: list[Doubt]
+    doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -250,7 +250,7 @@ def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> fl
     return life_years(max(1 - used / 100, 0.0) * whole, written, seconds)
 
 
-class Doubts(Kinds):
+class WatchWarning(WarningCode):
     """Of what was seen of a drive at work."""
 
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
@@ -259,18 +259,18 @@ class Doubts(Kinds):
     GAPS = "for {span} nobody looked (the machine slept, or was busy): what was then is missed"
 
 
-def _doubts(recording: Recording, load: Load) -> list[Doubt]:
+def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
     said = []
     if (recording.facts.get("host") or {}).get("virtual"):
-        said.append(Doubts.VIRTUAL.of())
+        said.append(WatchWarning.VIRTUAL.of())
     if not load.pauses() and load.write_bytes.any():
-        said.append(Doubts.NO_PAUSE.of())
+        said.append(WatchWarning.NO_PAUSE.of())
     usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
     if usual > PAUSE_S:
-        said.append(Doubts.INTERVALS.of(span=words.span(usual)))
+        said.append(WatchWarning.INTERVALS.of(span=words.span(usual)))
     gaps = float(load.seconds[load.seconds > 5 * usual].sum())
     if gaps:
-        said.append(Doubts.GAPS.of(span=words.span(gaps)))
+        said.append(WatchWarning.GAPS.of(span=words.span(gaps)))
     return said
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from pslc._native import version
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.formats import Foreign
+from pslc.formats import ImportedData
 from pslc.recording.store import Columns, Recording
 from pslc.schema.facts import Device, Facts, Watched
 from pslc.watch.counters import FIELDS
@@ -137,7 +137,7 @@ def recorded(
     )
 
 
-def of_foreign(foreign: Foreign, path: Path) -> Recording:
+def of_foreign(foreign: ImportedData, path: Path) -> Recording:
     """What another program counted of a drive at work."""
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     nothing = np.zeros(0)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from pslc.base.errors import ProfileError, near
+from pslc.base.errors import ProfileError, closest_match
 from pslc.device.parts.derive import Derived, derive, in_order
 from pslc.device.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
@@ -64,7 +64,7 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> str:
         return name if name in names else found[0]
     if found and name:
         raise ProfileError(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
-    meant = near(name, names)
+    meant = closest_match(name, names)
     hint = f"did you mean {meant}?" if meant else "pslc drives parts lists all parts"
     raise ProfileError(f"unknown {what} {name}", hint)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from pslc.base import files, gate
-from pslc.base.errors import ProfileError, near
+from pslc.base.errors import ProfileError, closest_match
 
 FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
 
@@ -189,7 +189,7 @@ class Reader:
         self.taken.add(key)
         if key not in self.values:
             if default is None:
-                meant = near(key, self.values)
+                meant = closest_match(key, self.values)
                 raise ProfileError(f"{self.path.name}: {key} is missing", f"instead of {meant}?" if meant else "add it")
             return default
         if not any(name in self.source for name in above(key)):
@@ -239,7 +239,7 @@ class Reader:
         """
         for key in self.values:
             if key not in self.taken:
-                meant = near(key, sorted(self.taken - set(self.values)))
+                meant = closest_match(key, sorted(self.taken - set(self.values)))
                 hint = f"did you mean {meant}?" if meant else "leave it out"
                 raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
         for key in self.source:
