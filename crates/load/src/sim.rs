@@ -137,7 +137,7 @@ impl Target for SimTarget {
     }
 
     fn sample(&mut self, into: &mut [u64]) {
-        self.machine.catch_up();
+        self.machine.apply_pending();
         self.machine.sample(self.now, into);
     }
 }

@@ -19,14 +19,14 @@ impl Cores {
     }
 
     /// How long each is busy still, in order.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
         let from = into.len();
         into.extend(self.free.iter().map(|free| free.saturating_sub(now).0));
         into[from..].sort_unstable();
     }
 
     /// All of it is later by `span`.
-    pub fn shift(&mut self, span: Nanos) {
+    pub fn shift_timing(&mut self, span: Nanos) {
         self.free.iter_mut().for_each(|free| *free += span);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Machine     host/        processor, page cache, NCQ: the computer around the drive
-//!   Drive       drive        submit(now, request) -> completion time; advance(now) spends idle time
+//!   Drive       drive/       submit(now, request) -> completion time; advance(now) spends idle time
 //!                 link/        SATA, PCIe: wire times
 //!                 controller/  write buffer, map cache, read-ahead
 //!                 ftl/         page maps, superblocks, write pointers, cache policies, folding, GC, throttle
@@ -39,6 +39,7 @@ pub mod config;
 mod consistency;
 mod controller;
 mod cores;
+mod cycle_cache;
 mod dense;
 mod drive;
 mod ftl;
@@ -49,7 +50,6 @@ mod power;
 mod processors;
 pub mod profile;
 mod request;
-mod rounds;
 pub mod state;
 mod thermal;
 mod timeline;

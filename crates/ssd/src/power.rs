@@ -90,7 +90,7 @@ impl Waking {
     }
 
     /// How long waking up still takes.
-    pub fn relative(&self, now: Nanos) -> u64 {
+    pub fn timing_relative_to(&self, now: Nanos) -> u64 {
         self.awake.saturating_sub(now).0
     }
 

@@ -81,14 +81,14 @@ impl WriteBuffer {
     }
 
     /// What it holds, relative to `now`.
-    pub fn relative(&self, nand: &Nand, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, nand: &Nand, now: Nanos, into: &mut Vec<u64>) {
         into.push(self.free as u64);
-        self.under_way().for_each(|unit| nand.relative_program(unit, now, into));
+        self.under_way().for_each(|unit| nand.program_timing_relative_to(unit, now, into));
         into.push(u64::MAX);
     }
 
     /// So many units more have gone through it, and what it holds is of those and later by `span`.
-    pub fn shift(&mut self, nand: &Nand, span: Nanos, units: u64) {
+    pub fn shift_timing(&mut self, nand: &Nand, span: Nanos, units: u64) {
         let held = |number: u64| (self.units[self.slot(number)], self.numbers[self.slot(number)]);
         let held: Vec<(Programming, u64)> = (self.oldest..self.next).map(held).collect();
         self.oldest += units;

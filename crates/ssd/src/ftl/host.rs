@@ -114,9 +114,9 @@ impl Ftl {
     }
 
     /// What matters of the write pointer, relative to `now`.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
         if let Some(pointer) = &self.host {
-            pointer.relative(now, into);
+            pointer.timing_relative_to(now, into);
         }
     }
 
@@ -127,9 +127,9 @@ impl Ftl {
     }
 
     /// So many units more of host data have been programmed, and what has arrived of the next is later by `span`.
-    pub fn shift(&mut self, span: Nanos, units: u64) {
+    pub fn shift_timing(&mut self, span: Nanos, units: u64) {
         let pointer = self.host.as_mut().expect("units of it were programmed");
-        pointer.shift(span, units);
+        pointer.shift_timing(span, units);
         let programmed = units * pointer.unit_pages as u64;
         match pointer.mode {
             CellMode::Slc => self.pages.slc_programmed += programmed,

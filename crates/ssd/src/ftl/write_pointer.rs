@@ -77,13 +77,13 @@ impl WritePointer {
     }
 
     /// Where in its round of the dies it is, relative to `now`.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
         let mode = self.mode as u64 | (self.switched as u64) << 1;
         into.extend([mode, self.unit_room as u64, self.die as u64, self.ready.saturating_sub(now).0]);
     }
 
     /// So many units more have been handed on, and what has arrived of the next is later by `span`.
-    pub fn shift(&mut self, span: Nanos, units: u64) {
+    pub fn shift_timing(&mut self, span: Nanos, units: u64) {
         self.dispatched += units as u32;
         if self.ready > Nanos::ZERO {
             self.ready += span;

@@ -8,7 +8,7 @@ use crate::columns::columns;
 use crate::config;
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::cores::Cores;
-use crate::drive::Drive;
+use crate::drive::{CyclingDrive, Drive};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use crate::waits::Waits;
@@ -22,7 +22,7 @@ pub struct Machine {
     page_cache: Option<PageCache>,
     /// On SATA.
     ncq: Option<Ncq>,
-    drive: Drive,
+    drive: CyclingDrive,
     /// What the time of the last request goes to, and, where they queue, that of those before it: half of it is the
     /// last twenty's.
     #[serde(skip)]
@@ -63,7 +63,7 @@ impl Machine {
             cpu: config.host.cpu.map(|of| Cpu { cores: Cores::new(of.cores), of, busy: Nanos::ZERO }),
             page_cache: config.host.page_cache.map(|of| PageCache::new(&of, config.capacity_bytes)),
             ncq: matches!(config.link, config::Link::Sata { .. }).then(Ncq::default),
-            drive: Drive::new(config),
+            drive: CyclingDrive::new(Drive::new(config)),
             waits: Waits::default(),
             ahead: [0; Waits::COUNT],
         }
@@ -87,8 +87,8 @@ impl Machine {
         )?;
         self.ncq.iter().try_for_each(Ncq::check)?;
         let asks_at_once = self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none();
-        ensure(!asks_at_once || self.drive.now() <= now, "clock")?;
-        self.drive.check(config, now)
+        ensure(!asks_at_once || self.drive().now() <= now, "clock")?;
+        self.drive().check(config, now)
     }
 
     /// As [`Drive::format`]; what the host had of the drive is gone too.
@@ -98,31 +98,42 @@ impl Machine {
         self.cpu = fresh.cpu.map(|cpu| Cpu { busy: busy.unwrap_or_default(), ..cpu });
         self.page_cache = fresh.page_cache;
         self.ncq = fresh.ncq;
-        self.drive.format(config);
+        self.drive.drive_mut().format(config);
     }
 
     /// See [`Drive::lose_power`]; the computer around it goes on.
     pub fn lose_power(&mut self, lost: u32) {
-        self.drive.lose_power(lost);
+        self.drive.drive_mut().lose_power(lost);
     }
 
-    /// See [`Drive::begin_run`].
+    /// See [`CyclingDrive::begin_run`].
     pub fn begin_run(&mut self) {
         self.drive.begin_run();
     }
 
-    /// See [`Drive::end_run`].
+    /// See [`CyclingDrive::end_run`].
     pub fn end_run(&mut self) {
         self.drive.end_run();
     }
 
-    /// See [`Drive::catch_up`].
-    pub fn catch_up(&mut self) {
-        self.drive.catch_up();
+    /// See [`CyclingDrive::apply_pending`].
+    pub fn apply_pending(&mut self) {
+        self.drive.apply_pending();
     }
 
+    /// See [`CyclingDrive::repeated`].
+    pub fn repeated(&self) -> u64 {
+        self.drive.repeated()
+    }
+
+    /// See [`CyclingDrive::assert_no_pending`].
+    pub(crate) fn assert_no_pending(&self) {
+        self.drive.assert_no_pending();
+    }
+
+    /// See [`CyclingDrive::drive`].
     pub fn drive(&self) -> &Drive {
-        &self.drive
+        self.drive.drive()
     }
 
     /// Ask for something at `now`, `direct` or through the page cache; returns when the caller has its answer.
@@ -144,15 +155,15 @@ impl Machine {
             None => {}
         }
         let tag = self.ncq.as_mut().map_or(now, |ncq| ncq.tag(now));
-        let asked = tag.max(self.drive.now());
+        let asked = tag.max(self.drive().now());
         let done = self.drive.submit(asked, request);
         if let Some(ncq) = &mut self.ncq {
             ncq.sent(done);
         }
-        if !self.drive.waits().go_on() {
+        if !self.drive().waits().go_on() {
             return done;
         }
-        self.waits.clone_from(self.drive.waits());
+        self.waits.clone_from(self.drive.drive().waits());
         if self.ncq.is_some() {
             for (sum, ns) in self.ahead.iter_mut().zip(self.waits.by()) {
                 *sum = *sum - *sum / 32 + ns;
@@ -169,7 +180,7 @@ impl Machine {
     #[inline]
     pub fn waits(&self) -> &Waits {
         match self.cpu.is_none() && self.page_cache.is_none() && self.ncq.is_none() {
-            true => self.drive.waits(),
+            true => self.drive().waits(),
             false => &self.waits,
         }
     }
@@ -187,20 +198,20 @@ impl Machine {
         if let Some(cache) = &mut self.page_cache {
             cache.write_back(&mut self.drive, now);
         }
-        self.drive.advance(now.max(self.drive.now()));
+        self.drive.advance(now.max(self.drive().now()));
     }
 
     /// Prefetch what a request will look up. Changes no state.
     #[inline]
     pub fn prepare(&self, request: &Request) {
-        self.drive.prepare(request);
+        self.drive().prepare(request);
     }
 
     /// Counters and gauges, in the order of [`Machine::COLUMNS`]; see [`Drive::sample`].
     pub fn sample(&self, now: Nanos, into: &mut [u64]) {
-        self.drive.assert_level();
+        self.assert_no_pending();
         let (drive, own) = into.split_at_mut(Drive::COLUMNS.len());
-        self.drive.sample(now, drive);
+        self.drive().sample(now, drive);
         self.sample_own(own);
     }
 

@@ -14,7 +14,7 @@ use crate::config;
 use crate::consistency::{ensure, Consistency};
 use crate::cores::Cores;
 use crate::dense::Dense;
-use crate::drive::Drive;
+use crate::drive::CyclingDrive;
 use crate::request::{Op, Request};
 use crate::units::{Nanos, PAGE_BYTES};
 
@@ -127,7 +127,7 @@ impl PageCache {
         (self.waiting_pages + self.writing_pages) * PAGE_BYTES
     }
 
-    pub fn submit(&mut self, drive: &mut Drive, now: Nanos, request: &Request) -> Nanos {
+    pub fn submit(&mut self, drive: &mut CyclingDrive, now: Nanos, request: &Request) -> Nanos {
         self.write_back(drive, now);
         let (first, count) = pages(request);
         match request.op {
@@ -170,12 +170,12 @@ impl PageCache {
     }
 
     /// Write dirty pages back as far as that comes until `now`.
-    pub fn write_back(&mut self, drive: &mut Drive, now: Nanos) {
+    pub fn write_back(&mut self, drive: &mut CyclingDrive, now: Nanos) {
         self.work(drive, now, self.of.background_bytes, 0);
         self.cursor = self.cursor.max(now);
     }
 
-    fn write(&mut self, drive: &mut Drive, now: Nanos, first: u32, count: u32) -> Nanos {
+    fn write(&mut self, drive: &mut CyclingDrive, now: Nanos, first: u32, count: u32) -> Nanos {
         let copied = self.copy(now, count);
         let stamp = self.touch(first, count);
         let mut more = 0;
@@ -188,7 +188,7 @@ impl PageCache {
         copied.max(self.work(drive, Nanos::MAX, self.of.background_bytes, self.of.dirty_bytes))
     }
 
-    fn read(&mut self, drive: &mut Drive, now: Nanos, first: u32, count: u32) -> Nanos {
+    fn read(&mut self, drive: &mut CyclingDrive, now: Nanos, first: u32, count: u32) -> Nanos {
         let end = first + count;
         let ahead = match first == self.next {
             true => self.of.request_bytes / PAGE_BYTES as u32,
@@ -203,7 +203,7 @@ impl PageCache {
                 page += 1;
                 continue;
             }
-            let last = (drive.capacity_bytes() / PAGE_BYTES) as u32;
+            let last = (drive.drive().capacity_bytes() / PAGE_BYTES) as u32;
             let most = end.max(page + ahead).min(last);
             let missing =
                 (page..most).take_while(|p| self.held.values().get(*p as usize).is_none_or(|s| *s == 0));
@@ -217,7 +217,7 @@ impl PageCache {
         self.copy(done, count)
     }
 
-    fn flush(&mut self, drive: &mut Drive, now: Nanos) -> Nanos {
+    fn flush(&mut self, drive: &mut CyclingDrive, now: Nanos) -> Nanos {
         let written = now.max(self.work(drive, Nanos::MAX, 0, 0));
         drive.submit_late(written, &Request::flush())
     }
@@ -230,7 +230,7 @@ impl PageCache {
 
     /// Begin and end requests that write back until `until`, as long as more than `floor` bytes wait and more than `stop`
     /// are dirty. Returns when that came to an end; zero if it did not take any time.
-    fn work(&mut self, drive: &mut Drive, until: Nanos, floor: u64, stop: u64) -> Nanos {
+    fn work(&mut self, drive: &mut CyclingDrive, until: Nanos, floor: u64, stop: u64) -> Nanos {
         let mut ended = Nanos::ZERO;
         while self.dirty_bytes() > stop {
             let idle =
@@ -253,7 +253,7 @@ impl PageCache {
     }
 
     /// Write the pages that have waited longest, as one request.
-    fn begin(&mut self, drive: &mut Drive) {
+    fn begin(&mut self, drive: &mut CyclingDrive) {
         let most = self.of.request_bytes / PAGE_BYTES as u32;
         let (mut first, mut count) = (0, 0);
         while count < most {

@@ -128,15 +128,15 @@ impl Link {
     }
 
     /// What is reserved on it after `now`, and its speed.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
-        self.line.relative(now, into);
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
+        self.line.timing_relative_to(now, into);
         into.push(self.down.bytes_per_s);
         into.extend(self.to_drive.map(|free| free.saturating_sub(now).0));
     }
 
     /// All reservations that are not past at `now` are later by `span`.
-    pub fn shift(&mut self, now: Nanos, span: Nanos) {
-        self.line.shift(now, span);
+    pub fn shift_timing(&mut self, now: Nanos, span: Nanos) {
+        self.line.shift_timing(now, span);
         if let Some(free) = &mut self.to_drive {
             *free += span;
         }

@@ -132,7 +132,7 @@ impl Die {
     }
 
     /// What it will be at after `now`, and how long its last reads go on.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
         let ahead = self.windows.iter().rev().take_while(|window| window.end > now);
         for Window { start, end, kind, suspended, .. } in ahead {
             let what = (*kind as u64) << 32 | *suspended as u64;
@@ -144,7 +144,7 @@ impl Die {
     }
 
     /// So many more operations have been queued, and all that are not past at `now` are later by `span`. Reads are past.
-    pub fn shift(&mut self, now: Nanos, span: Nanos, queued: u64) {
+    pub fn shift_timing(&mut self, now: Nanos, span: Nanos, queued: u64) {
         let past = self.windows.partition_point(|window| window.end <= now);
         self.windows.drain(..past);
         self.first += past as u64 + queued;

@@ -197,15 +197,15 @@ impl Nand {
     }
 
     /// All that has to do with programs and is not past, relative to `now`.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
-        self.dies.iter().for_each(|die| die.relative(now, into));
-        self.channels.iter().for_each(|channel| channel.relative(now, into));
-        self.path.relative(now, into);
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
+        self.dies.iter().for_each(|die| die.timing_relative_to(now, into));
+        self.channels.iter().for_each(|channel| channel.timing_relative_to(now, into));
+        self.path.timing_relative_to(now, into);
         into.extend(self.plane_ends.iter().map(|end| end.saturating_sub(now).0));
     }
 
-    /// What `relative` tells of a program.
-    pub fn relative_program(&self, program: &Programming, now: Nanos, into: &mut Vec<u64>) {
+    /// What `timing_relative_to` tells of a program.
+    pub fn program_timing_relative_to(&self, program: &Programming, now: Nanos, into: &mut Vec<u64>) {
         let end = self.end_of(program).saturating_sub(now).0;
         let after = if end > 0 { self.dies[program.die as usize].queued_since(program.ticket) } else { 0 };
         into.extend([end, program.pages as u64, program.die as u64, after]);
@@ -213,11 +213,11 @@ impl Nand {
 
     /// So many host units more have been programmed, on each die as many, and all that is not past at `now` is later by
     /// `span`.
-    pub fn shift(&mut self, now: Nanos, span: Nanos, units: u64) {
+    pub fn shift_timing(&mut self, now: Nanos, span: Nanos, units: u64) {
         let queued = units / self.dies.len() as u64;
-        self.dies.iter_mut().for_each(|die| die.shift(now, span, queued));
-        self.channels.iter_mut().for_each(|channel| channel.shift(now, span));
-        self.path.shift(now, span);
+        self.dies.iter_mut().for_each(|die| die.shift_timing(now, span, queued));
+        self.channels.iter_mut().for_each(|channel| channel.shift_timing(now, span));
+        self.path.shift_timing(now, span);
     }
 
     /// A program as it is `span` and so many host units later.

@@ -68,7 +68,7 @@ pub enum StateError {
 
 /// Write a drive. `out` is at its beginning, and is at its end afterwards.
 pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: &Machine) -> io::Result<()> {
-    machine.drive().assert_level();
+    machine.assert_no_pending();
     out.write_all(&[0; HEADER])?;
     let parts = [part(out, about)?, part(out, &(now, machine))?];
     let mut header = Vec::with_capacity(HEADER);

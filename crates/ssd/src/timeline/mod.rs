@@ -62,7 +62,7 @@ impl Timeline {
     }
 
     /// What may still be asked for after `now`, and what is reserved.
-    pub fn relative(&self, now: Nanos, into: &mut Vec<u64>) {
+    pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
         let ahead = self.gaps.iter().rev().take_while(|gap| gap.end > now);
         into.extend(ahead.flat_map(|gap| [gap.start.saturating_sub(now).0, (gap.end - now).0]));
         // A gap is not empty, so this is none.
@@ -70,7 +70,7 @@ impl Timeline {
     }
 
     /// All reservations that are not past at `now` are later by `span`.
-    pub fn shift(&mut self, now: Nanos, span: Nanos) {
+    pub fn shift_timing(&mut self, now: Nanos, span: Nanos) {
         let past = self.gaps.partition_point(|gap| gap.end <= now);
         self.gaps.drain(..past);
         for gap in &mut self.gaps {

@@ -1,4 +1,4 @@
-//! A drive in a run answers a write in sequence from the round before. Nobody can tell: against the same drive that works
+//! A drive in a run answers a write in sequence from the cycle before. Nobody can tell: against the same drive that works
 //! out each request, over random drives, loops of writes, and what comes between them.
 
 #[allow(dead_code)]
@@ -97,7 +97,7 @@ impl Pair {
     }
 
     fn look(&mut self) -> Vec<u64> {
-        self.run.catch_up();
+        self.run.apply_pending();
         let counters = |machine: &Machine| {
             let mut counters = vec![0; Machine::COLUMNS.len()];
             machine.sample(self.now, &mut counters);
@@ -111,7 +111,7 @@ impl Pair {
     }
 }
 
-/// Do all of it on both; returns how many writes were answered from a round before, and the counters.
+/// Do all of it on both; returns how many writes were answered from a cycle before, and the counters.
 fn compare(config: &Config, acts: &[Act]) -> (u64, Vec<u64>) {
     let machine = Machine::new(config);
     let mut pair = Pair {
@@ -165,7 +165,7 @@ fn compare(config: &Config, acts: &[Act]) -> (u64, Vec<u64>) {
         }
     }
     pair.look();
-    pair.repeated = pair.run.drive().repeated();
+    pair.repeated = pair.run.repeated();
     pair.run.end_run();
     // What comes after the run is as if there had been none.
     for number in 0..20u64 {
