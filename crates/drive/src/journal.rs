@@ -23,7 +23,7 @@ use rustix::io::Errno;
 
 use crate::error::OpenError;
 use crate::files::{self, NewFile, Replace};
-use crate::scratch::failed;
+use crate::guard::scratch::failed;
 
 /// Of the form of all of it.
 const MAGIC: [u8; 12] = *b"pslc journal";

@@ -19,8 +19,8 @@ use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
 use crate::files::{self, NewFile, Replace};
+use crate::guard::scratch::failed;
 use crate::journal;
-use crate::scratch::failed;
 
 /// Between two writes to the file.
 const BUFFER: usize = 1 << 20;
@@ -174,7 +174,7 @@ fn held(path: &Path, file: &File) -> OpenError {
 
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<String> {
-    crate::holders::flocked(file.metadata().ok()?.ino())
+    crate::guard::holders::flocked(file.metadata().ok()?.ino())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -22,8 +22,8 @@ use rustix::fs::{openat, readlinkat, renameat, renameat_with, unlinkat, AtFlags,
 use rustix::io::Errno;
 
 use crate::error::OpenError;
-use crate::found;
-use crate::scratch::failed;
+use crate::guard::facts;
+use crate::guard::scratch::failed;
 
 pub use random::random;
 
@@ -336,7 +336,7 @@ fn judged(folder: &File, name: &OsStr, path: &Path, replace: &Replace) -> Result
 fn plain(about: &Metadata, path: &Path) -> Result<(), OpenError> {
     let kind: FileType = about.file_type();
     if !kind.is_file() {
-        return Err(refused(path, &format!("is no regular file, but {}", found::kind(&kind))));
+        return Err(refused(path, &format!("is no regular file, but {}", facts::kind(&kind))));
     }
     if about.nlink() > 1 {
         return Err(refused(path, &format!("has {} names (hard links)", about.nlink())));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{flock, major, makedev, minor, statx, AtFlags, FileType, FlockOperation, StatxFlags, CWD};
 
-use crate::loops::Place;
+use crate::guard::loops::Place;
 
 /// Longest command line that is shown, in characters.
 const SHOWN: usize = 60;

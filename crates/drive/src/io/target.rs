@@ -11,18 +11,18 @@ use pslc_load::{Completion, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 use rustix::time::{clock_gettime, ClockId};
 
-use crate::arena::Arena;
-use crate::clock::Watchdog;
-use crate::data::Maker;
-use crate::engine::{name, perform, Done, Engine, Kind, Task, PATIENCE};
 use crate::error::OpenError;
-use crate::judge::Judge;
+use crate::io::arena::Arena;
+use crate::io::clock::Watchdog;
+use crate::io::data::Maker;
+use crate::io::engine::{name, perform, Done, Engine, Kind, Task, PATIENCE};
+use crate::io::judge::Judge;
 #[cfg(target_os = "linux")]
-use crate::mark::Mark;
+use crate::io::page_cache;
+use crate::io::stat::DeviceStat;
 #[cfg(target_os = "linux")]
-use crate::page_cache;
-use crate::stat::DeviceStat;
-use crate::written::Written;
+use crate::io::Mark;
+use crate::io::Written;
 
 /// How TRIM is said to what is underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

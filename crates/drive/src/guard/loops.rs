@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::makedev;
 
-use crate::sysfs;
+use crate::guard::sysfs;
 
 /// Bytes that can be reached by more than one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

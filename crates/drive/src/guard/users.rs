@@ -6,11 +6,11 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 
-use crate::found::Users;
-use crate::holders;
-use crate::loops::{self, Loop, Place};
-use crate::mounts::{self, Mount};
-use crate::sysfs;
+use crate::guard::facts::Users;
+use crate::guard::holders;
+use crate::guard::loops::{self, Loop, Place};
+use crate::guard::mounts::{self, Mount};
+use crate::guard::sysfs;
 
 /// A place with the name it is spoken of by.
 type Named = (Place, String);

@@ -71,7 +71,7 @@ mod system {
 
     use rustix::fs::{ioctl_getflags, IFlags};
 
-    use crate::{handle, mounts};
+    use crate::{guard::mounts, handle};
 
     /// The kind of file system, empty where that is unknown.
     pub fn file_system(file: &File) -> String {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::OpenError;
-use crate::found::{Device, Existing};
-use crate::target::RealTarget;
+use crate::guard::facts::{Device, Existing};
+use crate::io::RealTarget;
 
 fn refused(path: &Path) -> OpenError {
     OpenError::new(

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::blkid::{Match, Probe};
+use crate::guard::blkid::{Match, Probe};
 
 /// Bytes at either end that wiping zeroes, whatever is there: copies that libblkid does not look for are mostly within.
 const REACH: u64 = 1 << 20;

@@ -8,10 +8,10 @@ use std::path::Path;
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::OpenError;
-use crate::folder;
-use crate::found;
-use crate::target::{RealTarget, Trim};
-use crate::written::Written;
+use crate::guard::facts;
+use crate::guard::folder;
+use crate::io::Written;
+use crate::io::{RealTarget, Trim};
 
 /// What is left free on the file system: this share of it, or this many bytes, whichever is more.
 const KEPT_PERCENT: u64 = 5;
@@ -78,7 +78,7 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     if let Ok(there) = fs::symlink_metadata(path) {
         let what = match there.is_file() {
             true => format!("{} exists, and is not overwritten", path.display()),
-            false => format!("{} exists, and is {}", path.display(), found::kind(&there.file_type())),
+            false => format!("{} exists, and is {}", path.display(), facts::kind(&there.file_type())),
         };
         let hint = match there.is_file() {
             true => "give a new name, or --reuse to measure on this file and lose what is in it",

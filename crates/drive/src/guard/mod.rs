@@ -1,0 +1,43 @@
+//! Who may be written to. Everything here looks; nothing here writes, but `scratch`, which makes the new file that it opens.
+//!
+//! ```text
+//!   open_scratch    a new file in a folder          folder
+//!   open_existing   a file that pslc made           mark  signatures
+//!   open_device     a device that nobody uses       users  signatures
+//!                     users       mounts  holders  loops: who stands on it, up and down the stack
+//!                     signatures  blkid: what it holds
+//!                   facts         what is shown of it before anybody agrees
+//! ```
+
+#[cfg(target_os = "linux")]
+mod blkid;
+#[cfg(target_os = "linux")]
+mod device;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod existing;
+pub(crate) mod facts;
+mod folder;
+#[cfg(target_os = "linux")]
+pub(crate) mod holders;
+#[cfg(target_os = "linux")]
+mod loops;
+#[cfg(target_os = "linux")]
+mod mounts;
+pub(crate) mod scratch;
+#[cfg(target_os = "linux")]
+mod signatures;
+#[cfg(target_os = "linux")]
+mod sysfs;
+#[cfg(target_os = "linux")]
+mod users;
+
+#[cfg(target_os = "linux")]
+pub use device::{inspect, open_device, serial_of};
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{inspect, inspect_file, open_device, open_existing, serial_of};
+#[cfg(target_os = "linux")]
+pub use existing::{inspect_file, open_existing};
+pub use facts::{Device, Existing};
+pub use scratch::{check_scratch, open_scratch};
