@@ -91,10 +91,20 @@ def complex_functions() -> Counter[str]:
     return Counter(item["filename"].removeprefix(f"{ROOT}/") for item in json.loads(done.stdout))
 
 
+def lint_exceptions() -> Counter[str]:
+    """How many exceptions to the limits of complexity and of parameters each Python file names."""
+    folders = ("python/pslc", "tests", "benches", "docs")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    exception = re.compile(r"# noqa: [^#\n]*\b(C901|PLR0913)\b")
+    counts = {path.relative_to(ROOT).as_posix(): len(exception.findall(path.read_text("utf-8"))) for path in paths}
+    return +Counter(counts)
+
+
 COUNTS: dict[str, Callable[[], Counter[str]]] = {
     "everyday words": lambda: _in_sources(everyday_words),
     "functions of over 60 lines": lambda: _in_sources(long_functions),
     "functions of a complexity over 15": complex_functions,
+    "exceptions to lints": lint_exceptions,
 }
 
 
