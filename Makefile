@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -26,6 +26,7 @@ FUZZ := job size profile trace
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
+	@echo "make quick    build, then the tests nearest to what was changed since main, in a minute"
 	@echo "make test     build, then run every test that takes seconds"
 	@echo "make test-long  the tests with a browser, a fit, a build, a cluster, a long random search"
 	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
@@ -60,15 +61,20 @@ help:
 	@echo "make clean    remove the environment and every build"
 
 demo: build
-	@$(BIN)/pslc run fill --on sim:aldrin-pro-2tb
+	@$(BIN)/python docs/pictures/demo.py
 
 build: $(BUILT)
 
 # What fails is said at once; a test that hangs or ends its worker ends the run, which would wait for ever without.
 PYTEST = $(BIN)/pytest -n auto --dist loadscope --instafail --timeout=600 --max-worker-restart=0
 
+quick: build
+	@$(BIN)/python -m tests.quick
+
 test: build
-	@echo "compiling and running the Rust tests (two minutes the first time)"
+	@echo "compiling the Rust tests (two minutes the first time, a line for each crate)"
+	@cargo test --workspace --no-run 2>&1 | grep --line-buffered -E '^ +(Compiling pslc|Finished)|^(error|warning)|^ +(-->|\|)' ; exit $${PIPESTATUS[0]}
+	@echo "running the Rust tests"
 	@cargo test --workspace --quiet
 	@echo "running the Python tests"
 	@$(PYTEST)

@@ -1,0 +1,1 @@
+"""Measurements of pslc itself: its speed, and how often its answers are right."""

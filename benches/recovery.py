@@ -34,6 +34,7 @@ class Told:
 
     @property
     def nothing(self) -> bool:
+        """Whether the residue fills the whole cache, so that nothing recovers."""
         cache = self.findings["cache_bytes"]
         return cache is not None and self.hidden.residue_bytes >= cache
 

@@ -80,6 +80,7 @@ def begun(folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    """Measure, and put the table into docs/scale.md."""
     pure = simulation()
     lines = [
         "| workers | processor time a point | beside the simulation | by the clock | start | memory a process |",

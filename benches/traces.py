@@ -118,6 +118,7 @@ def run(path: Path, on: str) -> dict[str, float]:
 
 
 def main() -> None:
+    """Make a trace of each kind, replay it, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20_000_000)
     parser.add_argument("--kinds", default="text,parquet")

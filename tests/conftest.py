@@ -4,6 +4,7 @@ import functools
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,28 @@ def pytest_xdist_auto_num_workers() -> int:
 NICENESS = os.nice(0)
 
 
+QUICK_S = float(os.environ.get("PSLC_QUICK_S", "inf"))
+"""Seconds after the first test of this process after which no test begins, see `tests.quick`."""
+NOT_BEGUN = "not begun within the time of make quick"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the tests for which `make quick` had no time."""
+    count = sum(NOT_BEGUN in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if count:
+        terminalreporter.write_line(f"{count} tests were {NOT_BEGUN}; make test runs all of them")
+
+
+@functools.cache
+def _first_test() -> float:
+    return time.monotonic()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Beside others, tests on time go first: a worker gives way from its first other test on."""
+    begin = _first_test()
+    if time.monotonic() - begin >= QUICK_S:
+        pytest.skip(NOT_BEGUN)
     if "PYTEST_XDIST_WORKER" in os.environ and os.nice(0) == NICENESS and item.path.stem not in GROUPS["clock"]:
         os.nice(5)
 

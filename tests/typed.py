@@ -25,20 +25,25 @@ def _unlike(value: Any, kind: Any, where: str) -> Iterator[str]:
         if value not in of:
             yield f"{where} is {value!r}, not one of {of}"
     elif origin in (list, tuple, dict):
-        if not isinstance(value, (list, tuple) if origin is not dict else dict):
-            yield f"{where} is {value!r}, not {kind}"
-        elif origin is dict:
-            for name, item in value.items():
-                yield from _unlike(name, of[0], f"{where}: key {name!r}")
-                yield from _unlike(item, of[1], f"{where}[{name!r}]")
-        else:
-            for number, item in enumerate(value):
-                yield from _unlike(item, of[0] if origin is list else of[number], f"{where}[{number}]")
+        yield from _of_items(value, kind, where)
     elif kind is float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             yield f"{where} is {value!r}, not a number"
     elif not isinstance(value, NoneType if kind is None else kind) or (kind is int and isinstance(value, bool)):
         yield f"{where} is {value!r}, not {kind}"
+
+
+def _of_items(value: Any, kind: Any, where: str) -> Iterator[str]:
+    origin, of = get_origin(kind), get_args(kind)
+    if not isinstance(value, dict if origin is dict else (list, tuple)):
+        yield f"{where} is {value!r}, not {kind}"
+    elif origin is dict:
+        for name, item in value.items():
+            yield from _unlike(name, of[0], f"{where}: key {name!r}")
+            yield from _unlike(item, of[1], f"{where}[{name!r}]")
+    else:
+        for number, item in enumerate(value):
+            yield from _unlike(item, of[0] if origin is list else of[number], f"{where}[{number}]")
 
 
 def _of_fields(value: Any, kind: Any, where: str) -> Iterator[str]:

@@ -129,7 +129,7 @@ def cells(of: Drive) -> list[Stretch]:
     return [*found[:-1], replace(found[-1], end=of.capacity)]
 
 
-def dipping(
+def dipping(  # noqa: PLR0913 the numbers of a random curve
     rng: np.random.Generator,
     stretches: list[Stretch],
     until: float,
@@ -190,7 +190,7 @@ def _logged(
     return Curve(edges, taken), lambda place: place
 
 
-def _log(
+def _log(  # noqa: PLR0913 the numbers of a random curve
     rng: np.random.Generator,
     of: Drive,
     stretches: list[Stretch],

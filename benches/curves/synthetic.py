@@ -32,6 +32,7 @@ class Trace:
     seed: int = 0
 
     def curve(self) -> Curve:
+        """Draw the curve that these numbers describe; the same seed gives the same noise."""
         rng = np.random.default_rng(self.seed)
         edges = np.linspace(0.0, self.ends[-1], self.bins + 1)
         knots = np.unique(np.concatenate((edges, self.ends, [self.slow_start])))
@@ -61,6 +62,7 @@ class Trace:
 
     @property
     def capacity_bytes(self) -> float:
+        """The capacity of the whole drive, of which the curve may be a part."""
         return self.ends[-1] / self.part
 
     @property

@@ -31,6 +31,7 @@ Table = dict[tuple[str, str, str], Row]
 
 
 def main() -> None:
+    """Run the study, and put its tables into docs/policies.md."""
     table = pslc.study(HOUSE / "docs/policies/study.toml", save=sys.argv[1] if sys.argv[1:] else None)
     columns = {name: table[name].to_pylist() for name in table.column_names}
     rows = [{name: values[at] for name, values in columns.items()} for at in range(table.num_rows)]
@@ -45,10 +46,12 @@ def main() -> None:
 
 
 def drive(spec: str) -> str:
+    """Return the profile's name of `sim:NAME,KEY=VALUE`."""
     return re.sub(r"^sim:|,.*$", "", spec)
 
 
 def policies(found: Table) -> list[str]:
+    """The policies of the table, in its order."""
     return list(dict.fromkeys(policy for _, _, policy in found))
 
 
@@ -60,6 +63,7 @@ def gain(work: str, row: Row, other: Row) -> float:
 
 
 def winners(found: Table) -> str:
+    """A table of the best and the worst policy for each workload and drive."""
     lines = ["| workload, and what is compared | " + " | ".join(DRIVES.values()) + " |", "|---|" + "---|" * len(DRIVES)]
     for work, (what, _) in WORK.items():
         cells = []
@@ -75,6 +79,7 @@ def winners(found: Table) -> str:
 
 
 def everything(found: Table) -> str:
+    """A table for each drive: each policy under each workload."""
     lines = []
     for of, called in DRIVES.items():
         lines += [f"\n{called} (figure of the workload, and write amplification):\n"]

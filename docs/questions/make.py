@@ -97,6 +97,7 @@ def compared(lines: list[str]) -> list[str]:
 
 
 def plain(sentence: str) -> str:
+    """Put a sentence on one line, without the path of this tree."""
     return re.sub(r"\s+", " ", sentence).replace(str(HOUSE) + "/", "")
 
 

@@ -187,10 +187,10 @@ fn jobs_of_a_flow_keep_pace_by_their_weights() {
 
 #[test]
 fn a_flush_follows_every_nth_write_and_the_end() {
+    use Op::{Flush as F, Write as W};
     let mut target = Even::new(MS);
     run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=32k\nfsync=3\nend_fsync=1");
     let ops: Vec<Op> = target.log.iter().map(|(_, request)| request.op).collect();
-    use Op::{Flush as F, Write as W};
     assert_eq!(ops, [W, W, W, F, W, W, W, F, W, W, F]);
 }
 

@@ -182,9 +182,8 @@ fn sleep_until(end: u64) -> bool {
             }
         } else {
             let at = Timespec { tv_sec: (end / 1_000_000_000) as i64, tv_nsec: (end % 1_000_000_000) as _ };
-            if clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {
-                continue;
-            }
+            // A signal wakes it too early; the loop sleeps again.
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &at);
         }
     }
     slept

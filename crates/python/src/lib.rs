@@ -251,7 +251,7 @@ impl SimDrive {
     }
 
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=None))]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run<'py>(
         &mut self,
         py: Python<'py>,

@@ -62,7 +62,7 @@ impl RealDrive {
     }
 
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run<'py>(
         &mut self,
         py: Python<'py>,
@@ -112,7 +112,7 @@ impl RealDrive {
 
 #[pyfunction]
 #[pyo3(signature = (jobs, source, overrides, capacity, simulated=false, bytes_per_s=f64::INFINITY, iops=f64::INFINITY))]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 fn plan_jobs<'py>(
     py: Python<'py>,
     jobs: &str,

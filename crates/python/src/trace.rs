@@ -29,7 +29,7 @@ pub struct TraceFile {
 impl TraceFile {
     #[new]
     #[pyo3(signature = (path, format=None, columns=vec![], skip_broken=false, device=None, from_ns=0, to_ns=None, without=vec![], scale=1, align=1, batches=None))]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         path: PathBuf,
         format: Option<String>,

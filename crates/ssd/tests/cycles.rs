@@ -1,7 +1,7 @@
 //! A drive in a run answers a write in sequence from the cycle before. Nobody can tell: against the same drive that works
 //! out each request, over random drives, loops of writes, and what comes between them.
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod drawn;
 
 use std::cmp::Reverse;

@@ -149,7 +149,7 @@ fn the_random_requests_reach_everything_that_can_happen() {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         match drawn::config(&numbers) {
             Ok(config) => {
-                reached.iter_mut().zip(run(&config, &steps).1).for_each(|(sum, value)| *sum += value)
+                reached.iter_mut().zip(run(&config, &steps).1).for_each(|(sum, value)| *sum += value);
             }
             Err(error) => {
                 println!("{error}");

@@ -2,7 +2,7 @@
 //! tests/drawn, and larger ones, up to the most that a profile may have. After each drive the maps are audited and every
 //! byte is accounted for. Overflows panic, as tests are built with their checks.
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod drawn;
 
 use std::time::{Duration, Instant};
@@ -237,7 +237,7 @@ fn soak(seed: u64, time: Duration, most: u64, each: u64) -> Sum {
             asked
         }));
         let asked = result.unwrap_or_else(|panic| {
-            eprintln!("{what}: {:?}", config);
+            eprintln!("{what}: {config:?}");
             std::panic::resume_unwind(panic)
         });
         sum.drives += 1;

@@ -1,7 +1,7 @@
 //! A machine that is written down in the middle and read back answers as one that never stopped; and nothing else than
 //! what was written is read.
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod drawn;
 
 use std::io::Cursor;

@@ -320,7 +320,7 @@ def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence])
     return None
 
 
-def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, seen: Seen) -> Evidence:
+def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, seen: Seen) -> Evidence:  # noqa: C901 a table of cases in prose
     """Behind the cliff: native cells while there is room for them, or folding from the start.
 
     What we recorded ourselves, request by request, tells a drift from noise.

@@ -55,7 +55,7 @@ class AnalysisWarning(WarningCode):
     PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
 
 
-def doubts(
+def doubts(  # noqa: PLR0913 keywords of one call, passed on
     curve: Curve,
     phases: Sequence[Phase],
     *,

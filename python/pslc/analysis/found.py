@@ -114,7 +114,7 @@ class Found:
         return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
 
 
-def find(
+def find(  # noqa: PLR0913 keywords of one call, passed on
     curve: Curve,
     explain: Explain,
     *,

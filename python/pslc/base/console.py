@@ -56,6 +56,7 @@ class Screen(io.TextIOWrapper):
         self._lossy = lossy
 
     def write(self, text: str) -> int:
+        """Write text with its control characters escaped."""
         return self.write_as_is(escaped(text))
 
     def write_as_is(self, text: str) -> int:
@@ -67,6 +68,7 @@ class Screen(io.TextIOWrapper):
         return len(text)
 
     def flush(self) -> None:
+        """Flush; a lossy screen drops an error of the stream."""
         if not self._lossy:
             super().flush()
             return
@@ -104,6 +106,7 @@ class Text(rich.text.Text):
         super().__init__(line(text), style, **how)
 
     def append(self, text: Any, style: Any = None) -> Any:
+        """Append text, a string's control characters escaped."""
         return super().append(line(text) if isinstance(text, str) else text, style)
 
 
@@ -115,9 +118,11 @@ class Console(rich.console.Console):
         super().__init__(file=stream, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
 
     def render_str(self, text: str, **how: Any) -> rich.text.Text:
+        """Render a string, escaped, whatever markup it seems to hold."""
         return super().render_str(escaped(text), **how | {"markup": False, "emoji": False})
 
     def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        """Render anything; only rich's own control segments stay as they are."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=escaped(segment.text))
 
@@ -126,6 +131,7 @@ class Progress(rich.progress.Progress):
     """rich's progress bars. What is printed meanwhile appears above them, escaped."""
 
     def start(self) -> None:
+        """Start to draw, and escape what is printed above the bars."""
         super().start()
         for name in ("stdout", "stderr"):
             if type(stream := getattr(sys, name)) is FileProxy:

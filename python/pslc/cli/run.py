@@ -57,7 +57,7 @@ class Fit(StrEnum):
     SCALE = "scale"
 
 
-def command(
+def command(  # noqa: C901 to be split into what is run: a suite, a job file, a trace
     context: typer.Context,
     what: Annotated[
         str | None,

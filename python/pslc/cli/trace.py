@@ -51,7 +51,7 @@ def show(
     device: Device = None,
     begin: Begin = None,
     end: End = None,
-    format: Format = None,
+    format_name: Format = None,
     columns: Columns = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
@@ -65,7 +65,7 @@ def show(
 
     if output is not None and output.suffix != ".html":
         raise user_error(f"{output} is no page", "-o page.html")
-    survey = traces.opened(file, traces.part(format, columns, skip_bad, device, begin, end)).survey()
+    survey = traces.opened(file, traces.part(format_name, columns, skip_bad, device, begin, end)).survey()
     if as_json:
         print(json.dumps(survey, indent=1))
         return
@@ -87,7 +87,7 @@ def convert(
     device: Device = None,
     begin: Begin = None,
     end: End = None,
-    format: Format = None,
+    format_name: Format = None,
     columns: Columns = None,
     skip_bad: SkipBad = False,
 ) -> None:
@@ -96,7 +96,7 @@ def convert(
     from pslc.base import words
     from pslc.base.errors import user_error
 
-    part = traces.part(format, columns, skip_bad, device, begin, end)
+    part = traces.part(format_name, columns, skip_bad, device, begin, end)
     if output.suffix == ".parquet":
         count = traces.write_parquet(file, part, output)
     elif output.suffix == ".iolog":

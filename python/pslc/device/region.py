@@ -110,7 +110,7 @@ class Region:
         """That part of its bytes, in whole MiB."""
         return int(self.size * part) // MIB * MIB
 
-    def job(
+    def job(  # noqa: PLR0913 keywords as in a job file
         self,
         name: str,
         *,

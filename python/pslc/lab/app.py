@@ -130,7 +130,7 @@ def _fail(error: Exception) -> Any:
     return no_update
 
 
-def _bench(app: Dash) -> None:
+def _bench(app: Dash) -> None:  # noqa: C901 callbacks of one page, each defined in it
     """What is on the bench, and how it is turned."""
 
     @app.callback(

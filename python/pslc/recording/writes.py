@@ -132,7 +132,7 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
             found["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *found["doubts"]]
 
 
-def of_curve(
+def of_curve(  # noqa: PLR0913 keywords of one call, passed on
     curve: Curve | None,
     *,
     explain: Explain,
@@ -158,7 +158,7 @@ def of_curve(
     ).document()
 
 
-def analyze(
+def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     x: ArrayLike,
     bytes_per_s: ArrayLike,
     *,

@@ -136,6 +136,7 @@ def _type(path: Path) -> str | None:
 
 
 def of_its_life(target: Target, written: int) -> str:
+    """Say which share of the endurance of a device `written` bytes are, by its own wear counter."""
     device = target.facts["device"]
     life = probe.endurance_bytes(health(probe.smart(device["name"]))) if device else None
     if life is None:

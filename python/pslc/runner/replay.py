@@ -28,7 +28,7 @@ BUFFERS = 256 << 20
 """Bytes of all requests under way on a real drive, at most."""
 
 
-def replay(
+def replay(  # noqa: C901, PLR0913 checks before a write, in their order
     path: Path,
     on: str,
     how: traces.Replay,

@@ -40,7 +40,7 @@ MOST_DEPTH = 65536
 """Requests of a trace that can be under way."""
 
 
-def run(
+def run(  # noqa: C901, PLR0913 public: keywords as the options of pslc run
     what: str | Path,
     *,
     on: str,
@@ -207,7 +207,7 @@ def _held(target: Target) -> Iterator[None]:
             drive.close()
 
 
-def _replayed(
+def _replayed(  # noqa: PLR0913 keywords of one call, passed on
     path: Path,
     on: str,
     how: Replay,

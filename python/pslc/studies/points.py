@@ -73,7 +73,7 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, object]) -> "Study":
+    def of(cls, said: Mapping[str, object]) -> "Study":  # noqa: C901 checks of a study, in their order
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 

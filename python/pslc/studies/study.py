@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 """Called with how many points are done and how many were to be run, at first with 0."""
 
 
-def study(
+def study(  # noqa: PLR0913 public: keywords as in a study's file
     file: str | Path | None = None,
     *,
     on: str | Sequence[str] | None = None,

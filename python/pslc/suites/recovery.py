@@ -110,7 +110,7 @@ class _Rounds:
         return recovered(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
 
 
-def steps(region: Region) -> Steps:
+def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
     half = region.share(0.5)
     # Whatever the drive does: what is in the cache now is of the upper half, and dies with it.

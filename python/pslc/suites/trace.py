@@ -309,7 +309,7 @@ def row(name: str, recording: Recording) -> WhatIf:
     }
 
 
-def sentences(findings: Findings) -> list[str]:
+def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for each finding
     """Whether the cache was ever full, how slow the slow ones were and why, and how long the drive lasts."""
     said = []
     cache, most = findings["cache_bytes"], findings["cache_most_bytes"]

@@ -77,7 +77,7 @@ class Replay:
 
 
 def part(
-    format: str | None,
+    format_name: str | None,
     columns: str | None,
     skip_broken: bool,
     device: str | None,
@@ -103,7 +103,7 @@ def part(
         raise RecordingError(
             f"--to {end} is not after --from {begin or '0s'}", "both are since the trace's first request"
         )
-    return Part(format, tuple(pairs), skip_broken, device, begin_s, end_s)
+    return Part(format_name, tuple(pairs), skip_broken, device, begin_s, end_s)
 
 
 def is_trace(path: Path, part: Part) -> bool:

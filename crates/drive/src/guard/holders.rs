@@ -115,7 +115,7 @@ pub fn locks(file: &File, inode: u64, number: &str) -> Vec<String> {
             continue;
         }
         let how = if kind == "FLOCK" { "flock" } else { "fcntl" };
-        let who = pid.parse::<u32>().map(process).unwrap_or_else(|_| "a process".to_string());
+        let who = pid.parse::<u32>().map_or_else(|_| "a process".to_string(), process);
         found.push(format!("{how} by {who}"));
     }
     if found.is_empty() && !can_lock(file) {

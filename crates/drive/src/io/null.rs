@@ -12,7 +12,7 @@ pub struct NullTarget {
 }
 
 impl NullTarget {
-    #[allow(clippy::new_without_default)]
+    #[allow(clippy::new_without_default, reason = "it starts a clock")]
     pub fn new() -> NullTarget {
         NullTarget { start: Instant::now(), pending: VecDeque::new() }
     }

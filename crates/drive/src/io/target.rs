@@ -405,7 +405,7 @@ impl Target for RealTarget {
             let slot = &self.slots[at as usize];
             match (request.op, slot.purpose) {
                 (Op::Write | Op::Trim, _) => {
-                    judge.write(at, slot.worker, offset, len, request.op == Op::Trim)
+                    judge.write(at, slot.worker, offset, len, request.op == Op::Trim);
                 }
                 (Op::Read, Purpose::Check(_)) => judge.check(at, slot.worker, offset, len),
                 _ => {}

@@ -127,7 +127,7 @@ fn chosen(text: &str, data: Data) -> Result<Data, Wrong> {
 /// Every option, under each of its names.
 // One line a row, each the assignment it makes.
 #[rustfmt::skip]
-#[allow(clippy::unit_arg)]
+#[allow(clippy::unit_arg, reason = "one line a row")]
 pub const OPTIONS: &[Row] = &[
     // The job.
     row(&["name"], Obey(|d, v| Ok(d.job.name = v.into()), "in [global] it names nothing")),

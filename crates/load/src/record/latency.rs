@@ -145,13 +145,13 @@ impl Latency {
 /// The middle of fio's bucket of a value, as fio rounds it.
 fn bin(ns: u64) -> u64 {
     const BITS: u32 = 6;
+    // Past its 29 groups of 64 fio has one bucket for all.
+    const LAST: u64 = (1 << 33) + (127 << 26);
     let octave = ns.checked_ilog2().unwrap_or(0);
     if octave <= BITS {
         return ns;
     }
     let width = 1 << (octave - BITS);
-    // Past its 29 groups of 64 fio has one bucket for all.
-    const LAST: u64 = (1 << 33) + (127 << 26);
     (ns / width * width + width / 2).min(LAST)
 }
 

@@ -1,5 +1,5 @@
 //! A target as simple as can be, and a small simulated drive.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -286,7 +286,7 @@ impl Die {
 
     /// Move the operations from position `at` on so that none starts before `earliest`.
     fn delay_from(&mut self, at: usize, mut earliest: Nanos) {
-        for window in self.windows[at..].iter_mut() {
+        for window in &mut self.windows[at..] {
             if window.start >= earliest {
                 break;
             }

@@ -220,7 +220,7 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
     let mut flat = Flat::default();
     let mut open = vec![(String::new(), table.get_ref())];
     while let Some((prefix, table)) = open.pop() {
-        for (key, value) in table.iter() {
+        for (key, value) in table {
             let name = match prefix.as_str() {
                 "" => key.get_ref().to_string(),
                 _ => format!("{prefix}.{}", key.get_ref()),

@@ -1,5 +1,5 @@
 //! Drives small enough to look at page by page.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

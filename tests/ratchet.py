@@ -1,0 +1,140 @@
+"""What breaks the rules of docs/style.md today, counted in each file, and the committed counts that may only shrink.
+
+`python -m tests.ratchet` lowers tests/ratchet.json to the counts of today. It never raises a number.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TABLE = Path(__file__).with_suffix(".json")
+
+EVERYDAY_WORDS = {"found", "known", "least", "made", "most", "one", "others", "said", "seen", "told"}
+MAX_BODY_LINES = 60
+MAX_COMPLEXITY = 15
+
+RUST_COMMENT_OR_STRING = re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"')
+RUST_NAME = re.compile(
+    r"\b(?:fn|mod|struct|enum|const|static|type)\s+(\w+)"  # an item
+    r"|\b(?:let|for|mut|ref)\s+(?:mut\s+)?(?:[\w:]*\()*&?(?:mut\s+)?(\w+)"  # a variable, Some(variable)
+    r"|(?<!:)\b(\w+)\s*:(?!:)"  # a field, a parameter
+    r"|[(,|]\s*&?(\w+)\s*(?=\|)"  # the last parameter of a closure
+)
+RUST_FUNCTION = re.compile(
+    r"^( *)(?:pub(?:\([a-z]+\))? )?(?:const |unsafe |extern \"C\" )*fn (?:(?!;$).)*?\{$(.*?)^\1\}$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def python_names(text: str) -> Iterator[str]:
+    """Names that Python source binds: variables, fields, parameters, functions, classes and aliases, once a binding."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(ctx=ast.Store(), id=name) | ast.Attribute(ctx=ast.Store(), attr=name) | ast.arg(arg=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(asname=str(name)) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield name
+
+
+def rust_names(text: str) -> Iterator[str]:
+    """Names that Rust source binds, as far as its words show: items, variables, fields and parameters."""
+    for match in RUST_NAME.finditer(RUST_COMMENT_OR_STRING.sub("", text)):
+        yield match[match.lastindex or 0]
+
+
+def python_bodies(text: str) -> Iterator[int]:
+    """Lines of each Python function's body. Its signature is left out: of a command it is the table of its options."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[ast.get_docstring(node) is not None :] or node.body
+            yield (node.end_lineno or 0) - body[0].lineno + 1
+
+
+def rust_bodies(text: str) -> Iterator[int]:
+    """Lines of each Rust function's body, in source that rustfmt has formatted."""
+    for match in RUST_FUNCTION.finditer(text):
+        yield match[2].count("\n") - 1
+
+
+def everyday_words(name: str, text: str) -> int:
+    """How many names of a file, its own among them, are everyday words instead of nouns of the field."""
+    bound = python_names(text) if name.endswith(".py") else rust_names(text)
+    return sum(word.strip("_").lower() in EVERYDAY_WORDS for word in (Path(name).stem, *bound))
+
+
+def long_functions(name: str, text: str) -> int:
+    """How many functions of a file have a body of over MAX_BODY_LINES lines."""
+    return sum(lines > MAX_BODY_LINES for lines in (python_bodies if name.endswith(".py") else rust_bodies)(text))
+
+
+def _in_sources(count: Callable[[str, str], int]) -> Counter[str]:
+    paths = [*(ROOT / "python" / "pslc").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]
+    names = {path.relative_to(ROOT).as_posix(): path for path in paths}
+    return +Counter({name: count(name, path.read_text(encoding="utf-8")) for name, path in names.items()})
+
+
+def complex_functions() -> Counter[str]:
+    """How many Python functions of each file are over MAX_COMPLEXITY (McCabe's, as ruff counts it)."""
+    options = ["--select=C901", f"--config=lint.mccabe.max-complexity={MAX_COMPLEXITY}", "--ignore-noqa"]
+    ruff = [sys.executable, "-m", "ruff", "check", "python", "tests", "benches", "docs", *options]
+    done = subprocess.run(
+        [*ruff, "--output-format=json", "--exit-zero"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return Counter(item["filename"].removeprefix(f"{ROOT}/") for item in json.loads(done.stdout))
+
+
+def lint_exceptions() -> Counter[str]:
+    """How many exceptions to the limits of complexity and of parameters each Python file names."""
+    folders = ("python/pslc", "tests", "benches", "docs")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    exception = re.compile(r"# noqa: [^#\n]*\b(C901|PLR0913)\b")
+    counts = {path.relative_to(ROOT).as_posix(): len(exception.findall(path.read_text("utf-8"))) for path in paths}
+    return +Counter(counts)
+
+
+COUNTS: dict[str, Callable[[], Counter[str]]] = {
+    "everyday words": lambda: _in_sources(everyday_words),
+    "functions of over 60 lines": lambda: _in_sources(long_functions),
+    "functions of a complexity over 15": complex_functions,
+    "exceptions to lints": lint_exceptions,
+}
+
+
+def allowed(rule: str) -> dict[str, int]:
+    """The committed counts of a rule, by file."""
+    table: dict[str, dict[str, int]] = json.loads(TABLE.read_text())
+    return table[rule]
+
+
+def growth(today: dict[str, int], table: dict[str, int]) -> dict[str, str]:
+    """Files that break a rule more often than the table allows, with both counts.
+
+    A file that is new, moved or split draws on what the files of the table no longer use.
+    """
+    unused = sum(max(count - today.get(name, 0), 0) for name, count in table.items())
+    new = sum(count for name, count in today.items() if name not in table)
+    return {
+        name: f"{count}, allowed are {table.get(name, 0)}"
+        for name, count in today.items()
+        if count > table.get(name, 0) and (name in table or new > unused)
+    }
+
+
+def lowered(today: dict[str, int], table: dict[str, int]) -> dict[str, int]:
+    """The table for the counts of today. Raises ValueError if one of them is above what the table allows."""
+    if more := growth(today, table):
+        raise ValueError(more)
+    return dict(sorted(today.items()))
+
+
+if __name__ == "__main__":
+    lower = {rule: lowered(count(), allowed(rule)) for rule, count in COUNTS.items()}
+    TABLE.write_text(json.dumps(lower, indent=1) + "\n")

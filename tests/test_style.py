@@ -1,0 +1,60 @@
+"""The rules of docs/style.md that a machine can check. What breaks them today is counted in ratchet.json."""
+
+import pytest
+
+from tests import ratchet
+
+
+@pytest.mark.parametrize("rule", ratchet.COUNTS)
+def test_no_file_breaks_a_rule_more_often_than_the_table_allows(rule):
+    assert not ratchet.growth(ratchet.COUNTS[rule](), ratchet.allowed(rule))
+
+
+def test_names_count_wherever_python_binds_them():
+    text = """
+import json as told
+class Found:
+    made: int
+def one(said, *seen, known=0, **least):
+    self.most = [others for others in said]
+    print(found, len(x).one)  # these only use a name
+"""
+    bound = [name.lower() for name in ratchet.python_names(text)]
+    assert set(bound) == ratchet.EVERYDAY_WORDS | {"found", "one"}
+    assert ratchet.everyday_words("pslc/found.py", text) == len(bound) + 1
+
+
+def test_names_count_wherever_rust_binds_them():
+    text = """
+// one known, told
+fn found(seen: u64, (a, b): (u64, u64)) -> Made {
+    let mut one = "least: most";
+    for others in said.iter().map(|most| most + one) { Self { made: 1 } }
+    if let Some(found) = a::b::<C>() {}
+    told::seen(known)
+}
+"""
+    bound = [name for name in ratchet.rust_names(text) if name in ratchet.EVERYDAY_WORDS]
+    assert bound == ["found", "seen", "one", "others", "most", "made", "found"]
+
+
+def test_a_function_is_as_long_as_its_body():
+    python = 'def f(\n    a,\n    b,\n):\n    """Add."""\n    c = a\n    return c + b\n'
+    rust = "trait A {\n    fn e();\n    fn f(\n        a: u8,\n    ) {\n        if a {\n        }\n    }\n}\n"
+    assert list(ratchet.python_bodies(python)) == [2]
+    assert list(ratchet.rust_bodies(rust)) == [2]
+
+
+def test_a_moved_or_split_file_draws_on_what_others_no_longer_use():
+    table = {"a.py": 5, "b.py": 3}
+    assert not ratchet.growth({"a.py": 5}, table)
+    assert not ratchet.growth({"c.py": 5, "b.py": 3}, table)
+    assert not ratchet.growth({"a.py": 1, "new/a.py": 4, "b.py": 3}, table)
+    assert set(ratchet.growth({"a.py": 2, "c.py": 4, "b.py": 3}, table)) == {"c.py"}
+    assert set(ratchet.growth({"a.py": 1, "b.py": 4}, table)) == {"b.py"}
+
+
+def test_the_table_is_never_raised():
+    assert ratchet.lowered({"c.py": 4, "b.py": 1}, {"a.py": 5, "b.py": 3}) == {"b.py": 1, "c.py": 4}
+    with pytest.raises(ValueError, match=r"a\.py"):
+        ratchet.lowered({"a.py": 6}, {"a.py": 5, "b.py": 3})
