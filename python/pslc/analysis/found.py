@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -35,8 +35,9 @@ class PhaseRow(TypedDict):
 
 
 class Writes(TypedDict):
-    """What is found of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
-    recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
+    """What is found of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. `kind` is there where reads
+    were analysed in their place. The last four are of a recording, those of wear (`pslc.recording.wear.of_load`) of a
+    job file's on a simulated drive."""
 
     cache_bytes: int | None
     cache_bytes_low: int | None
@@ -44,6 +45,7 @@ class Writes(TypedDict):
     fill_mean_bytes_per_s: float | None
     phases: list[PhaseRow]
     doubts: list[MeasurementWarning]
+    kind: NotRequired[Literal["read"]]
     throttled_s: NotRequired[float | None]
     waf: NotRequired[float | None]
     life_bytes: NotRequired[float | None]

@@ -1,6 +1,7 @@
 """The phases of a write: stretches of bytes at one speed, told apart by where the speed changes for good."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +28,7 @@ class Phase:
 
     Attributes:
         from_bytes, to_bytes: cumulative bytes at its borders.
-        bytes_per_s: its bytes over its time.
+        bytes_per_s: its bytes over its time; the time of a bin that a border divides is dealt out, see `_elapsed`.
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
@@ -61,12 +62,13 @@ def find_phases(curve: Curve) -> list[Phase]:
         if borders[-1].bytes < found.bytes < end:
             borders.append(found)
     ends = [border.bytes for border in borders[1:]] + [end]
+    elapsed = _elapsed(curve, [start, *ends])
     phases: list[Phase] = []
     for border, to in zip(borders, ends, strict=True):
-        phase = _phase(curve, border, to)
+        phase = _phase(curve, border, to, elapsed)
         if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < SAME_SPEED:
             before = phases.pop()
-            phase = _phase(curve, Border(before.from_bytes, before.from_low, before.from_high), to)
+            phase = _phase(curve, Border(before.from_bytes, before.from_low, before.from_high), to, elapsed)
         phases.append(phase)
     return phases
 
@@ -91,9 +93,8 @@ def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
     return found
 
 
-def _phase(curve: Curve, start: Border, to: float) -> Phase:
-    seconds = curve.seconds_at(np.array([start.bytes, to]))
-    mean = (to - start.bytes) / float(seconds[1] - seconds[0])
+def _phase(curve: Curve, start: Border, to: float, elapsed: Mapping[float, float]) -> Phase:
+    mean = (to - start.bytes) / (elapsed[to] - elapsed[start.bytes])
     spread, usual, drift, scatter = _shape(curve, start.bytes, to)
     return Phase(
         from_bytes=start.bytes,
@@ -106,6 +107,26 @@ def _phase(curve: Curve, start: Border, to: float) -> Phase:
         usual_bytes_per_s=usual or mean,
         scatter=scatter,
     )
+
+
+def _elapsed(curve: Curve, places: Sequence[float]) -> dict[float, float]:
+    """Time until each border, and until the ends of the curve. A bin that a border divides has a speed in between: its
+    time is dealt to both sides so that each goes on at the speed of its own whole bins."""
+    at = curve.seconds_at(np.asarray(places))
+    for place in range(1, len(places) - 1):
+        before, here, after = (int(np.searchsorted(curve.edges_bytes, edge)) for edge in places[place - 1 : place + 2])
+        divided = here - 1
+        left, right = _speed(curve, before, divided), _speed(curve, here, after - (after < curve.seconds.size))
+        share = (places[place] - curve.edges_bytes[divided]) / curve.widths[divided]
+        if left and right and 0.0 < share < 1.0:
+            part = share / left / (share / left + (1.0 - share) / right)
+            at[place] = float(curve.seconds[:divided].sum() + part * curve.seconds[divided])
+    return dict(zip(places, at.tolist(), strict=True))
+
+
+def _speed(curve: Curve, first: int, last: int) -> float:
+    """Mean speed of some bins; 0 of none."""
+    return float(curve.widths[first:last].sum() / curve.seconds[first:last].sum()) if last > first else 0.0
 
 
 def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, float]:

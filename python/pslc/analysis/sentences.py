@@ -74,6 +74,8 @@ def _probably(phase: PhaseRow) -> str:
 
 def describe(findings: Writes) -> list[str]:
     """What was found, the most important first."""
+    if findings.get("kind") == "read":
+        return _describe_reads(findings)
     said = []
     cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
     phases = findings["phases"]
@@ -89,7 +91,7 @@ def describe(findings: Writes) -> list[str]:
     elif _falls(phases):
         said.append("No end of a cache: the speed fell for other reasons.")
     elif phases:
-        said.append("No cliff: the speed never fell by more than a fifth.")
+        said.append(_no_cliff(phases))
     if 0 < len(phases) <= IN_A_ROW:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")
@@ -113,6 +115,29 @@ def describe(findings: Writes) -> list[str]:
     if waf is not None and lasts is not None:
         said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
     return said
+
+
+def _no_cliff(phases: Sequence[PhaseRow]) -> str:
+    """That there is none, or where the speed within a phase varies, that none was found."""
+    spread = max(max(phase["spread"], abs(phase["drift"]) / 2) for phase in phases)
+    if spread > (1 - FALLEN) / 2:
+        return f"No cliff was found, but the speed varies by {100 * spread:.0f} % to each side within a phase."
+    return "No cliff: the speed never fell by more than a fifth."
+
+
+def _describe_reads(findings: Writes) -> list[str]:
+    """Speeds of reads, in order; of many phases the fastest and the slowest."""
+    speeds = [phase["bytes_per_s"] for phase in findings["phases"]]
+    if len(speeds) > IN_A_ROW:
+        said = [f"Reads: {words.speed(min(speeds))} to {words.speed(max(speeds))} in {len(speeds)} phases."]
+    else:
+        parts = [
+            f"{words.speed(speed)} from {words.size(phase['from_bytes'])}"
+            for speed, phase in zip(speeds, findings["phases"], strict=True)
+        ]
+        said = [f"Reads: {'; then '.join(parts)}."] if parts else []
+    mean = findings["fill_mean_bytes_per_s"]
+    return said + ([f"Average: {words.speed(mean)}."] if mean else [])
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -34,6 +34,16 @@ def command(
     ] = False,
     device: Annotated[
         str | None, typer.Option(help="Which device of iostat's or sar's output.", metavar="NAME")
+    ] = None,
+    jobs: Annotated[
+        str | None,
+        typer.Option(
+            help="Order of the jobs of several fio logs, where the files do not tell.", metavar="together|serial"
+        ),
+    ] = None,
+    interval: Annotated[
+        str | None,
+        typer.Option(help="Interval of iostat's or sar's reports without times (default: 1s).", metavar="TIME"),
     ] = None,
     meter: Annotated[
         Path | None,
@@ -77,7 +87,11 @@ def command(
     )
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
         raise user_error(*of_a_drive(drive))
-    data = formats.read(files, ImportOptions(x, y, skip_bad, celsius, device))
+    if jobs not in (None, "together", "serial"):
+        raise user_error(f'--jobs is "{jobs}"', "together or serial")
+    interval_s = units.seconds(interval, "--interval") if interval else None
+    order = cast(Literal["together", "serial"] | None, jobs)
+    data = formats.read(files, ImportOptions(x, y, skip_bad, celsius, device, order, interval_s))
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
@@ -90,6 +104,9 @@ def command(
     if as_json:
         found = {
             "name": data.name,
+            "read_as": data.read_as,
+            "kind": data.kind,
+            "idle_s": data.idle_s,
             "findings": documented(findings),
             "doubts": documented(findings["doubts"]),
             "jobs": data.jobs,

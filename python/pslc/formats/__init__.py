@@ -1,17 +1,17 @@
-"""Other programs' recordings: one file a format, found by listing. Each has `matches`, which looks at the beginning of
-a file, and `read`, which makes an `ImportedData` of one or several of them."""
+"""Other programs' recordings: one file a format, found by listing. Each has `ABOUT`, which says what it is, `matches`,
+which looks at the beginning of a file, and `read`, which makes an `ImportedData` of one or several of them."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Final, Literal, Protocol, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
@@ -22,17 +22,36 @@ from pslc.schema.facts import HealthJson
 from pslc.schema.job_options import said
 from pslc.schema.jobs import Job
 
-TELL_OF_JOBS = {"fio_job", "fio_json"}
-"""Formats that may go with a series of another one: they say how it was written."""
-TELL_OF_HEALTH = {"nvme_smart_log"}
-"""These say how the drive was meanwhile."""
 FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
 STREAM = replace(FILE, max_bytes=1 << 40)
 """A log that is read line by line."""
-HEAD = 4096
-"""Bytes of a file that its format is told by."""
-MOST = 1 << 63
+HEAD_BYTES: Final = 8192
+"""Start of a file that its format is told by."""
+MAX_AMOUNT: Final = 1 << 63
 """Bytes or requests, and ns that they take."""
+Gives = Literal["curve", "results", "load", "health", "jobs"]
+"""What a format holds: speed over time or position; figures without a series; a drive at work; its health; what was
+asked for, which may stand beside a curve."""
+UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a format is; the table in docs/formats.md and the hint of an error are made of these.
+
+    Attributes:
+        program: who writes it.
+        what: the file, as people call it.
+        content: what pslc takes from it.
+        command: how to make such a file.
+        gives: what it holds.
+    """
+
+    program: str
+    what: str
+    content: str
+    command: str
+    gives: Gives
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,9 @@ class ImportOptions:
         celsius: its column of the drive's temperature; None: the one whose name says so, if any.
         skip_bad: leave lines out that cannot be read, and count them.
         device: of several.
+        order: whether the jobs of several logs ran at the same time or one after the other; None: not given.
+        interval_s: length of the intervals of a log that has no times; None: not given.
+        jobs: what files beside this one tell of its jobs.
     """
 
     x: str | None = None
@@ -51,6 +73,9 @@ class ImportOptions:
     skip_bad: bool = False
     celsius: str | None = None
     device: str | None = None
+    order: Literal["together", "serial"] | None = None
+    interval_s: float | None = None
+    jobs: tuple[Job, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,16 +103,21 @@ class ImportedData:
 
     Attributes:
         name: what it is called in a report.
-        curve: time against bytes written; None when the data have no series.
+        curve: time against bytes moved; None when the data have no series.
+        kind: what the curve is of.
+        read_as: which columns or rows were taken, and how they were understood: one line, never empty where the curve
+            or the load could have been read in another way.
         jobs: as in `Recording.jobs`, where the data tell of them.
         rows: results that have no series.
         notes: what to know of them, a sentence each.
+        cautions: what may be wrong with the reading, and what to do about it, a sentence each.
         zeroes: the data that were written were zeroes.
+        idle_s: pauses that are left out of the curve.
         clock_back_s: the furthest that times go back.
         bad_lines: left out.
         celsius: bytes written and the drive's temperature then, where the data tell of it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
-        health: NVMe's health logs, in smartctl's names, the earliest first.
+        health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
     """
 
     name: str
@@ -102,6 +132,10 @@ class ImportedData:
     load: Load | None = None
     began_unix: float = 0.0
     health: list[HealthJson] = field(default_factory=list)
+    kind: Literal["read", "write"] = "write"
+    read_as: str = ""
+    cautions: list[str] = field(default_factory=list)
+    idle_s: float = 0.0
 
     @property
     def at_work(self) -> bool:
@@ -135,6 +169,8 @@ class ImportedData:
 class Format(Protocol):
     """What a format's module has."""
 
+    ABOUT: About
+
     @staticmethod
     def matches(path: Path, head: str) -> bool:
         """Whether a file that begins so is of this format."""
@@ -148,46 +184,103 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """Read files of one format, whichever it is, and with them what fio was told: its job file, or its JSON.
 
     Raises:
-        PslcError: a file cannot be read, or is of no known format, or they are of several.
+        PslcError: a file cannot be read, or is of no known format, or they are of several, or one is given twice.
     """
+    _refuse_twins(paths)
     formats = {path: _format(path) for path in paths}
-    found = set(formats.values())
-    series = found - TELL_OF_JOBS - TELL_OF_HEALTH or found - TELL_OF_HEALTH or found
+    gives = {name: load(name).ABOUT.gives for name in set(formats.values())}
+    series = [name for name, what in sorted(gives.items()) if what not in ("jobs", "health")]
+    series = series or [name for name, what in sorted(gives.items()) if what == "jobs"][:1] or sorted(gives)
     if len(series) > 1:
         raise RecordingError(
-            f"files of several formats: {', '.join(sorted(found))}", "analyze those of one run at a time"
+            f"files of several formats: {', '.join(sorted(gives))}", "analyze those of one run at a time"
         )
     (name,) = series
-    foreign = _load(name).read([path for path in paths if formats[path] == name], hints)
-    if foreign.curve and (foreign.curve.total_bytes > MOST or foreign.curve.total_seconds * 1e9 > MOST):
-        what = f"{foreign.curve.total_bytes:.3g} bytes in {foreign.curve.total_seconds:.3g} s"
-        hint = f"at most {MOST:.1g} bytes or ns; --x and --y say which columns of a table are meant, and their units"
-        raise RecordingError(f"{foreign.name}: no drive wrote {what}", hint)
-    if foreign.load:
-        name, total = foreign.load.largest()
-        if total > MOST:
-            hint = f"at most {MOST:.1g} bytes, requests or ns; a line of it may be damaged"
-            raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
-    for path, told in formats.items():
-        if told != name:
-            beside = _load(told).read([path], hints)
-            foreign.jobs += beside.jobs
-            foreign.health += beside.health
+    beside = [load(other).read([path], hints) for path, other in formats.items() if other != name]
+    jobs = tuple(job for one in beside for job in one.jobs)
+    foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
+    _refuse_impossible(foreign)
+    foreign.jobs += jobs
+    foreign.health += [log for one in beside for log in one.health]
     return foreign
 
 
+def _refuse_twins(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice, under one name or two.
+
+    Raises:
+        PslcError: two paths lead to one file.
+    """
+    places: dict[Path, Path] = {}
+    for path in paths:
+        if (twin := places.setdefault(path.resolve(), path)) is not path:
+            raise RecordingError(
+                f"{path} is given twice" if twin == path else f"{twin} and {path} are one file", "give each log once"
+            )
+
+
+def _refuse_impossible(foreign: ImportedData) -> None:
+    """Refuse more than any drive moves.
+
+    Raises:
+        PslcError: the sums are beyond `MAX_AMOUNT`.
+    """
+    curve = foreign.curve
+    if curve and (curve.total_bytes > MAX_AMOUNT or curve.total_seconds * 1e9 > MAX_AMOUNT):
+        what = f"{curve.total_bytes:.3g} bytes in {curve.total_seconds:.3g} s"
+        hint = f"at most {MAX_AMOUNT:.1g} bytes or ns; --x and --y say which columns of a table are meant"
+        raise RecordingError(f"{foreign.name}: no drive moved {what}", hint)
+    if foreign.load:
+        name, total = foreign.load.largest()
+        if total > MAX_AMOUNT:
+            hint = f"at most {MAX_AMOUNT:.1g} bytes, requests or ns; a line of it may be damaged"
+            raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
+
+
 def text(path: Path) -> str:
-    """A file's text: UTF-8, or UTF-16 where a mark at its beginning says so, as programs on Windows write it.
+    """Read the text of a file: UTF-8 or UTF-16, as a mark at its beginning or the text itself says, else Windows' 8-bit
+    code page.
 
     Raises:
         PslcError: it cannot be read.
     """
-    return _decoded(gate.data(path, FILE))
+    return decoded(gate.data(path, FILE))
 
 
-def _decoded(data: bytes) -> str:
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig", errors="replace")
+def decoded(data: bytes) -> str:
+    """Decode text; see `text`."""
+    if encoding := utf16(data):
+        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A piece of a file may end within a character.
+        if error.start >= len(data) - 4:
+            return data[: error.start].decode("utf-8-sig")
+        return data.decode("cp1252", errors="replace")
+
+
+def utf16(data: bytes) -> str:
+    """The encoding of text in UTF-16, as PowerShell writes it; empty: it is none."""
+    if data.startswith(UTF16_MARKS):
+        return "utf-16"
+    even, odd = data[0:200:2], data[1:200:2]
+    if len(odd) > 1 and not any(odd) and all(even):
+        return "utf-16-le"
+    return "utf-16-be" if len(odd) > 1 and not any(even) and all(odd) else ""
+
+
+def lines(path: Path) -> Iterator[str]:
+    """Read a file line by line, of any length unless it is UTF-16; see `text`.
+
+    Raises:
+        PslcError: see `pslc.base.gate.lines`.
+    """
+    if utf16(gate.head(path, STREAM, HEAD_BYTES)):
+        yield from text(path).splitlines()
+        return
+    for number, line in enumerate(gate.lines(path, STREAM)):
+        yield line.removeprefix("\ufeff") if number == 0 else line
 
 
 def only(paths: Sequence[Path]) -> Path:
@@ -234,22 +327,33 @@ class Reader:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The formats there are, in alphabetical order."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    """The formats there are, in alphabetical order; `table`, which takes any columns, is the last."""
+    found = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    return tuple(sorted(found, key=lambda name: (name == "table", name)))
 
 
-def _load(name: str) -> Format:
+def load(name: str) -> Format:
+    """The module of a format."""
     return cast(Format, import_module(f"{__name__}.{name}"))
 
 
+@cache
+def registry() -> tuple[About, ...]:
+    """What each format is, by program."""
+    return tuple(sorted((load(name).ABOUT for name in names()), key=lambda about: about.program.lower()))
+
+
+def known() -> str:
+    """What can be read, in a line: `fio (bandwidth log, JSON, ...), iostat -x, ...`."""
+    programs: dict[str, list[str]] = {}
+    for about in registry():
+        programs.setdefault(about.program, []).append(about.what)
+    return ", ".join(f"{program} ({', '.join(whats)})" for program, whats in programs.items())
+
+
 def _format(path: Path) -> str:
-    head = _decoded(gate.head(path, STREAM, HEAD))
+    head = decoded(gate.head(path, STREAM, HEAD_BYTES))
     for name in names():
-        if _load(name).matches(path, head):
+        if load(name).matches(path, head):
             return name
-    hint = (
-        "known are fio's logs, JSON and job files, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and "
-        "NIOBench, iostat -x, sar -d, nvme smart-log, and tables (CSV) with a line of column names; pslc's own are "
-        "folders"
-    )
-    raise RecordingError(f"{path} is of no known format", hint)
+    raise RecordingError(f"{path} is of no known format", f"pslc reads {known()}; pslc's own recordings are folders")

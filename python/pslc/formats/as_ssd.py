@@ -10,10 +10,18 @@ Write: 1066.48 MB/s
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
 
+ABOUT: Final = About(
+    program="AS SSD Benchmark",
+    what="text",
+    content="speeds, IOPS and access times of each test",
+    command="AS SSD: Edit, Copy",
+    gives="results",
+)
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 
 

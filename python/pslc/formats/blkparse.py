@@ -8,14 +8,22 @@ Taken are completions (C) of writes; in a trace without any, issues (D). The cur
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import STREAM, ImportedData, ImportOptions, Reader
+from pslc.formats import STREAM, About, ImportedData, ImportOptions, Reader
 
+ABOUT: Final = About(
+    program="blkparse",
+    what="text of blktrace",
+    content="bytes written over time, of one device",
+    command="blktrace -d /dev/sdX -o - | blkparse -i -",
+    gives="curve",
+)
 EVENT = re.compile(
     r"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<at>\d+\.\d+)\s+\d+\s+(?P<action>[A-Z]{1,2})\s+(?P<kind>[A-Z]+)"
     r"(?:\s+(?P<sector>\d+) \+ (?P<sectors>\d+))?"

@@ -6,10 +6,18 @@ SEQ    1MiB (Q=  8, T= 1):  5024.997 MB/s [   4792.2 IOPS] <  1667.96 us>
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
 
+ABOUT: Final = About(
+    program="CrystalDiskMark, KDiskMark",
+    what="text",
+    content="speed, IOPS and latency of each test",
+    command="CrystalDiskMark: File, Save (text)",
+    gives="results",
+)
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(
     rf"\s*(?P<test>[A-Za-z].*?)\s*:\s*(?P<speed>{NUMBER}) MB/s"

@@ -3,11 +3,19 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from pslc import formats
-from pslc.formats import ImportedData, ImportOptions
+from pslc.formats import About, ImportedData, ImportOptions
 from pslc.schema.jobs import Done, Job
 
+ABOUT: Final = About(
+    program="fio",
+    what="job file",
+    content="how the log beside it was written",
+    command="the file that fio was started with",
+    gives="jobs",
+)
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
 NOTHING: Done = {
     "io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},

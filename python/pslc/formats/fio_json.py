@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, ImportedData, ImportOptions, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, text
 from pslc.schema.jobs import Done, Job
+
+ABOUT: Final = About(
+    program="fio",
+    what="JSON and JSON+",
+    content="bytes, speed and latencies of each job",
+    command="fio --output-format=json",
+    gives="jobs",
+)
 
 
 def matches(path: Path, head: str) -> bool:
@@ -33,7 +41,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 
 def _job(job: Json, common: Json) -> Job:
-    return {
+    found: Job = {
         "name": str(job["jobname"]),
         "options": {name: str(value) for name, value in (common | job.get("job options", {})).items()},
         "notes": [],
@@ -41,6 +49,9 @@ def _job(job: Json, common: Json) -> Job:
         "write": _kind(job.get("write", {})),
         "trim": _kind(job.get("trim", {})),
     }
+    if "groupid" in job:
+        found["groupid"] = int(_number(job["groupid"]))
+    return found
 
 
 def _kind(done: Json) -> Done:

@@ -7,10 +7,18 @@ ALL,All,128K Seq Write,1,1,1,4231.5,0,4231.5,...
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, Measured, Reader, cells, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, cells, only, text
 
+ABOUT: Final = About(
+    program="Iometer",
+    what="results (CSV)",
+    content="reads and writes of each test",
+    command="Iometer: results.csv",
+    gives="results",
+)
 HEADER = "'Target Type"
 KINDS = {"read": "Read ", "write": "Write "}
 MIB = float(1 << 20)

@@ -20,8 +20,15 @@ from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, Reader, only, text
 
+ABOUT: Final = About(
+    program="iostat",
+    what="text and JSON",
+    content="load of one device, interval by interval",
+    command="iostat -xt 1",
+    gives="load",
+)
 RATES: Final = {
     "read_bytes": {"rkB/s": 1024.0, "rMB/s": 2.0**20, "rsec/s": 512.0, "rd_sec/s": 512.0, "rkB": 1024.0},
     "write_bytes": {"wkB/s": 1024.0, "wMB/s": 2.0**20, "wsec/s": 512.0, "wr_sec/s": 512.0, "wkB": 1024.0},

@@ -9,10 +9,18 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
 
+ABOUT: Final = About(
+    program="NIOBench",
+    what="text",
+    content="speed of each test and repetition",
+    command="NIOBench: save the results",
+    gives="results",
+)
 FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")
 KINDS = ("read", "write", "copy")
 MIB, MB = float(1 << 20), 1e6

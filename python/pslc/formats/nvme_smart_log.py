@@ -10,9 +10,16 @@ from typing import Any, Final, cast
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, ImportedData, ImportOptions, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, text
 from pslc.schema.facts import HealthJson, HealthLog
 
+ABOUT: Final = About(
+    program="nvme-cli",
+    what="smart-log, text or JSON",
+    content="health of an NVMe drive",
+    command="nvme smart-log /dev/nvme0",
+    gives="health",
+)
 SMARTCTL: Final = "nvme_smart_health_information_log"
 KELVIN: Final = 273
 NAMES: Final = {

@@ -15,9 +15,16 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, Reader, only, text
 from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
 
+ABOUT: Final = About(
+    program="sar, sadf",
+    what="-d, as text, CSV or JSON",
+    content="load of one device, interval by interval",
+    command="sar -d 1",
+    gives="load",
+)
 HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\s.*DEV)")
 ROW: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(\S.*)")
 SADF: Final = re.compile(r"# hostname;interval;timestamp;DEV;")

@@ -4,15 +4,23 @@ columns, `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, cells
+from pslc.formats import About, ImportedData, ImportOptions, cells
 from pslc.formats import text as whole
 
+ABOUT: Final = About(
+    program="any program",
+    what="table (CSV) with names of columns",
+    content="speed over time or position; a table of tests is shown as one",
+    command="a spreadsheet: save as CSV",
+    gives="curve",
+)
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
 DEGREES = {"c", "°c", "celsius"}

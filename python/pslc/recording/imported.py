@@ -1,17 +1,27 @@
 """Other programs' data with what the analysis says of them, and as recordings, so that they can be compared."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from pslc._native import version
-from pslc.analysis import Curve, Seen, Writes, causes_from_outside
+from pslc.analysis import AnalysisWarning, Curve, Evidence, Seen, Writes, causes_from_outside
 from pslc.base.errors import RecordingError
 from pslc.formats import ImportedData
 from pslc.recording import warnings
 from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
+
+RANDOM_NAME: Final = re.compile(r"(?<![a-z])(rand|random|rnd)[-_ ]?\d*k?[-_ ]?(w|write|writes)(?![a-z])", re.IGNORECASE)
+"""In the name of a log: fio's word for random writes, or a common one."""
+OF_ANY_CURVE: Final = tuple(
+    doubt.code
+    for doubt in (AnalysisWarning.FEW_BINS, AnalysisWarning.SHORT_PHASE, AnalysisWarning.GAPS, AnalysisWarning.UNSTEADY)
+)
+"""Codes of what may be wrong with a curve of reads as well."""
 
 
 def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
@@ -24,12 +34,19 @@ def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
         PslcError: they tell of nothing.
     """
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
-        hint = "give a log of writes, or a table of speed against what was written"
-        raise RecordingError(f"{foreign.name} tells of no writes", hint)
+        hint = "give a log of writes or reads, or a table of speed against what was written"
+        raise RecordingError(f"{foreign.name} holds no writes and no reads", hint)
     told = told or Seen()
+    if foreign.kind == "read":
+        return _of_reads(foreign, told)
     random = foreign.random if told.random is None else told.random
+    by_name = random is None and RANDOM_NAME.search(foreign.name) is not None
     seen = replace(
-        told, random=random, buffered=foreign.buffered, celsius=foreign.celsius, synced_bytes=foreign.synced_bytes
+        told,
+        random=True if by_name else random,
+        buffered=foreign.buffered,
+        celsius=foreign.celsius,
+        synced_bytes=foreign.synced_bytes,
     )
     findings = of_curve(
         foreign.curve,
@@ -37,13 +54,29 @@ def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
         capacity_bytes=told.capacity_bytes,
         seen=seen,
     )
-    findings["doubts"] = warnings.of_foreign(foreign) + findings["doubts"]
+    named = [warnings.RecordingWarning.RANDOM_NAME.of(file=foreign.name)] if by_name else []
+    findings["doubts"] = named + warnings.of_foreign(foreign) + findings["doubts"]
+    return findings
+
+
+def _of_reads(foreign: ImportedData, told: Seen) -> Writes:
+    """The phases of reads, whose causes a curve does not tell; no cache of writes is concluded from them."""
+    unknown = Evidence("unknown", 0.0, "a read, of which the curve alone tells no cause")
+    findings = of_curve(
+        foreign.curve,
+        explain=lambda phases: [unknown for _ in phases],
+        capacity_bytes=told.capacity_bytes,
+        seen=replace(told, random=True),
+    )
+    findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "kind": "read"}
+    own = [doubt for doubt in findings["doubts"] if doubt.code in OF_ANY_CURVE]
+    findings["doubts"] = warnings.of_foreign(foreign) + own
     return findings
 
 
 def as_recording(foreign: ImportedData, findings: Writes, path: Path) -> Recording:
     """The data as if they had been recorded by a run: its series are those of the curve, without latencies."""
-    columns = _columns(foreign.curve)
+    columns = _columns(foreign.curve, foreign.kind)
     seconds = foreign.curve.total_seconds if foreign.curve else 0.0
     return Recording(
         suite=foreign.name, target=str(path), drive=foreign.name, seed=0, version=version(), wall_s=seconds,
@@ -53,7 +86,7 @@ def as_recording(foreign: ImportedData, findings: Writes, path: Path) -> Recordi
     )  # fmt: skip
 
 
-def _columns(curve: Curve | None) -> Columns:
+def _columns(curve: Curve | None, kind: str) -> Columns:
     names = ["read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims"]
     latencies = [f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")]
     count = curve.seconds.size if curve else 0
@@ -61,5 +94,5 @@ def _columns(curve: Curve | None) -> Columns:
     found["end_ns"] = np.zeros(count, dtype=np.uint64)
     if curve is not None:
         found["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
-        found["write_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
+        found[f"{kind}_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
     return found

@@ -39,6 +39,8 @@ class RecordingWarning(WarningCode):
     UNWRITTEN = (
         "job {job} read in {span} a request, faster than any flash: write all of the space first, and read past caches"
     )
+    READING = "{caution}"
+    RANDOM_NAME = "by its name {file} is of random writes, so no cache is stated: --workload sequential if it is not"
     CLOCK = "the clock went back by {span} in {file}: leave the system's time alone while measuring, and repeat"
     ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
@@ -148,7 +150,8 @@ def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
 
 def of_foreign(foreign: ImportedData) -> list[MeasurementWarning]:
     """The doubts about another program's data."""
-    found = list(of_jobs(foreign.jobs))
+    found = [RecordingWarning.READING.of(caution=caution) for caution in foreign.cautions]
+    found += of_jobs(foreign.jobs)
     if foreign.zeroes:
         found.append(RecordingWarning.ZEROES.of())
     if foreign.clock_back_s:

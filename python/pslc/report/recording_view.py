@@ -60,13 +60,13 @@ def of_foreign(foreign: ImportedData, findings: Writes) -> View:
         drive=foreign.name,
         conditions="",
         took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
-        sentences=sentences.describe(findings),
+        sentences=[*([f"Read as: {foreign.read_as}."] if foreign.read_as else []), *sentences.describe(findings)],
         tables=[
             *tables.of_writes(findings),
             *([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
             *([tables.of_results(foreign.rows)] if foreign.rows else []),
         ],
-        pictures=[_speed(curve)] if curve and findings["phases"] else [],
+        pictures=[_speed(curve, foreign.kind)] if curve and findings["phases"] else [],
         doubts=findings["doubts"],
         notes=[*foreign.notes, *bad],
     )
@@ -81,6 +81,7 @@ def _moved(recording: Recording) -> str:
     return " and ".join(moved) or "nothing moved"
 
 
-def _speed(curve: Curve) -> Picture:
-    line = Line("write", curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)
-    return Picture("speed-bytes", "Speed against GB written", "GB written", "MB/s", [line])
+def _speed(curve: Curve, kind: str) -> Picture:
+    done = "written" if kind == "write" else "read"
+    line = Line(kind, curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)
+    return Picture("speed-bytes", f"Speed against GB {done}", f"GB {done}", "MB/s", [line])

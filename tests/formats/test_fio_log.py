@@ -1,0 +1,221 @@
+"""fio's logs as fio writes them: what each row covers, which job it is of, and what the files do not tell."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from benches import fio_logs
+
+from pslc import PslcError, formats
+from pslc.formats import ImportOptions
+from tests.formats import made
+
+
+def log(path, rates, *, step_ms=1000, first_ms=None, op=1, size=0, columns=5, jitter=0):
+    """An averaged log of bytes/s; `jitter` moves its clock by up to so many ms."""
+    rng = np.random.default_rng(jitter)
+    at = (first_ms or step_ms) + np.arange(len(rates)) * step_ms
+    at = at + rng.integers(0, jitter + 1, len(rates))
+    tail = "".join(", 0" for _ in range(columns - 4))
+    path.write_text(
+        "".join(f"{ms}, {rate / 1024:.0f}, {op}, {size}{tail}\n" for ms, rate in zip(at, rates, strict=True))
+    )
+    return path
+
+
+def read(*paths, **hints):
+    return formats.read(list(paths), ImportOptions(**hints))
+
+
+def test_the_logs_of_jobs_with_clocks_of_their_own_add_up_without_a_peak(tmp_path, command):
+    quarter = [speed / 4 for speed in made.speeds()]
+    paths = [log(tmp_path / f"run_bw.{i}.log", quarter, jitter=9) for i in range(1, 5)]
+    curve = read(*paths).curve
+    assert curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
+    assert curve.bytes_per_s.max() < 1.1 * made.CACHE_SPEED
+    found = json.loads(command("analyze", *map(str, paths), "--json").stdout)
+    assert found["findings"]["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
+
+
+def test_several_jobs_in_one_file_are_told_apart_where_times_run_back(tmp_path):
+    parts = [log(tmp_path / f"{i}", [speed / 4 for speed in made.speeds()], jitter=3) for i in range(4)]
+    whole = tmp_path / "run_bw.log"
+    whole.write_text("".join(part.read_text() for part in parts))
+    data = read(whole)
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
+    assert "4 jobs added up" in data.read_as
+
+
+def test_reads_and_writes_of_several_jobs_in_one_file_are_apart(tmp_path):
+    rows = []
+    for _ in range(3):
+        for ms in range(250, 20_001, 250):
+            rows += [f"{ms}, {55e6 / 1024:.0f}, 0, 0, 0", f"{ms + 2}, {25e6 / 1024:.0f}, 1, 0, 0"]
+    (tmp_path / "run_bw.log").write_text("\n".join(rows) + "\n")
+    data = read(tmp_path / "run_bw.log")
+    assert data.kind == "write"
+    assert data.curve.total_bytes / data.curve.total_seconds == pytest.approx(75e6, rel=0.005)
+    assert "its reads left out" in data.read_as
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_means_with_a_block_size_as_fio_2_wrote_them_are_means(jobs, tmp_path):
+    parts = [
+        log(tmp_path / f"{i}", [speed / jobs for speed in made.speeds()], size=131072, columns=4) for i in range(jobs)
+    ]
+    whole = tmp_path / "old_bw.log"
+    whole.write_text("".join(part.read_text() for part in parts))
+    assert read(whole).curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
+
+
+def test_single_requests_at_an_even_pace_are_no_means(tmp_path):
+    rows = "".join(f"{400 * i}, 50000000, 1, 65536, 0\n" for i in range(60))
+    (tmp_path / "paced_bw.1.log").write_text(rows)
+    assert read(tmp_path / "paced_bw.1.log").curve.total_bytes == 60 * 65536
+    # fio 3.0 to 3.18 wrote no priority; the first request ends at once all the same.
+    (tmp_path / "paced_bw.2.log").write_text(rows.replace(", 0\n", "\n"))
+    assert read(tmp_path / "paced_bw.2.log").curve.total_bytes == 60 * 65536
+
+
+def test_times_since_1970_begin_at_the_first_row(tmp_path):
+    path = log(tmp_path / "run_bw.1.log", made.speeds(), first_ms=1_700_000_001_000)
+    curve = read(path).curve
+    assert curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
+    assert curve.total_seconds == pytest.approx(100)
+
+
+def test_an_excerpt_begins_where_its_first_row_does_and_says_so(tmp_path):
+    data = read(log(tmp_path / "run_bw.1.log", [352e6] * 60, step_ms=500, first_ms=72_251))
+    assert data.curve.total_bytes == pytest.approx(352e6 * 30, rel=0.005)
+    assert "the first row is of 1 min 11 s after the start" in data.notes[0]
+
+
+def test_a_row_after_a_pause_covers_its_own_interval(tmp_path, command):
+    rows = [f"{ms}, {1818e6 / 1024:.0f}, 1, 0, 0" for ms in (*range(1000, 12_000, 1000), *range(72_000, 83_000, 1000))]
+    (tmp_path / "run_bw.1.log").write_text("\n".join(rows) + "\n")
+    data = read(tmp_path / "run_bw.1.log")
+    assert data.curve.total_bytes == pytest.approx(40.0e9, rel=0.001)
+    assert data.curve.total_seconds == pytest.approx(22)
+    assert data.idle_s == pytest.approx(60)
+    assert "left out as pauses" in command("analyze", "run_bw.1.log").stdout
+
+
+STONEWALL = "\n".join(
+    [
+        "[global]",
+        "rw=write",
+        "log_avg_msec=500",
+        "[first]",
+        "write_bw_log=first",
+        "[second]",
+        "stonewall",
+        "write_bw_log=second",
+    ]
+)
+
+
+def test_jobs_behind_a_stonewall_are_one_after_the_other_as_the_job_file_says(tmp_path):
+    paths = [log(tmp_path / f"{name}_bw.{i}.log", [42e6] * 7, step_ms=500) for i, name in ((1, "first"), (2, "second"))]
+    (tmp_path / "run.fio").write_text(STONEWALL)
+    for extra in ([tmp_path / "run.fio"], []):
+        data = read(*paths, *extra, order=None if extra else "serial")
+        assert data.curve.total_bytes == pytest.approx(2 * 7 * 21e6, rel=0.001)
+        assert data.curve.bytes_per_s == pytest.approx(42e6, rel=0.001)
+    with pytest.raises(PslcError, match="nothing tells whether the jobs of 2 logs ran at the same time"):
+        read(*paths)
+    assert read(*paths, order="together").curve.bytes_per_s == pytest.approx(84e6, rel=0.001)
+
+
+def test_that_jobs_of_one_name_ran_together_is_assumed_aloud(tmp_path):
+    paths = [log(tmp_path / f"run_bw.{i}.log", [42e6 * i] * 7, step_ms=500) for i in (1, 2)]
+    assert "ran at the same time, as is assumed" in read(*paths).cautions[0]
+    (tmp_path / "run.fio").write_text("[a]\nnumjobs=2\nrw=write\nwrite_bw_log=run\n")
+    assert read(*paths, tmp_path / "run.fio").cautions == []
+
+
+def test_a_row_with_mean_and_maximum_is_read_by_its_mean(tmp_path):
+    rows = [f"{1000 * i}, 1000000, 1100000, 1, 0, 0" for i in range(1, 41)]
+    (tmp_path / "run_bw.1.log").write_text("\n".join(rows) + "\n")
+    assert read(tmp_path / "run_bw.1.log").curve.total_bytes == 40 * 1_000_000 * 1024
+
+
+def test_a_log_of_maxima_is_refused_where_the_job_file_tells(tmp_path):
+    path = log(tmp_path / "run_bw.1.log", [42e6] * 7)
+    (tmp_path / "run.fio").write_text("[a]\nlog_max_value=1\nlog_avg_msec=1000\n")
+    with pytest.raises(PslcError, match="maxima of its intervals"):
+        read(path, tmp_path / "run.fio")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_mark_at_the_beginning_is_no_part_of_the_first_line(encoding, tmp_path):
+    path = log(tmp_path / "run_bw.1.log", made.speeds())
+    path.write_bytes(path.read_text().encode(encoding))
+    assert read(path).curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
+
+
+def test_rows_that_do_not_show_their_interval_are_refused(tmp_path):
+    """A job of 1 MB/s in blocks of 1 MB: most intervals of 100 ms have no row."""
+    (tmp_path / "slow_bw.1.log").write_text("".join(f"{ms}, 10240, 1, 0, 0\n" for ms in (148, 1104, 2103, 3101)))
+    with pytest.raises(PslcError, match="rows of most intervals are missing"):
+        read(tmp_path / "slow_bw.1.log")
+    (tmp_path / "slow.fio").write_text("[a]\nlog_avg_msec=100\nrw=write\n")
+    data = read(tmp_path / "slow_bw.1.log", tmp_path / "slow.fio")
+    assert data.curve.total_bytes == pytest.approx(4 << 20, rel=0.15)
+
+
+def test_a_log_that_differs_from_the_json_beside_it_is_doubted(tmp_path, command):
+    path = log(tmp_path / "run_bw.1.log", made.speeds())
+    done = {"io_bytes": int(made.TOTAL_BYTES), "total_ios": 460_000, "runtime": 100_100, "lat_ns": {"mean": 7e4}}
+    document = {"fio version": "fio-3.36", "jobs": [{"jobname": "a", "job options": {"rw": "write"}, "write": done}]}
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    assert read(path, tmp_path / "run.json").cautions == []
+    done["io_bytes"] = int(20e9)
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    shown = command("analyze", "run_bw.1.log", "run.json").stdout
+    assert "the log holds 60.3 GB of writes, but fio's JSON 20.0 GB" in shown
+
+
+def test_a_log_is_given_once(tmp_path, command):
+    log(tmp_path / "run_bw.1.log", made.speeds())
+    done = command("analyze", "run_bw.1.log", "./run_bw.1.log")
+    assert done.returncode == 2
+    assert "are one file" in done.stderr or "is given twice" in done.stderr
+    shutil.copy(tmp_path / "run_bw.1.log", tmp_path / "run_bw.2.log")
+    assert "hold the same rows" in command("analyze", "run_bw.1.log", "run_bw.2.log").stdout
+
+
+def test_a_log_of_reads_alone_is_analysed_and_claims_no_cache(tmp_path, command):
+    log(tmp_path / "cold_bw.1.log", made.speeds(), op=0)
+    found = json.loads(command("analyze", "cold_bw.1.log", "--json").stdout)
+    assert found["kind"] == "read"
+    assert found["findings"]["cache_bytes"] is None
+    assert [phase["cause"] for phase in found["findings"]["phases"]] == ["unknown", "unknown"]
+    shown = command("analyze", "cold_bw.1.log").stdout
+    assert "Reads: 17" in shown
+    assert "cache" not in shown
+
+
+def test_a_log_that_is_random_by_its_name_states_no_cache(tmp_path, command):
+    log(tmp_path / "randwrite-4k_bw.1.log", made.speeds())
+    found = json.loads(command("analyze", "randwrite-4k_bw.1.log", "--json").stdout)["findings"]
+    assert found["cache_bytes"] is None
+    assert found["doubts"][0]["code"] == "random-name"
+    log(tmp_path / "strand-writer_bw.1.log", made.speeds())
+    found = json.loads(command("analyze", "strand-writer_bw.1.log", "--json").stdout)["findings"]
+    assert found["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
+
+
+def test_how_rows_were_understood_is_a_line_of_the_output(tmp_path, command):
+    log(tmp_path / "run_bw.1.log", made.speeds())
+    shown = command("analyze", "run_bw.1.log").stdout
+    assert "Read as: fio log of writes: column 2 is the mean in KiB/s of the 1000 ms before its time." in shown
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_random_runs_of_fio_are_read_right_or_refused(number, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    run = fio_logs.draw(number, seed=39)
+    verdicts = fio_logs.held_against(run, *fio_logs.made(run, tmp_path / "run"))
+    assert [verdict for verdict in verdicts if verdict.outcome == "wrong"] == []
