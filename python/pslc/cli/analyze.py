@@ -91,7 +91,8 @@ def command(
         raise user_error(f'--jobs is "{jobs}"', "together or serial")
     interval_s = units.seconds(interval, "--interval") if interval else None
     order = cast(Literal["together", "serial"] | None, jobs)
-    data = formats.read(files, ImportOptions(x, y, skip_bad, celsius, device, order, interval_s))
+    given = ImportOptions(x, y, skip_bad, celsius, device, order, interval_s, told.capacity_bytes)
+    data = formats.read(files, given)
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return

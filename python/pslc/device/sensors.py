@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.formats import cells
-from pslc.formats.table import number, unit_of
+from pslc.formats._columns import number, unit_of
 from pslc.recording.store import Recording, join
 
 FILE: Final = gate.Expected("--meter takes the CSV file of a power meter", RecordingError, gate.MAX_LOG_BYTES)

@@ -65,6 +65,7 @@ class ImportOptions:
         device: of several.
         order: whether the jobs of several logs ran at the same time or one after the other; None: not given.
         interval_s: length of the intervals of a log that has no times; None: not given.
+        capacity_bytes: of the drive, for positions as a share of it.
         jobs: what files beside this one tell of its jobs.
     """
 
@@ -75,6 +76,7 @@ class ImportOptions:
     device: str | None = None
     order: Literal["together", "serial"] | None = None
     interval_s: float | None = None
+    capacity_bytes: float | None = None
     jobs: tuple[Job, ...] = ()
 
 

@@ -1,134 +1,484 @@
-"""Tables (CSV): a column of what was written, or of time, and one of speed. Units are read from the names of the
-columns, `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`."""
+"""Tables (CSV): a column of what was moved, or of time, and one of speed. Units are read from the names of the columns,
+`written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`. A table with a row for each test is no curve,
+and is shown as a table."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from pslc.analysis import Curve
-from pslc.base import gate
+from pslc.analysis.series import Floats
+from pslc.base import gate, words
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, cells
-from pslc.formats import text as whole
+from pslc.formats import About, ImportedData, ImportOptions, Measured, cells, text
+from pslc.formats._columns import (
+    DEGREES,
+    PERCENT,
+    SIZES,
+    SPEEDS,
+    TIMES,
+    Column,
+    column,
+    is_missing,
+    is_number,
+    moment,
+    number,
+    shown_unit,
+    unit_of,
+)
 
 ABOUT: Final = About(
     program="any program",
     what="table (CSV) with names of columns",
-    content="speed over time or position; a table of tests is shown as one",
+    content="speed over time or position, or bytes over time; a table with a row a test is shown as one",
     command="a spreadsheet: save as CSV",
     gives="curve",
 )
-SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
-TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
-DEGREES = {"c", "°c", "celsius"}
-SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
-MOST = 1e30
-"""Of any cell, in the unit of its column."""
+SEPARATORS: Final = ",;\t"
+MIN_EPOCH_S: Final = 1e8
+"""A number below `time` that is larger is seconds, ms, us or ns since 1970."""
+DAY_S: Final = 86400.0
+FAR_STEPS: Final = 1.5
+"""A first position, or a first time, of more than so many steps is not counted from 0."""
+MIN_ASCENDING_SHARE: Final = 0.98
+"""Of the steps of a column of times or positions; in a table of tests they go up and down."""
+MAX_DIFFERENCE_SHARE: Final = 0.1
+"""Between the bytes of a column of positions and those of speed and time."""
+PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
+MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
+MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",
+                "seq-w": "write"}  # fmt: skip
 
 
 def matches(path: Path, head: str) -> bool:
-    """A line of two or more names, separated by commas, semicolons or tabs."""
-    first = head.partition("\n")[0]
-    names = re.split(r"[,;\t]", first)
-    return path.suffix in (".csv", ".tsv", ".txt") and len(names) > 1 and bool(re.search(r"[A-Za-z]", first))
+    """Lines of two or more cells, separated by commas, semicolons or tabs; numbers below names, or with another ending
+    than a table's as many cells in each line."""
+    lines = [line for line in head.splitlines()[:-1] or head.splitlines() if _is_row(line)]
+    if not lines:
+        return False
+    separator = max(SEPARATORS, key=lines[0].count)
+    counts = [line.count(separator) for line in lines[:20]]
+    if not counts[0]:
+        return False
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return True
+    rows = [line.split(separator) for line in lines[1:20]]
+    held = sum(is_number(cell, separator) for row in rows for cell in row)
+    return len(lines) > 2 and len(set(counts)) == 1 and held >= 0.3 * sum(map(len, rows))
+
+
+def _is_row(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+@dataclass
+class Grid:
+    """A table of text cells below names.
+
+    Attributes:
+        lines: number of each row in its file, from 1.
+    """
+
+    path: Path
+    separator: str
+    columns: list[Column]
+    rows: list[list[str]]
+    lines: list[int]
+    bad: int = 0
+
+    def named(self, word: str) -> Column | None:
+        """The column of a name, or of a number from 1."""
+        for one in self.columns:
+            if one.name.lower() == word.lower():
+                return one
+        return self.columns[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(self.columns) else None
+
+    def holds(self, one: Column, test: Callable[[str], bool], share: float = 1.0) -> bool:
+        """Whether (that share of) the cells of a column pass a test, and one of them has a value."""
+        own = [row[one.place] for row in self.rows if one.place < len(row)]
+        some = [cell for cell in own if not is_missing(cell)]
+        return bool(some) and sum(map(test, some)) >= share * len(some)
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
-    """The curve of one table."""
+    """The curve of one table, or its tests."""
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
-    text = whole(path)
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    rows = cells(path, text.splitlines(), separator)
-    names = [name.strip() for name in rows[0]]
-    x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
-    y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)
-    heat = _celsius(names, hints.celsius, path)
-    values, bad = [], 0
-    for line, row in enumerate(rows[1:], 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        try:
-            hot = number(row[heat], separator) if heat is not None else 0.0
-            values.append((number(row[x], separator), number(row[y], separator), hot))
-        except (ValueError, IndexError):
-            if not hints.skip_bad:
-                hint = (
-                    f"numbers in the columns {names[x]} and {names[y]} are expected; --skip-bad leaves such lines out"
-                )
-                raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
-            bad += 1
-    at, speed, degrees = np.array(values).reshape(-1, 3).T
-    curve = _curve(at, speed * SPEEDS[y_unit], x_unit)
-    celsius = None
-    if heat is not None and curve is not None:
-        steps = np.diff(at * TIMES.get(x_unit, 0.0), prepend=0.0)
-        written = at * SIZES[x_unit] if x_unit in SIZES else np.cumsum(speed * SPEEDS[y_unit] * steps)
-        celsius = (np.maximum.accumulate(written), degrees)
-    return ImportedData(path.name, curve, bad_lines=bad, celsius=celsius)
+    return of_grid(grid(path, text(path).splitlines(), hints), hints)
 
 
-def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:
-    """Place of the column of temperatures: the one asked for, else the first whose name says degrees, if any."""
-    lower = [name.lower() for name in names]
-    if wanted is not None and wanted.lower() not in lower:
-        raise RecordingError(f"{path} has no column {wanted}", f"it has {gate.listed(names)}")
-    if wanted is not None:
-        return lower.index(wanted.lower())
-    return next((place for place, name in enumerate(names) if unit_of(name, DEGREES)), None)
-
-
-def number(cell: str, separator: str) -> float:
-    """The number in a cell; a decimal comma is one only where commas separate nothing.
+def grid(path: Path, lines: Sequence[str], hints: ImportOptions) -> Grid:
+    """The cells of a table. Lines before it that begin with `#` are left out; a first line of numbers is no line of
+    names, so its columns are called 1, 2 and so on.
 
     Raises:
-        ValueError: it is none, or one beyond `MOST`.
+        PslcError: see `cells`.
     """
-    found = float(cell.strip().replace(",", ".") if separator != "," else cell)
-    if abs(found) > MOST:
-        raise ValueError(found)
+    kept = [(at, line) for at, line in enumerate(lines, 1) if _is_row(line)]
+    if not kept:
+        raise RecordingError(f"{path} holds no table", "a line of names, and numbers below it")
+    separator = max(SEPARATORS, key=kept[0][1].count)
+    rows = cells(path, [line for _, line in kept], separator)
+    first = [name.strip() for name in rows[0]]
+    bare = all(is_number(cell, separator) for cell in first)
+    names = [""] * len(first) if bare else first
+    body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
+    filled = [(row, line) for row, line in zip(body, at, strict=False) if any(cell.strip() for cell in row)]
+    of = [column(place, name) for place, name in enumerate(names)]
+    table = Grid(path, separator, of, [row for row, _ in filled], [line for _, line in filled])
+    _join_dates(table)
+    return table
+
+
+def _join_dates(table: Grid) -> None:
+    """Make one column of a date and the clock beside it."""
+    dates = [one for one in table.columns if one.kind == "date"]
+    days = [one for one in dates if table.holds(one, lambda cell: _is_moment(cell) and ":" not in cell)]
+    clocks = [one for one in dates if table.holds(one, lambda cell: _is_moment(cell) and ":" in cell)]
+    if len(dates) != 2 or len(days) != 1 or len(clocks) != 1:
+        return
+    for row in table.rows:
+        if max(days[0].place, clocks[0].place) < len(row):
+            row[days[0].place] += f" {row[clocks[0].place]}"
+    table.columns[clocks[0].place] = replace(clocks[0], kind="text")
+
+
+def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
+    """The curve of a table, or its tests.
+
+    Raises:
+        PslcError: it is not clear which columns are meant.
+    """
+    if (hints.x is None or hints.y is None) and _is_of_tests(table, hints):
+        return _tests(table)
+    speed = _speed(table, hints)
+    along = _along(table, hints, speed)
+    heat = _celsius(table, hints.celsius)
+    return _curve(table, hints, along, speed, heat)
+
+
+def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
+    """The column that `COLUMN` or `COLUMN=UNIT` names."""
+    name, _, unit = wanted.partition("=")
+    found = table.named(name)
+    if found is None:
+        raise RecordingError(f"{table.path} has no column {name}", f"it has {_listed(table)}")
+    unit = unit.lower() or (found.unit if found.unit in units else "")
+    if unit not in units and not (option == "--x" and found.kind == "date" and not unit):
+        hint = f"{option} {name}=UNIT with one of {', '.join(sorted(units))}"
+        raise RecordingError(f"the unit of {name} is unknown", hint)
+    if not unit:
+        return found
+    kind = "speed" if unit in SPEEDS else "time" if unit in TIMES else "size" if unit in SIZES else "percent"
+    return replace(found, kind=kind, scale=units[unit], unit=unit)  # type: ignore[arg-type]
+
+
+def _listed(table: Grid) -> str:
+    return gate.listed([one.called for one in table.columns])
+
+
+def _speed(table: Grid, hints: ImportOptions) -> Column | None:
+    """The column of speed: the one asked for, else the one of writes, else the only one that says neither, else the one
+    of reads. None where the table has positions over time instead.
+
+    Raises:
+        PslcError: there are several of them, or none, or its unit may be bits or bytes.
+    """
+    if hints.y is not None:
+        return _asked(table, hints.y, SPEEDS, "--y")
+    every = [one for one in table.columns if one.kind == "speed" and table.holds(one, _numeric(table), 0.5)]
+    every = every or [one for one in table.columns if one.kind == "speed"]
+    for direction in ("write", "", "read"):
+        some = [one for one in every if one.direction == direction]
+        if len(some) > 1:
+            what = f"of {direction} speed" if direction else "of speed"
+            raise RecordingError(
+                f"{table.path} has {len(some)} columns {what}: {gate.listed([one.called for one in some])}",
+                f"name one: --y {some[0].place + 1}={some[0].unit} takes the first of them",
+            )
+        if some and some[0].unit == "Mb/s":
+            name = some[0].called
+            raise RecordingError(
+                f"{table.path}: the unit of {name} may be megabits or megabytes", f"--y '{name}=MB/s' or =Mbit/s"
+            )
+        if some:
+            return some[0]
+    if any(one.kind == "size" for one in table.columns) and _times(table):
+        return None
+    hint = f"--x COLUMN=UNIT --y COLUMN=UNIT with one of {', '.join(sorted(SPEEDS))}; the columns are {_listed(table)}"
+    raise RecordingError(f"{table.path}: no column tells a unit for --y, the speed", hint)
+
+
+def _numeric(table: Grid) -> Callable[[str], bool]:
+    return lambda cell: is_number(cell, table.separator)
+
+
+def _is_moment(cell: str) -> bool:
+    try:
+        moment(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _times(table: Grid) -> list[Column]:
+    """Columns of time: with a unit, or of dates. A number below `time` may be of any unit, unless since 1970."""
+    found = [one for one in table.columns if one.kind == "time" and table.holds(one, _numeric(table), 0.9)]
+    dates = [one for one in table.columns if one.kind == "date" and table.holds(one, _is_moment)]
+    for one in dates:
+        since_1970 = all(moment(row[one.place]) > MIN_EPOCH_S for row in table.rows if one.place < len(row))
+        if since_1970 or not table.holds(one, _numeric(table)):
+            found.append(one)
     return found
 
 
-def _column(
-    names: list[str], wanted: str | None, kinds: tuple[dict[str, float], ...], option: str, path: Path
-) -> tuple[int, str]:
-    """Place and unit of a column: the one asked for, else the first whose name says a unit of this kind."""
-    known = {unit for kind in kinds for unit in kind}
-    if wanted is not None:
-        name, _, unit = wanted.partition("=")
-        places = [i for i, other in enumerate(names) if other.lower() == name.lower()]
-        unit = unit.lower() or unit_of(name, known)
-        if not places:
-            raise RecordingError(f"{path} has no column {name}", f"it has {gate.listed(names)}")
-        if unit not in known:
-            raise RecordingError(
-                f"the unit of {name} is unknown", f"{option} {name}=UNIT with one of {', '.join(sorted(known))}"
-            )
-        return places[0], unit
-    for place, name in enumerate(names):
-        unit = unit_of(name, known)
-        if unit:
-            return place, unit
-    hint = f"{option} COLUMN=UNIT with one of {', '.join(sorted(known))}; the columns are {gate.listed(names)}"
-    raise RecordingError(f"{path}: no column tells a unit for {option}", hint)
+def _is_of_tests(table: Grid, hints: ImportOptions) -> bool:
+    """Whether each row is a test: words that differ from row to row stand in it, or nothing in it goes on ascending."""
+    for one in table.columns:
+        words_in = {row[one.place].strip() for row in table.rows if one.place < len(row)}
+        if (
+            one.kind not in ("number", "text")
+            or len(words_in) < 2
+            or (hints.x or "").partition("=")[0].lower() == one.name.lower()
+        ):
+            continue
+        if table.holds(one, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5):
+            return True
+    if hints.x is not None:
+        return False
+    axes = [one for one in table.columns if one.kind in ("size", "percent")] + _times(table)
+    has_axis = any(_ascends(table, one) for one in axes)
+    parameters = any(PARAMETERS.search(one.name.lower()) for one in table.columns)
+    results = any(one.kind in ("iops", "latency", "speed") for one in table.columns)
+    return not has_axis and results and (parameters or bool(axes))
 
 
-def unit_of(name: str, known: set[str]) -> str:
-    """The last word of a name, when it is a unit of `known`, else nothing: `written_gb`, `Speed (MB/s)`."""
-    words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
-    return words[-1] if words and words[-1] in known else ""
+def _ascends(table: Grid, one: Column) -> bool:
+    at = [_value(table, row, one) for row in table.rows]
+    known = np.array([value for value in at if value is not None])
+    if one.kind == "date":
+        known = _unwrapped(known)
+    return len(known) > 1 and float((np.diff(known) >= 0).mean()) >= MIN_ASCENDING_SHARE and known[-1] > known[0]
 
 
-def _curve(at: np.ndarray, speed: np.ndarray, unit: str) -> Curve | None:
-    """None where nothing was written."""
+def _value(table: Grid, row: list[str], one: Column) -> float | None:
+    """A cell in the base unit of its column; None: missing, or no number."""
     try:
-        if unit in SIZES:
-            return Curve.of_samples(at * SIZES[unit], speed, "bytes")
-        return Curve.of_samples(at * TIMES[unit], speed, "time")
+        cell = row[one.place]
+        if is_missing(cell):
+            return None
+        return moment(cell) if one.kind == "date" else number(cell, table.separator) * one.scale
+    except (ValueError, IndexError):
+        return None
+
+
+def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
+    """The column of time or position.
+
+    Raises:
+        PslcError: there is none, or several.
+    """
+    if hints.x is not None:
+        return _asked(table, hints.x, SIZES | TIMES | PERCENT, "--x")
+    times = [one for one in _times(table) if one is not speed]
+    places = [
+        one for one in table.columns if one.kind in ("size", "percent") and one is not speed and _ascends(table, one)
+    ]
+    # A column of the other direction is no position of this one.
+    if speed is not None and speed.direction:
+        places = [one for one in places if one.direction in ("", speed.direction)] or places
+    if times:
+        return times[0]
+    if len(places) == 1 or (places and places[0].direction == (speed.direction if speed else "")):
+        return places[0]
+    if places:
+        raise RecordingError(
+            f"{table.path} has {len(places)} columns of sizes: {gate.listed([one.called for one in places])}",
+            f"name the position: --x '{places[0].called}={places[0].unit}'",
+        )
+    known = ", ".join(sorted(SIZES | TIMES))
+    bare = next((one for one in table.columns if one.kind == "date"), None)
+    example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
+    raise RecordingError(
+        f"{table.path}: no column tells a unit for --x, the time or position",
+        f"{example} of {known}; the columns are {_listed(table)}",
+    )
+
+
+def _celsius(table: Grid, wanted: str | None) -> Column | None:
+    """The column of temperatures: the one asked for, else the first whose name says degrees, if any."""
+    if wanted is not None:
+        found = table.named(wanted)
+        if found is None:
+            raise RecordingError(f"{table.path} has no column {wanted}", f"it has {_listed(table)}")
+        return found
+    return next((one for one in table.columns if unit_of(one.name, DEGREES)), None)
+
+
+def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | None, heat: Column | None) -> ImportedData:
+    place = next((one for one in table.columns if one.kind == "size" and one is not along and one is not speed), None)
+    second = place if speed is None else speed
+    assert second is not None
+    wanted = [along, second, *([heat] if heat else [])]
+    values, missing = _values(table, hints, wanted)
+    if along.kind == "percent":
+        if hints.capacity_bytes is None:
+            raise RecordingError(
+                f"{table.path}: {along.called} is a share of the drive, whose size is not known", "give --capacity 1TB"
+            )
+        values[0] *= hints.capacity_bytes
+    data = ImportedData(table.path.name, None, bad_lines=table.bad)
+    data.kind = "read" if second.direction == "read" else "write"
+    if missing:
+        data.notes.append(
+            f"{missing} of {missing + values.shape[1]} rows have no value: each is counted to the row after it"
+        )
+    at = _from_its_first(values[0], along, data)
+    if values.shape[1] > 1 and (np.diff(at) < 0).mean() > 1 - MIN_ASCENDING_SHARE:
+        raise RecordingError(
+            f"{table.path}: {along.called} goes up and down, so it is no time and no position of one run",
+            "name another column with --x; rows of several drives or runs belong into files of their own",
+        )
+    if speed is None:
+        moved = values[1] - values[1][0]
+        if moved.size > 1 and 0 < values[1][0] <= FAR_STEPS * _step(moved):
+            at, moved = np.concatenate([[0.0], at]), np.concatenate([[0.0], values[1]])
+        else:
+            data.notes.append(f"{second.called} counts from its first row on")
+        data.curve = _of_positions(at, moved)
+    else:
+        data.curve = _of_speeds(at, values[1], by_size=along.kind in ("size", "percent"))
+    data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
+    if heat is not None and data.curve is not None and speed is not None:
+        steps = np.diff(at, prepend=0.0)
+        moved = at if along.kind in ("size", "percent") else np.cumsum(values[1] * steps)
+        data.celsius = (np.maximum.accumulate(moved), values[2])
+    return data
+
+
+def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
+    """The cells of some columns in base units, shape (columns, rows), and how many rows lack one.
+
+    Raises:
+        PslcError: a cell holds no number.
+    """
+    kept: list[list[float]] = []
+    missing = 0
+    for row, line in zip(table.rows, table.lines, strict=True):
+        if all(one.place < len(row) and is_missing(row[one.place]) for one in wanted[1:2]):
+            missing += 1
+            continue
+        found = [_value(table, row, one) for one in wanted]
+        if None in found:
+            if not hints.skip_bad:
+                names = " and ".join(one.called for one in wanted)
+                hint = f"numbers in the columns {names} are expected; --skip-bad leaves such lines out"
+                word = table.separator.join(row)[:60]
+                raise RecordingError(f'{table.path}:{line}: "{word}" cannot be read', hint)
+            table.bad += 1
+            continue
+        kept.append([value for value in found if value is not None])
+    if not kept:
+        raise RecordingError(f"{table.path} holds no numbers", "a line of names, and numbers below it")
+    return np.array(kept).T, missing
+
+
+def _from_its_first(at: Floats, along: Column, data: ImportedData) -> Floats:
+    """Times or positions from where the first row begins: 0, unless the first is far from it."""
+    if along.kind == "date":
+        at = _unwrapped(at)
+    step = _step(at)
+    if not step or at[0] <= FAR_STEPS * step:
+        return at
+    if along.kind in ("size", "percent") or (along.kind == "time" and at[0] < MIN_EPOCH_S):
+        first = words.span(float(at[0])) if along.kind == "time" else words.size(float(at[0]))
+        data.notes.append(f"{along.called} begins at {first}, which counts as the beginning")
+    return np.asarray(at - (at[0] - step))
+
+
+def _step(at: Floats) -> float:
+    """The usual step between rows, or the first if that is longer: a drive is faster at first. 0 where none rises."""
+    steps = np.diff(at)
+    rising = steps[steps > 0]
+    return max(float(np.median(rising)), float(rising[0])) if len(rising) else 0.0
+
+
+def _unwrapped(at: Floats) -> Floats:
+    """Times of a clock without a date, which runs over midnight, as seconds that go on."""
+    if not len(at) or at[0] >= DAY_S:
+        return at
+    return np.asarray(at + DAY_S * np.cumsum(np.diff(at, prepend=at[0]) < -DAY_S / 2))
+
+
+def _of_speeds(at: Floats, speed: Floats, *, by_size: bool) -> Curve | None:
+    """None where nothing was moved."""
+    try:
+        return Curve.of_samples(at, speed, "bytes" if by_size else "time")
     except ValueError:
         return None
+
+
+def _of_positions(at: Floats, moved: Floats) -> Curve | None:
+    """Bytes over time; rows in which neither rises join the next."""
+    keep = [0]
+    for row in range(1, len(at)):
+        if at[row] > at[keep[-1]] and moved[row] > moved[keep[-1]]:
+            keep.append(row)
+    return Curve(moved[keep], np.diff(at[keep])) if len(keep) > 1 else None
+
+
+def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind: str) -> str:
+    """Which columns were taken, and as what."""
+    axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
+    unit = f" in {shown_unit(along.unit)}" if along.unit else ""
+    what = f"speed of {kind}s" if is_speed else f"bytes of {kind}s so far"
+    assumed = "" if second.direction else " (that they are writes is assumed)"
+    others = [one.called for one in table.columns if one.kind == "speed" and one.place != second.place]
+    left = f"; {gate.listed(others)} left out" if others else ""
+    meaning = f"the {what} in {shown_unit(second.unit)}{assumed}"
+    return f"column {along.called} is the {axis}{unit}, {second.called} {meaning}{left}"
+
+
+def _tests(table: Grid) -> ImportedData:
+    """A row each: the words and parameters of a row are its name."""
+    speeds = [one for one in table.columns if one.kind == "speed"]
+    rates = [one for one in table.columns if one.kind == "iops"]
+    means = [one for one in table.columns if one.kind == "latency" and MEANS.search(one.name.lower())]
+    taken = {one.place for one in [*speeds, *rates]} | {one.place for one in table.columns if one.kind == "latency"}
+    names = [
+        one
+        for one in table.columns
+        if one.place not in taken
+        and (PARAMETERS.search(one.name.lower()) or not table.holds(one, _numeric(table), 0.9))
+    ]
+    data = ImportedData(table.path.name, None)
+    for number_of, row in enumerate(table.rows, 1):
+        parts = [_part(one, row[one.place].strip()) for one in names if one.place < len(row) and row[one.place].strip()]
+        test = ", ".join(parts) or f"row {number_of}"
+        mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
+        latency = _value(table, row, means[0]) if means else None
+        kinds = dict.fromkeys(one.direction or mode or "mixed" for one in [*speeds, *rates])
+        for kind in kinds:
+            own = [_value(table, row, one) for one in speeds if (one.direction or mode or "mixed") == kind]
+            iops = [_value(table, row, one) for one in rates if (one.direction or mode or "mixed") == kind]
+            for speed in own or [None]:
+                rate = iops[0] if iops else None
+                if speed or rate:
+                    data.rows.append(Measured(test, kind, speed or None, rate or None, latency))
+    if not data.rows:
+        raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
+    units = [f"{one.called} in {shown_unit(one.unit)}" for one in [*speeds, *rates, *means[:1]]]
+    data.read_as = f"a table of tests, a row each, not a curve: {gate.listed(units)}"
+    return data
+
+
+def _part(one: Column, cell: str) -> str:
+    """A cell of the name of a test: a parameter that is a number with its own name."""
+    return f"{one.name} {cell}" if is_number(cell, ",") else cell

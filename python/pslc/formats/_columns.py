@@ -1,0 +1,199 @@
+"""Columns of tables: what a name says of unit, direction and meaning, and what a cell says as a number or a date."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+SIZES: Final = {
+    "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
+    "tib": 2.0**40,
+}  # fmt: skip
+TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
+BITS: Final = {"bit/s": 1 / 8, "kbit/s": 1e3 / 8, "mbit/s": 1e6 / 8, "gbit/s": 1e9 / 8}
+SPEEDS: Final = {f"{unit}/s": scale for unit, scale in SIZES.items()} | BITS
+PERCENT: Final = {"%": 0.01}
+DEGREES: Final = {"c", "°c", "celsius"}
+MAX_CELL: Final = 1e30
+"""Of any cell, in the unit of its column."""
+MISSING: Final = ("", "nan", "-", "--", "n/a", "na", "null", "none", "#n/a")
+Kind = Literal["speed", "size", "time", "date", "percent", "iops", "latency", "celsius", "number", "text"]
+Direction = Literal["read", "write", ""]
+
+SPEED = re.compile(
+    r"(?<![a-zA-Z])(?P<op>[rw])?(?P<unit>[kKmMgGtT]?i?(?:[bB]|[bB]ytes?|[bB]its?))(?:/|ps|p(?=s)|_per_|\s?per\s?|_(?=s))\s*(?:s|sec|second)?s?(?![a-zA-Z])"
+)
+CAMEL = re.compile(r"(?<=[a-z_ ])(?P<unit>[KMGT]i?[bB]|[kmgt]i?b)s(?![a-zA-Z])|^(?P<whole>[KMGTkmgt]i?[Bb])s$")
+"""`writeMibs`, `speed_mbs`, `MBs`."""
+LATENCY = re.compile(
+    r"lat(?:ency)?(?![a-z])|[sc]lat|await|response|p\d\d|access|percentile|(?:50|90|95|99)(?:\.\d+)?\s?(?:%|th)"
+)
+ELAPSED = re.compile(r"time|elapsed|seconds|(?<![a-z])(?:sec|secs|s|t|min|ms|h|us|ns)(?![a-z])|duration|clock")
+NOT_A_PLACE = re.compile(
+    r"free|memory|ram|cache|used|avail|block|request|(?<![a-z])(?:bs|size)(?![a-z])|rate|chunk|memory|page"
+)
+WRITES = re.compile(r"(?<![a-z])(?:wr?|writes?|written|writ|wrtn|writing)(?![a-z])|write|(?<=[a-z])W(?=r)")
+READS = re.compile(r"(?<![a-z])(?:rd?|reads?|reading)(?![a-z])|read(?!y)")
+CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d(?:[.,]\d+)?))?(?:\s*(?P<half>[AaPp])[Mm])?")
+DATES: Final = (
+    "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%y", "%d.%m.%y", "%Y%m%d", "%d-%m-%Y",
+    "%d-%b-%Y",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the name of a column says.
+
+    Attributes:
+        place: from 0.
+        scale: what one of its unit is, in bytes, bytes/s, seconds or of 1.
+        unit: as it stands there; empty: none.
+    """
+
+    place: int
+    name: str
+    kind: Kind
+    scale: float
+    unit: str
+    direction: Direction
+
+    @property
+    def called(self) -> str:
+        """Its name, or where it has none its number."""
+        return self.name or str(self.place + 1)
+
+
+def column(place: int, name: str) -> Column:
+    """What a name says."""
+    low = name.lower()
+    direction: Direction = "write" if WRITES.search(low) else "read" if READS.search(low) else ""
+    if (found_op := SPEED.search(name)) and found_op["op"]:
+        direction = "write" if found_op["op"] == "w" else "read"
+    found: tuple[Kind, float, str] = _kind(name, low)
+    return Column(place, name, *found, direction)
+
+
+def _kind(name: str, low: str) -> tuple[Kind, float, str]:
+    """Kind, scale and unit."""
+    if "iops" in low or re.search(r"(?<![a-z])(ops|ios|i/os)(/s|ps)", low):
+        return "iops", 1.0, "1/s"
+    if unit := speed_unit(name):
+        return "speed", SPEEDS.get(unit, 0.0), unit
+    if unit_of(name, DEGREES):
+        return "celsius", 1.0, "C"
+    if unit := unit_of(name, set(TIMES)):
+        kind: Kind = "latency" if LATENCY.search(low) else "time" if ELAPSED.search(low) else "number"
+        return kind, TIMES[unit], unit
+    if unit := unit_of(name, set(SIZES)):
+        return ("number" if NOT_A_PLACE.search(low) else "size"), SIZES[unit], unit
+    if re.search(r"%|percent", low) and re.search(r"written|position|progress|fill|full|offset|capacity|done", low):
+        return "percent", 0.01, "%"
+    if re.search(r"(?<![a-z])(date|time|timestamp|datetime)(?![a-z])", low) and not LATENCY.search(low):
+        return "date", 1.0, ""
+    return "number", 1.0, ""
+
+
+def speed_unit(name: str) -> str:
+    """The unit of speed in a name, as `SPEEDS` has it; `Mb/s` where it may be bits or bytes; empty: none."""
+    found = SPEED.search(name)
+    if found is None or not re.search(r"(/|per|ps|_s)", found[0].lower()):
+        found = CAMEL.search(name)
+    if found is None:
+        return ""
+    unit = found["unit"] or found["whole"] if "whole" in found.groupdict() else found["unit"]
+    low = unit.lower().removesuffix("s")
+    if low.endswith("bit"):
+        return f"{low}/s"
+    if len(unit) > 1 and unit[-1] == "b" and unit[0].isupper() and "i" not in unit:
+        return "Mb/s"
+    return f"{low.removesuffix('ytes').removesuffix('yte')}/s"
+
+
+def shown_unit(unit: str) -> str:
+    """A unit as people write it: `MB/s` of `mb/s`."""
+    if unit.partition("/")[0].removesuffix("bit") in ("", "k", "m", "g") and "bit" in unit:
+        return unit.capitalize() if unit[0] != "k" else unit
+    return (
+        f"{unit[:-3].upper()}{unit[-3:]}".replace("I", "i").replace("b/s", "B/s")
+        if unit in SPEEDS
+        else (unit.upper().replace("I", "i") if unit in SIZES else unit)
+    )
+
+
+def unit_of(name: str, known: set[str]) -> str:
+    """The last word of a name, when it is a unit of `known`, else nothing: `written_gb`, `Speed (MB/s)`."""
+    words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
+    return words[-1] if words and words[-1] in known else ""
+
+
+def number(cell: str, separator: str) -> float:
+    """The number in a cell: a decimal comma is one only where commas separate nothing, a comma before three digits
+    separates thousands, and a unit behind it is left out.
+
+    Raises:
+        ValueError: it is none, or one beyond `MAX_CELL`.
+    """
+    word = cell.strip()
+    if bare := re.fullmatch(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*[a-zA-Z%°][a-zA-Z/%°]*", word):
+        word = bare[1]
+    if separator == "," or re.search(r"\d,\d{3}\.|,\d{3},", word):
+        word = word.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", word) else word
+    else:
+        word = word.replace(",", ".")
+    found = float(word)
+    if not abs(found) <= MAX_CELL:
+        raise ValueError(found)
+    return found
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell.strip().lower() in MISSING
+
+
+def is_number(cell: str, separator: str) -> bool:
+    """Whether a cell holds a number or says that it has none."""
+    try:
+        number(cell, separator)
+    except ValueError:
+        return is_missing(cell)
+    return True
+
+
+def moment(text: str) -> float:
+    """Seconds of a date, of a time of day, or of both; of a number since 1970 in s, ms, us or ns.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    word = text.strip().strip('"')
+    if re.fullmatch(r"\d+(\.\d+)?", word) and len(word) < 20:
+        seconds = float(word)
+        while seconds > 1e11:
+            seconds /= 1e3
+        return seconds
+    clock = CLOCK.search(word)
+    seconds = 0.0
+    if clock is not None:
+        hour = int(clock["h"])
+        if clock["half"]:
+            hour = hour % 12 + (12 if clock["half"].lower() == "p" else 0)
+        seconds = 3600.0 * hour + 60.0 * int(clock["m"]) + float((clock["s"] or "0").replace(",", "."))
+    days = _day(word)
+    if clock is None and days is None:
+        raise ValueError(text)
+    return seconds + 86400.0 * (days or 0)
+
+
+def _day(text: str) -> int | None:
+    """Number of the day of a date; None: there is none."""
+    for word in re.split(r"[\sT]+", text):
+        for form in DATES:
+            try:
+                return datetime.strptime(word.rstrip(",Z"), form).toordinal()
+            except ValueError:
+                continue
+    return None

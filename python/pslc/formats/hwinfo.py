@@ -1,0 +1,64 @@
+"""The log of sensors that HWiNFO writes (CSV): date and time in two columns, then a column a sensor with its unit in
+brackets. The names come again at the end, and below them the devices that they are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pslc.base import gate
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, only, table, text
+
+ABOUT: Final = About(
+    program="HWiNFO",
+    what="sensor log (CSV)",
+    content="write rate of one drive over time, and its temperature",
+    command="HWiNFO: Logging Start",
+    gives="curve",
+)
+RATE = re.compile(r"(?:Write|Read) Rate(?: #\d+)? \[[KMG]B/s\]|(?:Write|Read) Rate \(.*\) \[[KMG]B/s\]")
+
+
+def matches(path: Path, head: str) -> bool:
+    """Date and time, and units in brackets."""
+    del path
+    return bool(re.match(r'"?Date"?[,;]"?Time"?[,;].*\[[^\]]+\]', head))
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The curve of the drive that was asked for, or of the only one that wrote."""
+    path = only(paths)
+    lines = text(path).splitlines()
+    first = lines[0].split(",")[:2]
+    again = next((at for at, line in enumerate(lines[1:], 1) if line.split(",")[:2] == first), len(lines))
+    grid = table.grid(path, lines[:again], hints)
+    devices = [cell.strip().strip('"') for cell in lines[again + 1].split(",")] if again + 1 < len(lines) else []
+    if hints.y is None:
+        hints = replace(hints, y=_rate(grid, devices, hints))
+    return table.of_grid(grid, hints)
+
+
+def _rate(grid: table.Grid, devices: Sequence[str], hints: ImportOptions) -> str:
+    """The column of a drive's write rate, as `--y` takes it."""
+    rates = [one for one in grid.columns if RATE.search(one.name) and one.direction == "write"]
+    if hints.device is not None:
+        wanted = hints.device.lower()
+        rates = [one for one in rates if one.place < len(devices) and wanted in devices[one.place].lower()]
+    names = {one.place: devices[one.place] if one.place < len(devices) else one.name for one in rates}
+    busy = [one for one in rates if any(_moves(row, one.place) for row in grid.rows)] or rates
+    if not busy:
+        raise RecordingError(f"{grid.path} has no write rate of a drive", "log the drive's Read Rate and Write Rate")
+    if len(busy) > 1:
+        raise RecordingError(
+            f"{grid.path} is of several drives: {gate.listed(names[one.place] for one in busy)}",
+            f"--device takes one by its name, or --y {busy[0].place + 1} the first",
+        )
+    return str(busy[0].place + 1)
+
+
+def _moves(row: Sequence[str], place: int) -> bool:
+    return place < len(row) and bool(re.search(r"[1-9]", row[place]))
