@@ -11,13 +11,15 @@ from pslc import PslcError, formats
 from pslc.formats import ImportOptions
 from tests.formats import made
 
+FORM = {"step_ms": 1000, "first_ms": None, "op": 1, "size": 0, "columns": 5, "jitter": 0}
 
-def log(path, rates, *, step_ms=1000, first_ms=None, op=1, size=0, columns=5, jitter=0):
+
+def log(path, rates, **form):
     """An averaged log of bytes/s; `jitter` moves its clock by up to so many ms."""
-    rng = np.random.default_rng(jitter)
+    step_ms, first_ms, op, size, columns, jitter = (FORM | form).values()
     at = (first_ms or step_ms) + np.arange(len(rates)) * step_ms
-    at = at + rng.integers(0, jitter + 1, len(rates))
-    tail = "".join(", 0" for _ in range(columns - 4))
+    at = at + np.random.default_rng(jitter).integers(0, jitter + 1, len(rates))
+    tail = ", 0" * (columns - 4)
     path.write_text(
         "".join(f"{ms}, {rate / 1024:.0f}, {op}, {size}{tail}\n" for ms, rate in zip(at, rates, strict=True))
     )

@@ -76,22 +76,8 @@ def describe(findings: Writes) -> list[str]:
     """What was found, the most important first."""
     if findings.get("kind") == "read":
         return _describe_reads(findings)
-    said = []
-    cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
     phases = findings["phases"]
-    if cache is not None and low is not None and high is not None:
-        interval = (
-            f" ({words.size(low)} to {words.size(high)}, 90 % interval)" if words.size(low) != words.size(high) else ""
-        )
-        said.append(f"The write cache ends after {words.size(cache)}{interval}.")
-    elif low is not None:
-        said.append(f"The write cache holds {words.size(low)} or more: the run ended before it was full.")
-    elif began_full(phases):
-        said.append("No write cache is left: it was full from the start.")
-    elif _falls(phases):
-        said.append("No end of a cache: the speed fell for other reasons.")
-    elif phases:
-        said.append(_no_cliff(phases))
+    said = _end_of_cache(findings)
     if 0 < len(phases) <= IN_A_ROW:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")
@@ -115,6 +101,24 @@ def describe(findings: Writes) -> list[str]:
     if waf is not None and lasts is not None:
         said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
     return said
+
+
+def _end_of_cache(findings: Writes) -> list[str]:
+    """Where the cache ends, or that it does not; nothing where there are no phases."""
+    cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
+    phases = findings["phases"]
+    if cache is not None and low is not None and high is not None:
+        interval = (
+            f" ({words.size(low)} to {words.size(high)}, 90 % interval)" if words.size(low) != words.size(high) else ""
+        )
+        return [f"The write cache ends after {words.size(cache)}{interval}."]
+    if low is not None:
+        return [f"The write cache holds {words.size(low)} or more: the run ended before it was full."]
+    if began_full(phases):
+        return ["No write cache is left: it was full from the start."]
+    if _falls(phases):
+        return ["No end of a cache: the speed fell for other reasons."]
+    return [_no_cliff(phases)] if phases else []
 
 
 def _no_cliff(phases: Sequence[PhaseRow]) -> str:

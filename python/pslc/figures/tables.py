@@ -49,9 +49,10 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
                 latency, at = done["lat_ns"], done["lat_ns"]["percentile"]
+                mean = words.span(latency["mean"] / 1e9) if latency["mean"] else ""
                 row = [job["name"], kind, words.size(done["io_bytes"]), words.speed(done["io_bytes"] / seconds)]
-                row += [f"{done['total_ios'] / seconds:.0f}", words.span(latency["mean"] / 1e9)]
-                row += [words.span(at[p] / 1e9) for p in ("50.000000", "99.000000", "99.900000")]
+                row += [f"{done['total_ios'] / seconds:.0f}", mean]
+                row += [words.span(at[p] / 1e9) if at.get(p) else "" for p in ("50.000000", "99.000000", "99.900000")]
                 rows.append(row)
     return Table("Jobs", columns, rows, words=("job", "kind"))
 

@@ -27,6 +27,8 @@ STREAM = replace(FILE, max_bytes=1 << 40)
 """A log that is read line by line."""
 HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
+LONG_HEAD_BYTES: Final = 1_000_000
+"""And where it does not tell."""
 MAX_AMOUNT: Final = 1 << 63
 """Bytes or requests, and ns that they take."""
 Gives = Literal["curve", "results", "load", "health", "jobs"]
@@ -110,6 +112,7 @@ class ImportedData:
         read_as: which columns or rows were taken, and how they were understood: one line, never empty where the curve
             or the load could have been read in another way.
         jobs: as in `Recording.jobs`, where the data tell of them.
+        tells_options: whether it tells every option of these jobs that is no default.
         rows: results that have no series.
         notes: what to know of them, a sentence each.
         cautions: what may be wrong with the reading, and what to do about it, a sentence each.
@@ -138,6 +141,7 @@ class ImportedData:
     read_as: str = ""
     cautions: list[str] = field(default_factory=list)
     idle_s: float = 0.0
+    tells_options: bool = True
 
     @property
     def at_work(self) -> bool:
@@ -153,7 +157,7 @@ class ImportedData:
     @property
     def buffered(self) -> bool:
         """Whether its jobs went through the page cache."""
-        return not all(said(job)["direct"] for job in self.jobs)
+        return self.tells_options and not all(said(job)["direct"] for job in self.jobs)
 
     @property
     def synced_bytes(self) -> float | None:
@@ -203,6 +207,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
     _refuse_impossible(foreign)
     foreign.jobs += jobs
+    foreign.tells_options &= all(one.tells_options for one in beside)
     foreign.health += [log for one in beside for log in one.health]
     return foreign
 
@@ -354,8 +359,10 @@ def known() -> str:
 
 
 def _format(path: Path) -> str:
-    head = decoded(gate.head(path, STREAM, HEAD_BYTES))
-    for name in names():
-        if load(name).matches(path, head):
-            return name
+    # Results may stand behind what a script printed.
+    for size in (HEAD_BYTES, LONG_HEAD_BYTES):
+        head = decoded(gate.head(path, STREAM, size))
+        for name in names():
+            if load(name).matches(path, head):
+                return name
     raise RecordingError(f"{path} is of no known format", f"pslc reads {known()}; pslc's own recordings are folders")

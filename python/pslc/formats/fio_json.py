@@ -1,9 +1,16 @@
-"""fio's JSON and JSON+: what each job did; it has no series, so there is no curve."""
+"""fio's JSON and JSON+: what each job did. It has no series but where `--status-interval` printed one document after
+the other, each of what was done until then."""
 
+import json
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
@@ -12,32 +19,107 @@ from pslc.schema.jobs import Done, Job
 
 ABOUT: Final = About(
     program="fio",
-    what="JSON and JSON+",
-    content="bytes, speed and latencies of each job",
+    what="JSON and JSON+, with text around or several documents",
+    content="bytes, speed and latencies of each job; with --status-interval a curve",
     command="fio --output-format=json",
     gives="jobs",
 )
 
 
+DOCUMENT = re.compile(r"^[ \t]*\{", re.MULTILINE)
+MARK: Final = '"fio version"'
+MAX_DOCUMENTS: Final = 100_000
+KIB: Final = 1024
+SAME_SHARE: Final = 0.05
+"""Within which bytes and speed times run time agree."""
+
+
 def matches(path: Path, head: str) -> bool:
-    """It names fio's version; some programs print a line before it."""
+    """It names fio's version; some programs print lines before it."""
     del path
-    return '"fio version"' in head
+    return MARK in head
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
-    """The jobs of all files."""
+    """The jobs of all files; what `--status-interval` printed of one run is a curve as well."""
     del hints
-    jobs = []
+    data = ImportedData(paths[0].name, None)
     for path in paths:
-        whole = text(path)
         try:
-            document = gate.document(whole[whole.index("{") :], str(path), FILE)
-            jobs += [_job(job, document.get("global options", {})) for job in document["jobs"]]
+            states = [_state(document) for document in _documents(path)]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"
             raise RecordingError(f"{path}: not fio's JSON ({error})", hint) from None
-    return ImportedData(paths[0].name, None, jobs)
+        if _is_one_run(states):
+            data.jobs += states[-1]
+            _curve(data, states)
+        else:
+            data.jobs += [job for jobs in states for job in jobs]
+    data.read_as = (
+        data.read_as or f"fio's JSON: bytes, run time and latencies of {len(data.jobs)} job{'s' * (len(data.jobs) > 1)}"
+    )
+    return data
+
+
+def _documents(path: Path) -> list[Json]:
+    """The documents in a file, with or without text around them.
+
+    Raises:
+        PslcError, ValueError: there is none, or one is broken.
+    """
+    whole = text(path)
+    decoder = json.JSONDecoder()
+    found: list[Json] = []
+    at = 0
+    while (start := DOCUMENT.search(whole, at)) and len(found) < MAX_DOCUMENTS:
+        try:
+            _, at = decoder.raw_decode(whole, start.end() - 1)
+        except ValueError:
+            # A brace of the text around, or a broken document.
+            if MARK not in whole[start.end() : start.end() + 400]:
+                at = start.end()
+                continue
+            at = len(whole)
+        piece = whole[start.end() - 1 : at]
+        if MARK in piece:
+            found.append(gate.document(piece, str(path), FILE))
+    if not found:
+        raise ValueError("it holds no document of fio")
+    return found
+
+
+def _state(document: Json) -> list[Job]:
+    """The jobs of a document, or what each client of fio's server tells of them."""
+    common = document.get("global options", {})
+    jobs = document["jobs"] if "jobs" in document else document["client_stats"]
+    return [_job(job, common) for job in jobs if job.get("jobname") != "All clients"]
+
+
+def _is_one_run(states: Sequence[Sequence[Job]]) -> bool:
+    """Whether documents are of one run at several times: the same jobs, whose counts grow."""
+    for before, after in pairwise(states):
+        if [job["name"] for job in before] != [job["name"] for job in after]:
+            return False
+        for kind in ("read", "write"):
+            pairs = zip((job[kind] for job in before), (job[kind] for job in after), strict=True)
+            if any(new["io_bytes"] < old["io_bytes"] or new["runtime_ns"] < old["runtime_ns"] for old, new in pairs):
+                return False
+    return len(states) > 1
+
+
+def _curve(data: ImportedData, states: Sequence[Sequence[Job]]) -> None:
+    """Bytes over time, from one state to the next."""
+    kind = data.kind = "write" if any(job["write"]["io_bytes"] for job in states[-1]) else "read"
+    done, at = [0.0], [0.0]
+    for jobs in states:
+        moved = float(sum(job[kind]["io_bytes"] for job in jobs))
+        seconds = max((job[kind]["runtime_ns"] for job in jobs), default=0) / 1e9
+        if moved > done[-1] and seconds > at[-1]:
+            done.append(moved)
+            at.append(seconds)
+    if len(done) > 2:
+        data.curve = Curve(np.array(done), np.diff(at))
+    data.read_as = f"fio's JSON: {len(states)} states of one run; bytes and run time of {kind}s of all jobs together"
 
 
 def _job(job: Json, common: Json) -> Job:
@@ -55,20 +137,31 @@ def _job(job: Json, common: Json) -> Job:
 
 
 def _kind(done: Json) -> Done:
-    latency = done.get("lat_ns") or {}
-    completion = done.get("clat_ns") or {}
-    percentiles = {name: _number(float(ns)) for name, ns in completion.get("percentile", {}).items()}
-    wanted = ("50.000000", "99.000000", "99.900000")
+    # Before version 3 times are in us.
+    scale = 1.0 if "lat_ns" in done or "clat_ns" in done else 1e3
+    latency = done.get("lat_ns") or done.get("lat") or {}
+    completion = done.get("clat_ns") or done.get("clat") or {}
+    percentiles = {name: _number(float(ns)) * scale for name, ns in completion.get("percentile", {}).items()}
     return {
-        "io_bytes": _number(done.get("io_bytes", 0)),
+        "io_bytes": _bytes(done),
         "total_ios": _number(done.get("total_ios", 0)),
         "runtime_ns": _number(done.get("runtime", 0)) * 1_000_000,
         "lat_ns": {
-            "mean": _number(latency.get("mean", 0.0)),
-            "max": _number(latency.get("max", 0)),
-            "percentile": {name: percentiles.get(name, 0.0) for name in wanted} | percentiles,
+            "mean": _number(latency.get("mean", 0.0)) * scale,
+            "max": _number(latency.get("max", 0)) * scale,
+            "percentile": percentiles,
         },
     }
+
+
+def _bytes(done: Json) -> int:
+    """Bytes; fio 2 wrote KiB under the same name, which its speed and run time show."""
+    moved, expected = (
+        _number(done.get("io_bytes", 0)),
+        _number(done.get("bw", 0)) * _number(done.get("runtime", 0)) / 1000,
+    )
+    in_kib = expected and abs(moved / expected - 1) < SAME_SHARE
+    return int(moved * KIB) if in_kib else moved
 
 
 def _number(value: Any) -> Any:

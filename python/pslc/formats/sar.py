@@ -16,7 +16,7 @@ from typing import Final
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.formats import FILE, About, ImportedData, ImportOptions, Reader, only, text
-from pslc.formats.iostat import Reports, after, amount, clock, date, numbers
+from pslc.formats._loads import Reports, Source, after, amount, clock, date, numbers
 
 ABOUT: Final = About(
     program="sar, sadf",
@@ -27,13 +27,19 @@ ABOUT: Final = About(
 )
 HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\s.*DEV)")
 ROW: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(\S.*)")
-SADF: Final = re.compile(r"# hostname;interval;timestamp;DEV;")
+SADF: Final = re.compile(r"# hostname;interval;timestamp;")
+OTHER: Final = re.compile(
+    r"(?:Linux .*\n\s*)?\d{1,2}:\d\d:\d\d(?:\s[AP]M)?\s+(?:CPU\s+%|kbmemfree|IFACE|runq-sz|proc/s)"
+)
+"""What sar prints of processors, memory and others."""
 
 
 def matches(path: Path, head: str) -> bool:
     """A header of sar's columns of devices, or sadf's."""
     del path
-    return '"disk-device"' in head or bool(SADF.match(head)) or any(HEADER.match(line) for line in head.splitlines())
+    if '"disk-device"' in head or SADF.match(head) or OTHER.match(head):
+        return True
+    return ('"sysstat"' in head and '"timestamp"' in head) or any(HEADER.match(line) for line in head.splitlines())
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
@@ -45,8 +51,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         bad = _json(path, whole, reports)
     else:
         bad = (_sadf if SADF.match(whole) else _text)(path, whole, hints, reports)
+    if not reports.rows:
+        raise RecordingError(f"{path} tells nothing of devices", "sar -d prints them, or sadf -d FILE -- -d")
     notes = ["sar counts reads and writes together: each has its share by bytes, and the latency of both"]
-    return reports.foreign([path], hints, notes, bad)
+    return reports.foreign(path, hints, Source("sar", "sar -d 1 prints them", notes, bad))
 
 
 def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
@@ -58,6 +66,8 @@ def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int
         if header:
             names = line[header.end(1) :].split()
             before = at = after(at, clock(header[1]))
+        elif not line.strip() or OTHER.match(line):
+            names = []
         elif line.startswith("Linux"):
             reports.date = date(line)
         elif row and names and "LINUX RESTART" not in line:
@@ -81,7 +91,8 @@ def _sadf(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int
     for number, line in enumerate(whole.splitlines(), 1):
         cells = line.split(";")
         if line.startswith("#"):
-            names = cells[4:]
+            names = cells[4:] if "DEV" in cells[3:4] else []
+        if not names or line.startswith("#") or not line.strip():
             continue
         try:
             _, seconds, stamp, device, *values = cells

@@ -151,7 +151,9 @@ def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
 def of_foreign(foreign: ImportedData) -> list[MeasurementWarning]:
     """The doubts about another program's data."""
     found = [RecordingWarning.READING.of(caution=caution) for caution in foreign.cautions]
-    found += of_jobs(foreign.jobs)
+    found += [
+        one for one in of_jobs(foreign.jobs) if foreign.tells_options or one.code != RecordingWarning.PAGE_CACHE.code
+    ]
     if foreign.zeroes:
         found.append(RecordingWarning.ZEROES.of())
     if foreign.clock_back_s:

@@ -55,7 +55,7 @@ class Fell(TypedDict):
 
 
 class Moved(TypedDict):
-    """Reads, or writes."""
+    """Reads, or writes. Requests and latencies are 0 where only bytes are known."""
 
     kind: str
     bytes: float
@@ -194,18 +194,19 @@ def _of_kind(load: Load, kind: str) -> Moved | None:
     """Volume, speeds and latencies of reads or of writes."""
     moved, count, took = (getattr(load, name) for name in (f"{kind}_bytes", f"{kind}s", f"{kind}_s"))
     requests = float(count.sum())
-    if not requests:
+    if not requests and not moved.any():
         return None
-    some = count > 0
-    each = took[some] / count[some]
+    # Some programs tell bytes alone.
+    some = count > 0 if requests else moved > 0
+    each = took[some] / np.maximum(count[some], 1.0)
     worst = int(np.argmax(each))
     return {
         "kind": kind,
         "bytes": float(moved.sum()),
         "requests": requests,
-        "request_bytes": float(moved.sum()) / requests,
+        "request_bytes": float(moved.sum()) / requests if requests else 0.0,
         "fastest_bytes_per_s": float((moved / load.seconds).max()),
-        "latency_s": float(took.sum()) / requests,
+        "latency_s": float(took.sum()) / requests if requests else 0.0,
         "worst_latency_s": float(each[worst]),
         "worst_at_s": float(load.ends_s[some][worst]),
     }
@@ -394,12 +395,12 @@ def tables(findings: Findings) -> list[Table]:
         [
             of["kind"],
             words.size(of["bytes"]),
-            words.count(round(of["requests"])),
-            words.size(of["request_bytes"]),
+            words.count(round(of["requests"])) if of["requests"] else "",
+            words.size(of["request_bytes"]) if of["requests"] else "",
             words.speed(of["fastest_bytes_per_s"]),
-            words.span(of["latency_s"]),
-            words.span(of["worst_latency_s"]),
-            clock(of["worst_at_s"], findings),
+            words.span(of["latency_s"]) if of["latency_s"] else "",
+            words.span(of["worst_latency_s"]) if of["latency_s"] else "",
+            clock(of["worst_at_s"], findings) if of["latency_s"] else "",
         ]
         for of in findings["kinds"]
     ]

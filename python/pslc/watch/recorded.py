@@ -145,5 +145,7 @@ def of_foreign(foreign: ImportedData, path: Path) -> Recording:
     ends = [0.0, float(load.seconds.sum())]
     smart = [(at, log) for at, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
     about: Watched = {"smart": smart, "changes": [], "file_systems": []}
-    facts: Facts = {"device": None, "notes": [*foreign.notes, *bad], "watch": about}
+    taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
+    notes = [*taken, *foreign.cautions, *foreign.notes, *bad]
+    facts: Facts = {"device": None, "notes": notes, "watch": about}
     return recorded(path, facts, Samples.of(load), round(foreign.began_unix * 1e9), name=foreign.name)

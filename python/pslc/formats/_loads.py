@@ -1,0 +1,314 @@
+"""A drive at work as another program counts it, interval by interval: rows of one device or of several, with rates by
+the names that iostat has for them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pslc.analysis.load import Load
+from pslc.analysis.series import Floats
+from pslc.base import words
+from pslc.base.errors import RecordingError
+from pslc.formats import ImportedData, ImportOptions
+
+RATES: Final = {
+    "read_bytes": {
+        "rB/s": 1.0,
+        "kB_read/s": 1024.0,
+        "MB_read/s": 2.0**20,
+        "Blk_read/s": 512.0,
+        "rkB/s": 1024.0,
+        "rMB/s": 2.0**20,
+        "rsec/s": 512.0,
+        "rd_sec/s": 512.0,
+        "rkB": 1024.0,
+    },
+    "write_bytes": {
+        "wB/s": 1.0,
+        "kB_wrtn/s": 1024.0,
+        "MB_wrtn/s": 2.0**20,
+        "Blk_wrtn/s": 512.0,
+        "wkB/s": 1024.0,
+        "wMB/s": 2.0**20,
+        "wsec/s": 512.0,
+        "wr_sec/s": 512.0,
+        "wkB": 1024.0,
+    },
+    "trim_bytes": {
+        "kB_dscd/s": 1024.0,
+        "MB_dscd/s": 2.0**20,
+        "dkB/s": 1024.0,
+        "dMB/s": 2.0**20,
+        "dc_sec/s": 512.0,
+        "dkB": 1024.0,
+    },
+    "reads": {"r/s": 1.0},
+    "writes": {"w/s": 1.0},
+    "flushes": {"f/s": 1.0},
+}
+"""Of a second, and what one of the unit is."""
+REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
+QUEUE: Final = ("aqu-sz", "avgqu-sz")
+BUSY: Final = ("%util", "util", "util-percent")
+DAY_S: Final = 86400.0
+MAX_AMOUNT: Final = 1e12
+"""Of anything: 1e12 kB/s, or so many requests a second."""
+MIN_LIKE_RATIO: Final = 0.8
+"""Of the speed of a first report to that of the second, from which the first is an interval as well."""
+MIN_COUNTS: Final = 4
+"""Rates of requests from which the length of an interval is concluded."""
+INTERVALS_S: Final = (1, 2, 5, 10)
+"""Lengths of intervals that people choose, whose fractions two digits show."""
+LAYER: Final = re.compile(r"(dm-|md|loop|bcache|zd|ram|sr)\d|.*[-_/]")
+"""What lies on drives: device mapper, md, and the names of logical volumes."""
+SUFFIXES: Final = {"k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
+CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AP]M))?")
+DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whose reports they are.
+
+    Attributes:
+        program: what it is called.
+        hint: how to get reports, where there are none.
+        notes: what to know of them.
+        bad: lines left out.
+    """
+
+    program: str
+    hint: str
+    notes: Sequence[str] = ()
+    bad: int = 0
+
+
+@dataclass
+class Reports:
+    """Rows of one device after the other, in the order of a file.
+
+    Attributes:
+        rows: by device, the end of each interval in seconds of the day it began on, its length (None: not told), and
+            the columns by their names.
+        date: of the first day, where the file tells it.
+    """
+
+    rows: dict[str, list[tuple[float | None, float | None, Mapping[str, float]]]] = field(default_factory=dict)
+    date: datetime | None = None
+
+    def add(self, device: str, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
+        """One row."""
+        self.rows.setdefault(device, []).append((at_s, seconds, columns))
+
+    def drop_first(self) -> bool:
+        """Leave out the first row of each device, which is of the time since the machine began; not where it is like
+        the second one, as after `iostat -y`. Whether they were."""
+        busiest = max(self.rows.values(), key=lambda rows: _moved([of for _, _, of in rows]), default=[])
+        speeds = [_moved([columns]) for _, _, columns in busiest[:2]]
+        if len(speeds) == 2 and speeds[0] and MIN_LIKE_RATIO <= speeds[0] / max(speeds[1], 1e-9) <= 1 / MIN_LIKE_RATIO:
+            return False
+        for device, rows in self.rows.items():
+            self.rows[device] = rows[1:]
+        return True
+
+    def foreign(self, path: Path, hints: ImportOptions, about: Source) -> ImportedData:
+        """The load of the device that was asked for, or of the one that did anything.
+
+        Raises:
+            PslcError: several did, none is wanted; or there are no intervals.
+        """
+        device, beside = self._device(path, hints.device)
+        rows = self.rows[device]
+        if not rows:
+            raise RecordingError(f"{path} has no intervals of {device}", about.hint)
+        notes, cautions = list(about.notes), []
+        if beside:
+            notes.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
+        told = [of for _, of, _ in rows if of is not None]
+        usual, how = float(np.median(told)) if told else 1.0, ""
+        if hints.interval_s is not None:
+            usual, how, told = hints.interval_s, ", as given", []
+        elif not told:
+            counted = interval_of_counts([columns for _, _, columns in rows])
+            usual, how = counted or 1.0, ", by the fractions of requests" if counted else ", as is assumed"
+            if counted is None:
+                cautions.append(
+                    f"{path.name} tells no times, so intervals of 1 s are assumed: --interval 2s says otherwise"
+                )
+        # The first of the intervals between two times has no time before it.
+        seconds = [of if of is not None and told else usual for _, of, _ in rows]
+        first = rows[0][0]
+        began = 0.0
+        if self.date is not None and first is not None:
+            began = (self.date + timedelta(seconds=first - seconds[0])).timestamp()
+        load = load_of(np.array(seconds), [columns for _, _, columns in rows])
+        name = f"{device} in {path.name}" if device else path.name
+        taken = [
+            next((unit for unit in RATES[kind] if unit in columns), "")
+            for kind in ("read_bytes", "write_bytes")
+            for columns in [rows[0][2]]
+        ]
+        what = " and ".join(filter(None, taken)) or "no bytes"
+        return ImportedData(
+            name,
+            None,
+            notes=notes,
+            cautions=cautions,
+            bad_lines=about.bad,
+            load=load,
+            began_unix=began,
+            read_as=f"{about.program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
+        )
+
+    def _device(self, path: Path, wanted: str | None) -> tuple[str, list[str]]:
+        """The device, and those left out because they are parts of it or lie on it."""
+        if wanted is not None:
+            name = wanted.removeprefix("/dev/")
+            if name not in self.rows:
+                raise RecordingError(f"{path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
+            return name, []
+        if not self.rows:
+            raise RecordingError(f"{path} has no rows of a device", "iostat -xt 1 and sar -d 1 print them")
+        moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}
+        busy = sorted((device for device, speed in moved.items() if speed), key=lambda device: -moved[device])
+        disks = [device for device in busy if not _is_part(device, self.rows)]
+        below = [device for device in disks if not LAYER.match(device)]
+        if len(below) == 1 and all(moved[device] <= 1.05 * moved[below[0]] for device in disks):
+            return below[0], [device for device in busy if device != below[0]]
+        if len(busy) > 1:
+            shown = ", ".join(busy)
+            raise RecordingError(
+                f"{path} is of several devices: {shown}, the busiest first", f"--device {busy[0]} takes one"
+            )
+        return (busy[0] if busy else next(iter(self.rows))), []
+
+
+def _is_part(device: str, devices: Iterable[str]) -> bool:
+    """Whether a device is a partition of another one: `nvme0n1p2`, `sda1`."""
+    return any(
+        device != whole and re.fullmatch(rf"{re.escape(whole)}{'p' if whole[-1:].isdigit() else ''}\d+", device)
+        for whole in devices
+    )
+
+
+def interval_of_counts(rows: Sequence[Mapping[str, float]]) -> float | None:
+    """Seconds of an interval, from how fractions of requests a second are spread: of 2 s there are halves. None where
+    rates do not show it."""
+    rates = [columns[name] for columns in rows for name in ("r/s", "w/s", "tps") if columns.get(name)]
+    if len(rates) < MIN_COUNTS:
+        return None
+    values = np.array(rates)
+    for seconds in INTERVALS_S:
+        off = np.abs(values * seconds - np.rint(values * seconds))
+        if (off <= 0.006 * seconds).mean() >= 0.98:
+            return float(seconds)
+    return None
+
+
+def _moved(rows: Sequence[Mapping[str, float]]) -> float:
+    return sum(_value(columns, RATES[name]) for columns in rows for name in ("read_bytes", "write_bytes"))
+
+
+def _value(columns: Mapping[str, float], names: Mapping[str, float]) -> float:
+    return next((columns[name] * scale for name, scale in names.items() if name in columns), 0.0)
+
+
+def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
+    """Rates as amounts. Where reads and writes are counted together, each has its share by bytes, and the latency of
+    both. What no row tells is not known (nan)."""
+
+    def rates(name: str) -> Floats:
+        found: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
+        return found
+
+    def first(names: Sequence[str]) -> Floats:
+        return np.array([next((columns[name] for name in names if name in columns), 0.0) for columns in rows])
+
+    moved = {name: rates(name) for name in ("read_bytes", "write_bytes", "trim_bytes")}
+    named = {name for columns in rows for name in columns}
+    both = moved["read_bytes"] + moved["write_bytes"]
+    if "r/s" in named:
+        counts = {name: rates(name) for name in ("reads", "writes")}
+    elif named & {*REQUEST, "tps"}:
+        size = np.array([_value(columns, REQUEST) for columns in rows])
+        if not named & {*REQUEST}:
+            size = both / np.maximum(first(["tps"]) * seconds, 1e-9)
+        counts = {f"{kind}s": moved[f"{kind}_bytes"] / np.maximum(size, 512.0) for kind in ("read", "write")}
+    else:
+        counts = {name: np.full(seconds.size, np.nan) for name in ("reads", "writes")}
+    # Without a share of the time, whatever moved something was busy.
+    busy = first(BUSY) / 100 * seconds if named & {*BUSY} else np.where(both > 0, seconds, 0.0)
+    await_s = {kind: first((f"{kind[0]}_await", "await")) / 1e3 for kind in ("read", "write")}
+    return Load(
+        seconds=seconds,
+        **moved,
+        **counts,
+        flushes=rates("flushes"),
+        read_s=await_s["read"] * counts["reads"],
+        write_s=await_s["write"] * counts["writes"],
+        busy_s=busy,
+        queue_s=first(QUEUE) * seconds,
+        celsius=np.full(seconds.size, np.nan),
+    )
+
+
+def clock(text: str) -> float | None:
+    """Seconds of the day of `22:52:21` or `10:52:21 PM`; None where there is no time in it."""
+    found = CLOCK.search(text)
+    if found is None:
+        return None
+    hour = int(found[1]) % 12 + (12 if found[4] == "PM" else 0) if found[4] else int(found[1])
+    return 3600.0 * hour + 60.0 * int(found[2]) + int(found[3])
+
+
+def date(text: str) -> datetime | None:
+    """The first date in a line. `11/21/26` has the month first, as in the locale C."""
+    for word in re.split(r"[\sT]+", text):
+        for form in DATES:
+            try:
+                return datetime.strptime(word, form)
+            except ValueError:
+                continue
+    return None
+
+
+def after(before: float | None, at: float | None) -> float | None:
+    """A time of day that comes after another one: a day later where it is earlier."""
+    if at is None or before is None:
+        return at
+    return at + DAY_S * max(0, math.ceil((before - at) / DAY_S))
+
+
+def numbers(names: Sequence[str], cells: Sequence[str]) -> dict[str, float]:
+    """The columns of a row by name; a decimal comma is one.
+
+    Raises:
+        ValueError: one is no amount, or there are more or fewer than names.
+    """
+    return {name: amount(cell.replace(",", ".")) for name, cell in zip(names, cells, strict=True)}
+
+
+def amount(cell: str | float) -> float:
+    """A rate, size or time that a machine may have.
+
+    Raises:
+        ValueError: it is no number, or one that no machine has.
+    """
+    scale = 1.0
+    if isinstance(cell, str) and cell[-1:] == "%":
+        cell = cell[:-1]
+    if isinstance(cell, str) and cell[-1:] in SUFFIXES:
+        # Of `-h` and `--human`: k is the unit of kB/s, M the one of MB/s.
+        cell, scale = cell[:-1], SUFFIXES[cell[-1]]
+    found = float(cell) * scale
+    if not 0 <= found <= MAX_AMOUNT:
+        raise ValueError(f"{found:g} is no amount")
+    return found

@@ -1,0 +1,63 @@
+"""collectl's rows to plot (`-P`): a line of names that begins with `#Date`, then KB a second of all disks
+(`[DSK]WriteKBTot`) or of each (`[DSK:sda]WKBytes`), separated by blanks or by what --sep says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.formats import About, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats._columns import moment
+from pslc.formats._loads import Reports, Source, amount
+
+ABOUT: Final = About(
+    program="collectl",
+    what="rows of -P",
+    content="load of one disk, or of all together, interval by interval",
+    command="collectl -sD -P --interval 1",
+    gives="load",
+)
+HEADER = re.compile(r"#(Date|UTC)\b.*\[DSK", re.MULTILINE)
+NAME = re.compile(r"\[DSK(?::(?P<device>[^\]]+))?\](?P<what>\w+)")
+KINDS: Final = {"readkbtot": "rkB/s", "writekbtot": "wkB/s", "rkbytes": "rkB/s", "wkbytes": "wkB/s", "readtot": "r/s",
+                "writetot": "w/s", "reads": "r/s", "writes": "w/s", "util": "%util", "pct": "%util"}  # fmt: skip
+HINT: Final = "collectl -sD -P --interval 1 prints them"
+
+
+def matches(path: Path, head: str) -> bool:
+    """The line of names."""
+    del path
+    return bool(HEADER.search(head))
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The load of one disk, or of all together. KB are KiB, as in collectl."""
+    path = only(paths)
+    reader = Reader(path, hints, "a date, a time and a number for each column")
+    reports = Reports()
+    names: list[str] = []
+    separator: str | None = None
+    at: float | None = None
+    for number, line in enumerate(text(path).splitlines(), 1):
+        if HEADER.match(line):
+            separator = next((mark for mark in ",;\t|" if mark in line), None)
+            names = line.split(separator)
+        if line.startswith("#") or not line.strip():
+            continue
+        row = line.split(separator)
+        try:
+            before, at = at, moment(f"{row[0]} {row[1]}" if names[0] == "#Date" else row[0])
+            devices: dict[str, dict[str, float]] = {}
+            for name, cell in zip(names, row, strict=True):
+                of = NAME.fullmatch(name)
+                if of and of["what"].lower() in KINDS:
+                    devices.setdefault(of["device"] or "all disks", {})[KINDS[of["what"].lower()]] = amount(cell)
+            for device, columns in devices.items():
+                reports.add(device, at, None if before is None else at - before, columns)
+        except (ValueError, IndexError):
+            reader.refuse(number, line)
+    if len(reports.rows) > 1:
+        reports.rows.pop("all disks", None)
+    return reports.foreign(path, hints, Source("collectl", HINT, bad=reader.bad))

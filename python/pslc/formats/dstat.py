@@ -1,0 +1,69 @@
+"""The CSV of dstat and pcp-dstat (`--output`): some lines about program and host, a line of groups (`"dsk/total",,`), a
+line of names (`"read","writ"`), then bytes a second."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.formats import About, ImportedData, ImportOptions, Reader, cells, only, text
+from pslc.formats._columns import moment
+from pslc.formats._loads import Reports, Source, after, amount
+
+ABOUT: Final = About(
+    program="dstat, pcp-dstat",
+    what="CSV of --output",
+    content="load of one device, or of all together, interval by interval",
+    command="dstat -td -D sda --output load.csv 1",
+    gives="load",
+)
+LIMIT_ROWS: Final = 15
+"""Lines before the names."""
+HINT: Final = "dstat -td --output load.csv 1 writes them"
+
+
+def matches(path: Path, head: str) -> bool:
+    """The first line names the program, or a line of groups names disks."""
+    del path
+    lines = head.splitlines()[:LIMIT_ROWS]
+    return any(re.match(r'"?(pcp-)?dstat ', line, re.IGNORECASE) or re.search(r'"dsk/', line) for line in lines)
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The load of one device, or of `total`."""
+    path = only(paths)
+    reader = Reader(path, hints, "a time, and bytes a second in the columns of disks,")
+    rows = cells(path, text(path).splitlines())
+    start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if any(cell.startswith("dsk/") for cell in row)), None)
+    reports = Reports()
+    if start is None:
+        return reports.foreign(path, hints, Source("dstat", HINT))
+    groups, names = _filled(rows[start]), rows[start + 1] if start + 1 < len(rows) else []
+    pairs = {group.removeprefix("dsk/"): place for place, group in enumerate(groups) if group.startswith("dsk/")
+             and names[place : place + 1] == ["read"]}  # fmt: skip
+    clock = next((place for place, name in enumerate(names) if name in ("time", "date/time", "epoch")), None)
+    at: float | None = None
+    for number, row in enumerate(rows[start + 2 :], start + 3):
+        if not row:
+            continue
+        try:
+            before, at = at, after(at, moment(row[clock]) % 86400 if clock is not None else None)
+            seconds = None if at is None or before is None else at - before
+            for device, place in pairs.items():
+                columns = {"rB/s": amount(row[place]), "wB/s": amount(row[place + 1])}
+                reports.add(device, at, seconds or None, columns)
+        except (ValueError, IndexError):
+            reader.refuse(number, ",".join(row))
+    if len(reports.rows) > 1:
+        reports.rows.pop("total", None)
+    return reports.foreign(path, hints, Source("dstat", HINT, bad=reader.bad))
+
+
+def _filled(groups: Sequence[str]) -> list[str]:
+    """The name of the group of each column: an empty cell belongs to the one before it."""
+    found: list[str] = []
+    for cell in groups:
+        found.append(cell or (found[-1] if found else ""))
+    return found

@@ -1,0 +1,163 @@
+"""fio's text for people (`--output-format=normal`), one report or many in a file, with other lines around them:
+versions 2 (`io=20480MB, bw=401360KB/s, runt= 52251msec`) and 3 (`BW=578MiB/s (606MB/s)(55.9GiB/99001msec)`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, text
+from pslc.schema.jobs import Done, Job
+
+ABOUT: Final = About(
+    program="fio",
+    what="text, one report or many",
+    content="bytes, speed and latencies of each job",
+    command="fio, without --output-format",
+    gives="jobs",
+)
+NUMBER = r"\d+(?:\.\d+)?"
+PLAN = re.compile(r"(?P<name>\S[^:]*?): \(g=\d+\): (?P<options>rw=\S.*)$")
+JOB = re.compile(r"(?P<name>\S[^:(]*?): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d+)\): err=")
+DONE = re.compile(
+    rf"\b(?P<kind>read|write|trim) ?: IOPS=(?P<iops>{NUMBER}[kMG]?), "
+    r"BW=\S+(?: \(\S+\))? ?\((?P<moved>\S+?)/(?P<ms>\d+)msec\)"
+)
+OLD_DONE = re.compile(
+    rf"\b(?P<kind>read|write|trim) ?: io=(?P<moved>{NUMBER}\w*), bw=(?P<bw>{NUMBER}\w*/s), "
+    rf"iops= ?(?P<iops>{NUMBER}[kMG]?), runt(?:ime)?= *(?P<ms>\d+)msec"
+)
+TIMES = re.compile(
+    rf"(?<!\w)(?P<what>lat|clat) \((?P<unit>[num]?sec)\) ?: min= *\S+, "
+    rf"max= *(?P<max>{NUMBER}[kKM]?), avg= *(?P<mean>{NUMBER})"
+)
+PERCENTILES = re.compile(r"clat percentiles \((?P<unit>[num]?sec)\):")
+PERCENTILE = re.compile(r"(\d+\.\d+)th=\[ *(\d+)\]")
+ISSUED = re.compile(r"issued *(?:rwts?|r/w/d)?[ :]\D*(?:total=)?r?=?(\d+)[,/]w?=?(\d+)[,/](?:d=)?(\d+)")
+NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+KINDS: Final = ("read", "write", "trim")
+Kind = Literal["read", "write", "trim"]
+MAX_ROUNDING: Final = 0.01
+"""Of the bytes of a text, which have three digits."""
+
+
+def matches(path: Path, head: str) -> bool:
+    """A line about a job, as fio prints it before or after a run."""
+    del path
+    return any(PLAN.search(line) or JOB.search(line) for line in head.splitlines())
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The jobs of all reports of all files."""
+    del hints
+    jobs: list[Job] = []
+    for path in paths:
+        jobs += _jobs(text(path))
+    if not jobs:
+        raise RecordingError(
+            f"{paths[0]} is fio's text without results: fio did not end", "give the text of a whole run, or its logs"
+        )
+    read_as = (
+        f"fio's text: bytes, run time and latencies of {len(jobs)} job{'s' * (len(jobs) > 1)}, rounded to 3 digits"
+    )
+    return ImportedData(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
+
+
+def _jobs(whole: str) -> list[Job]:
+    """The jobs that ended, in order."""
+    plans: dict[str, dict[str, str]] = {}
+    jobs: list[Job] = []
+    kind: Kind | None = None
+    scale = 1.0
+    for line in whole.splitlines():
+        if plan := PLAN.search(line):
+            plans[plan["name"]] = _options(plan["options"])
+            kind = None
+        elif found := JOB.search(line):
+            options = dict(plans.get(found["name"], {}))
+            if int(found["jobs"]) > 1:
+                options["numjobs"] = found["jobs"]
+            jobs.append(_job(found["name"], options, int(found["group"])))
+            kind = None
+        elif not jobs:
+            continue
+        elif found := DONE.search(line) or OLD_DONE.search(line):
+            kind = cast(Kind, found["kind"])
+            jobs[-1][kind].update(_done(found))
+        elif line.startswith("Run status"):
+            kind = None
+        elif kind is not None:
+            scale = _latency(jobs[-1], kind, line, scale)
+    return [job for job in jobs if any(job[kind]["total_ios"] for kind in KINDS)]
+
+
+def _job(name: str, options: dict[str, str], group: int) -> Job:
+    return Job(name=name, options=options, notes=[], read=_nothing(), write=_nothing(), trim=_nothing(), groupid=group)
+
+
+def _nothing() -> Done:
+    return {"io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}}}
+
+
+def _options(line: str) -> dict[str, str]:
+    """`rw=write, bs=(R) 128KiB-128KiB, (W) ..., ioengine=libaio, iodepth=16`."""
+    found = dict(re.findall(r"(rw|ioengine|iodepth)=(\w+)", line))
+    if sizes := re.search(r"bs=(?:\(R\) )?([\d.]+)([KM]?)i?B?-([\d.]+)([KM]?)", line):
+        low, high = (f"{float(sizes[at]):g}{sizes[at + 1].lower()}" for at in (1, 3))
+        found |= {"bs": low} if low == high else {"bsrange": f"{low}-{high}"}
+    return found
+
+
+def _done(found: re.Match[str]) -> Done:
+    seconds = int(found["ms"]) / 1000
+    done = _nothing()
+    done["io_bytes"] = round(_size(found["moved"]))
+    done["total_ios"] = max(round(_scaled(found["iops"]) * seconds), 1) if done["io_bytes"] else 0
+    done["runtime_ns"] = int(found["ms"]) * 1_000_000
+    return done
+
+
+def _latency(job: Job, kind: Kind, line: str, scale: float) -> float:
+    """What a line below the results of a kind tells; the unit of percentiles that follow."""
+    latency = job[kind]["lat_ns"]
+    if times := TIMES.search(line):
+        if times["what"] == "lat" or not latency["mean"]:
+            latency["mean"] = float(times["mean"]) * NS[times["unit"]]
+            latency["max"] = _scaled(times["max"]) * NS[times["unit"]]
+    elif unit := PERCENTILES.search(line):
+        return NS[unit["unit"]]
+    elif issued := ISSUED.search(line):
+        for of, count in zip(KINDS, issued.groups(), strict=True):
+            _count(job, cast(Kind, of), int(count))
+    elif "th=[" in line:
+        for share, value in PERCENTILE.findall(line):
+            latency["percentile"][f"{float(share):.6f}"] = int(value) * scale
+    return scale
+
+
+def _count(job: Job, kind: Kind, count: int) -> None:
+    """The count of requests, and with one size of request the bytes to the last one."""
+    done = job[kind]
+    if not done["io_bytes"] or not count:
+        return
+    done["total_ios"] = count
+    word = job["options"].get("bs", "")
+    size = _size(f"{word}iB" if word[-1:] in ("k", "m") else word) if word else 0.0
+    if size and abs(size * count / done["io_bytes"] - 1) < MAX_ROUNDING:
+        done["io_bytes"] = round(size * count)
+
+
+def _size(word: str) -> float:
+    """Bytes of `55.9GiB`; of fio 2's `20480MB` as well, whose KB are 1024."""
+    found = re.fullmatch(rf"({NUMBER})([kKMGTP]?)i?[bB]?", word)
+    power = ("", "k", "m", "g", "t", "p").index(found[2].lower()) if found else 0
+    return float(found[1]) * 1024.0**power if found else 0.0
+
+
+def _scaled(word: str) -> float:
+    """A count of `121k`."""
+    scale = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}.get(word[-1], 1.0)
+    return float(word.rstrip("kKMG")) * scale

@@ -1,0 +1,71 @@
+r"""Counters of Windows as CSV (perfmon, typeperf, relog): the first cell is `(PDH-CSV 4.0) ...`, then a column a
+counter, `\\HOST\PhysicalDisk(0 C:)\Disk Write Bytes/sec`; the first row of a rate is empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, Reader, cells, only, text
+from pslc.formats._columns import is_missing, moment
+from pslc.formats._loads import Reports, Source, amount
+
+ABOUT: Final = About(
+    program="perfmon, typeperf, relog",
+    what="counters as CSV",
+    content="load of one disk, interval by interval",
+    command=r'typeperf "\PhysicalDisk(*)\*" -si 1 -o load.csv',
+    gives="load",
+)
+COUNTER = re.compile(r"\\(?:PhysicalDisk|LogicalDisk)\((?P<device>[^)]*)\)\\(?P<what>.+)$", re.IGNORECASE)
+KINDS: Final = {
+    "disk read bytes/sec": ("rB/s", 1.0), "disk write bytes/sec": ("wB/s", 1.0), "disk reads/sec": ("r/s", 1.0),
+    "disk writes/sec": ("w/s", 1.0), "avg. disk sec/read": ("r_await", 1e3), "avg. disk sec/write": ("w_await", 1e3),
+    "% disk time": ("%util", 1.0), "avg. disk queue length": ("aqu-sz", 1.0),
+}  # fmt: skip
+HINT: Final = r'typeperf "\PhysicalDisk(*)\Disk Write Bytes/sec" "\PhysicalDisk(*)\Disk Read Bytes/sec" -o load.csv'
+
+
+def matches(path: Path, head: str) -> bool:
+    """The mark of such a file, or a counter of a disk among the names."""
+    del path
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    return "(PDH-CSV" in first or "(PDH-TSV" in first
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The load of one disk; `_Total` where there is no other."""
+    path = only(paths)
+    lines = [line for line in text(path).splitlines() if line.strip()]
+    # typeperf ends with words about itself.
+    quoted = lines[0].lstrip().startswith('"')
+    lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
+    separator = max(",;\t", key=lines[0].count)
+    names, *rows = cells(path, lines, separator)
+    counters = [(place, found) for place, name in enumerate(names) if (found := COUNTER.search(name))]
+    taken = {place: (found["device"], *KINDS[found["what"].lower()]) for place, found in counters
+             if found["what"].lower() in KINDS}  # fmt: skip
+    if not any(kind in ("rB/s", "wB/s") for _, kind, _ in taken.values()):
+        raise RecordingError(f"{path} has no counter of bytes of a disk", HINT)
+    reader = Reader(path, hints, "a time, and a number for each counter,")
+    reports = Reports()
+    at: float | None = None
+    for number, row in enumerate(rows, 2):
+        try:
+            before, at = at, moment(row[0])
+            devices: dict[str, dict[str, float]] = {}
+            for place, (device, kind, scale) in taken.items():
+                if place < len(row) and not is_missing(row[place]):
+                    value = amount(row[place].replace(",", ".")) * scale
+                    devices.setdefault(device, {})[kind] = min(value, 100.0) if kind == "%util" else value
+            for device, columns in devices.items():
+                if before is not None:
+                    reports.add(device, at, at - before, columns)
+        except (ValueError, IndexError):
+            reader.refuse(number, separator.join(row))
+    if len(reports.rows) > 1:
+        reports.rows.pop("_Total", None)
+    return reports.foreign(path, hints, Source("perfmon", HINT, bad=reader.bad))

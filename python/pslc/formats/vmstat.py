@@ -1,0 +1,54 @@
+"""The text of vmstat: `bi` and `bo` are KiB a second of all devices together; the first row is of the time since the
+machine began."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.formats import About, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats._columns import moment
+from pslc.formats._loads import Reports, Source, amount
+
+ABOUT: Final = About(
+    program="vmstat",
+    what="text",
+    content="load of all devices together, interval by interval",
+    command="vmstat -t 1",
+    gives="load",
+)
+HEADER = re.compile(r"\s*r\s+b\s+swpd\s.*\bbi\s+bo\b")
+HINT: Final = "vmstat -t 1 prints them"
+
+
+def matches(path: Path, head: str) -> bool:
+    """The line of names."""
+    del path
+    return any(HEADER.match(line) for line in head.splitlines())
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The load of all devices together."""
+    path = only(paths)
+    reader = Reader(path, hints, "a number for each column")
+    reports = Reports()
+    names: list[str] = []
+    at: float | None = None
+    for number, line in enumerate(text(path).splitlines(), 1):
+        if HEADER.match(line):
+            names = line.split()
+        elif names and re.match(r"\s*\d", line):
+            row = line.split()
+            try:
+                columns = {"rkB/s": amount(row[names.index("bi")]), "wkB/s": amount(row[names.index("bo")])}
+                stamp = [cell for cell in row if ":" in cell or "-" in cell]
+                before, at = at, moment(" ".join(stamp)) if stamp else None
+                reports.add("all devices", at, None if at is None or before is None else at - before, columns)
+            except (ValueError, IndexError):
+                reader.refuse(number, line)
+    first = reports.drop_first()
+    notes = ["the first row, of the time since the machine began, was left out"] if first else []
+    notes.append("vmstat counts all devices of the machine together")
+    return reports.foreign(path, hints, Source("vmstat", HINT, notes, reader.bad))

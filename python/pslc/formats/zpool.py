@@ -1,0 +1,69 @@
+"""The text of `zpool iostat`: operations and bytes a second of each pool, and with -v of its devices; the first
+report is of the time since the pool was imported.
+
+              capacity     operations     bandwidth
+pool        alloc   free   read  write   read  write
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.formats import About, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats._columns import moment
+from pslc.formats._loads import SUFFIXES, Reports, Source, amount
+
+ABOUT: Final = About(
+    program="zpool iostat",
+    what="text",
+    content="load of a pool, or of one of its devices, interval by interval",
+    command="zpool iostat -Td -p tank 1",
+    gives="load",
+)
+HEADER = re.compile(r"\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write")
+ROW = re.compile(r"(?P<name>\s*\S+)\s+\S+\s+\S+\s+(?P<numbers>[\d.]+[BKMGTP]?(?:\s+[\d.]+[BKMGTP]?){3})(?:\s|$)")
+HINT: Final = "zpool iostat -Td -p tank 1 prints them"
+
+
+def matches(path: Path, head: str) -> bool:
+    """The line of names."""
+    del path
+    return any(HEADER.match(line) for line in head.splitlines())
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The load of the pool, unless another device is asked for."""
+    path = only(paths)
+    reader = Reader(path, hints, "a pool, capacity, operations and bandwidth")
+    reports = Reports()
+    at: float | None = None
+    before: float | None = None
+    seen: set[str] = set()
+    for number, line in enumerate(text(path).splitlines(), 1):
+        if re.search(r"\d\d:\d\d:\d\d", line):
+            before, at = at, moment(line)
+        elif row := ROW.match(line):
+            name = row["name"].strip()
+            if name in seen:
+                seen = set()
+            seen.add(name)
+            values = [_number(word) for word in row["numbers"].split()]
+            columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
+            seconds = None if at is None or before is None else at - before
+            reports.add(name, at, seconds, columns)
+        elif line.strip() and not re.match(r"\s*(pool\s|capacity|-+\s|-|\S+\s+-\s+-)", line):
+            reader.refuse(number, line)
+    first = reports.drop_first()
+    notes = ["the first report, of the time since the pool was imported, was left out"] if first else []
+    pools = list(reports.rows)[:1]
+    if hints.device is None and pools:
+        reports.rows = {name: rows for name, rows in reports.rows.items() if name in pools}
+    return reports.foreign(path, hints, Source("zpool iostat", HINT, notes, reader.bad))
+
+
+def _number(word: str) -> float:
+    scale = SUFFIXES.get({"K": "k"}.get(word[-1], word[-1]), 1.0) if word[-1].isalpha() else 1.0
+    return amount(word.rstrip("BKMGTP")) * scale

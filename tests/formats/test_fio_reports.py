@@ -1,0 +1,136 @@
+"""What fio prints of its jobs, for people and as JSON, whatever stands around it."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from pslc import PslcError
+from tests.formats import made
+
+JOB = ["--name=a", "--ioengine=null", "--direct=1", "--rw=randrw", "--bs=64k", "--size=32m", "--numjobs=2"]
+
+
+def fio(tmp_path, *more):
+    """Text and JSON of one run."""
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    done = subprocess.run(
+        ["fio", *JOB, "--output-format=normal,json", *more], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    start, end = done.stdout.index("{\n"), done.stdout.index("\n}\n") + 3
+    return done.stdout[:start] + done.stdout[end:], done.stdout[start:end]
+
+
+@pytest.mark.parametrize("more", [[], ["--group_reporting"]])
+def test_the_text_of_fio_tells_what_its_json_tells(more, tmp_path):
+    text, document = fio(tmp_path, *more)
+    of_text, of_json = made.read(tmp_path, text), made.read(tmp_path, document)
+    assert [job["name"] for job in of_text.jobs] == [job["name"] for job in of_json.jobs]
+    for one, other in zip(of_text.jobs, of_json.jobs, strict=True):
+        for kind in ("read", "write"):
+            assert one[kind]["io_bytes"] == other[kind]["io_bytes"]
+            assert one[kind]["total_ios"] == other[kind]["total_ios"]
+            assert one[kind]["lat_ns"]["mean"] == pytest.approx(other[kind]["lat_ns"]["mean"], rel=0.01)
+            shares = ("50.000000", "99.000000", "99.900000")
+            at = [[of[kind]["lat_ns"]["percentile"][share] for share in shares] for of in (one, other)]
+            assert at[0] == pytest.approx(at[1], rel=0.01)
+
+
+def test_many_reports_within_the_log_of_a_script(tmp_path, command):
+    text, _ = fio(tmp_path)
+    whole = "".join(f"=== round {number} ===\n+ fio --name=a\n{text}\n" for number in range(3))
+    data = made.read(tmp_path, "set -x\n" * 3000 + whole)
+    assert len(data.jobs) == 6
+    shown = command("analyze", "file.txt")
+    assert shown.returncode == 0, shown.stderr
+    assert "Read as: fio's text: bytes, run time and latencies of 6 jobs" in shown.stdout
+    # The text does not tell whether it was direct.
+    assert "page cache" not in shown.stdout
+
+
+OLD = """fill: (g=0): rw=write, bs=128K-128K/128K-128K/128K-128K, ioengine=libaio, iodepth=16
+fio-2.2.10
+Starting 1 process
+
+fill: (groupid=0, jobs=1): err= 0: pid=77: Fri May  1 12:00:00 2026
+  write: io=20480MB, bw=401231KB/s, iops=3134, runt= 52268msec
+    slat (usec): min=4, max=310, avg=11.20, stdev= 3.10
+    clat (usec): min=150, max=61200, avg=5091.00, stdev=1210.00
+     lat (usec): min=160, max=61.3K, avg=5102.20, stdev=1210.00
+    clat percentiles (usec):
+     |  1.00th=[ 1020],  5.00th=[ 2040], 50.00th=[ 4960], 99.00th=[ 8096],
+     | 99.90th=[31104], 99.99th=[60160]
+     issued    : total=r=0/w=163840/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+"""
+
+
+def test_the_text_of_fio_2_counts_in_kib(tmp_path):
+    (job,) = made.read(tmp_path, OLD).jobs
+    assert job["write"]["io_bytes"] == 20480 << 20
+    assert job["write"]["total_ios"] == 163840
+    assert job["write"]["runtime_ns"] == 52_268_000_000
+    assert job["write"]["lat_ns"]["mean"] == 5_102_200
+    assert job["write"]["lat_ns"]["max"] == 61_300_000
+    assert job["write"]["lat_ns"]["percentile"]["99.900000"] == 31_104_000
+
+
+def test_the_text_of_a_run_that_did_not_end_says_so(tmp_path):
+    with pytest.raises(PslcError, match="fio's text without results"):
+        made.read(tmp_path, "\n".join(OLD.splitlines()[:3]))
+
+
+def document(moved, seconds, **more):
+    done = {"io_bytes": moved, "total_ios": moved // 4096, "runtime": round(1000 * seconds), **more}
+    job = {"jobname": "fill", "job options": {"rw": "write", "direct": "1"}, "write": done}
+    return json.dumps({"fio version": "fio-3.36", "jobs": [job]}, indent=1)
+
+
+def test_text_around_json_is_left_out(tmp_path):
+    text = "fio: warning {of a kind}\n" + document(60_000_000_000, 99) + "\nfio: terminating on signal 2\n"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        (job,) = made.read(tmp_path, text.encode(encoding)).jobs
+        assert job["write"]["io_bytes"] == 60_000_000_000
+
+
+def test_what_status_interval_prints_is_a_curve(tmp_path, command):
+    speeds, total, texts = made.speeds(), 0, []
+    for second, speed in enumerate(speeds, 1):
+        total += int(speed)
+        texts.append(document(total, second))
+    data = made.read(tmp_path, "\n".join(texts))
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=1e-6)
+    assert len(data.jobs) == 1
+    found = json.loads(command("analyze", "file.txt", "--json").stdout)["findings"]
+    assert found["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
+
+
+def test_documents_of_several_runs_are_no_curve(tmp_path):
+    data = made.read(tmp_path, document(60_000_000_000, 99) + "\n" + document(20_000_000_000, 30))
+    assert data.curve is None
+    assert len(data.jobs) == 2
+
+
+def test_the_clients_of_a_server_are_its_jobs(tmp_path):
+    own = json.loads(document(60_000_000_000, 99))
+    clients = [own["jobs"][0] | {"hostname": host} for host in ("a", "b")]
+    text = json.dumps({"fio version": "fio-3.36", "client_stats": [*clients, clients[0] | {"jobname": "All clients"}]})
+    assert len(made.read(tmp_path, text).jobs) == 2
+
+
+def test_json_of_fio_2_counts_in_kib_and_us(tmp_path):
+    text = document(20480 << 10, 52.268, bw=401231, lat={"mean": 5102.2}, clat={"percentile": {"99.000000": 8096}})
+    (job,) = made.read(tmp_path, text).jobs
+    assert job["write"]["io_bytes"] == 20480 << 20
+    assert job["write"]["lat_ns"]["mean"] == pytest.approx(5_102_200)
+    assert job["write"]["lat_ns"]["percentile"]["99.000000"] == 8_096_000
+
+
+def test_a_percentile_that_is_not_told_is_no_zero(tmp_path, command):
+    text = document(60_000_000_000, 99, lat_ns={"mean": 7e4}, clat_ns={"percentile": {"50.000000": 68000}})
+    (tmp_path / "once.json").write_text(text)
+    shown = command("analyze", "once.json").stdout
+    assert "68.0 us" in shown
+    assert "0 s" not in shown
+    assert command("compare", "once.json", "once.json").returncode == 0
