@@ -313,6 +313,11 @@ def cells(path: Path, lines: Sequence[str], separator: str = ",") -> list[list[s
         raise RecordingError(f"{path}: {error}", "tables hold figures between commas, semicolons or tabs") from None
 
 
+def count_of(count: int, noun: str) -> str:
+    """`1 job`, `4 jobs`."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 class Reader:
     """Reads a file line by line; what cannot be read is an error with its place, or is counted."""
 

@@ -14,7 +14,7 @@ from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, ImportedData, ImportOptions, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, count_of, text
 from pslc.schema.jobs import Done, Job
 
 ABOUT: Final = About(
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         else:
             data.jobs += [job for jobs in states for job in jobs]
     data.read_as = (
-        data.read_as or f"fio's JSON: bytes, run time and latencies of {len(data.jobs)} job{'s' * (len(data.jobs) > 1)}"
+        data.read_as or f"fio's JSON: bytes, run time and latencies of {count_of(len(data.jobs), 'job')}"
     )
     return data
 

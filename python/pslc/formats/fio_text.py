@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, text
+from pslc.formats import About, ImportedData, ImportOptions, count_of, text
 from pslc.schema.jobs import Done, Job
 
 ABOUT: Final = About(
@@ -61,7 +61,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             f"{paths[0]} is fio's text without results: fio did not end", "give the text of a whole run, or its logs"
         )
     read_as = (
-        f"fio's text: bytes, run time and latencies of {len(jobs)} job{'s' * (len(jobs) > 1)}, rounded to 3 digits"
+        f"fio's text: bytes, run time and latencies of {count_of(len(jobs), 'job')}, rounded to 3 digits"
     )
     return ImportedData(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
 

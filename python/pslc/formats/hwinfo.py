@@ -1,5 +1,5 @@
-"""The log of sensors that HWiNFO writes (CSV): date and time in two columns, then a column a sensor with its unit in
-brackets. The names come again at the end, and below them the devices that they are of."""
+"""The log of sensors that HWiNFO, or AIDA64, writes (CSV): date and time in two columns, then a column a sensor with its
+unit in brackets. HWiNFO writes the names again at the end, and below them the devices that they are of."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from pslc.base.errors import RecordingError
 from pslc.formats import About, ImportedData, ImportOptions, only, table, text
 
 ABOUT: Final = About(
-    program="HWiNFO",
+    program="HWiNFO, AIDA64",
     what="sensor log (CSV)",
     content="write rate of one drive over time, and its temperature",
-    command="HWiNFO: Logging Start",
+    command="HWiNFO: Logging Start; AIDA64: log to CSV",
     gives="curve",
 )
-RATE = re.compile(r"(?:Write|Read) Rate(?: #\d+)? \[[KMG]B/s\]|(?:Write|Read) Rate \(.*\) \[[KMG]B/s\]")
+RATE = re.compile(r"(?:Write|Read) (?:Rate|Speed)\b.*[\[(][KMG]B/s[\])]")
 
 
 def matches(path: Path, head: str) -> bool:
     """Date and time, and units in brackets."""
     del path
-    return bool(re.match(r'"?Date"?[,;]"?Time"?[,;].*\[[^\]]+\]', head))
+    return bool(re.match(r'"?Date"?[,;]"?Time"?[,;].*[\[(][^\])]+[\])]', head)) and bool(
+        RATE.search(head.partition("\n")[0])
+    )
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:

@@ -1,5 +1,5 @@
-"""What `nvme smart-log` (nvme-cli) prints, text or JSON, and smartctl's JSON of an NVMe drive: NVMe's health log, in
-smartctl's names. Of several files the first is the earlier one."""
+"""What `nvme smart-log` (nvme-cli) prints, text or JSON: NVMe's health log, in smartctl's names. Of several files the
+first is the earlier one."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def matches(path: Path, head: str) -> bool:
     """nvme-cli's first line, or the names of the log in JSON."""
     del path
     if head.lstrip().startswith("{"):
-        return SMARTCTL in head or ('"critical_warning"' in head and '"power_on_hours"' in head)
-    return head.startswith("Smart Log for NVME device")
+        return SMARTCTL not in head and '"critical_warning"' in head and '"power_on_hours"' in head
+    return bool(re.search(r"^Smart Log for NVME device", head, re.MULTILINE))
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The logs."""
     del hints
-    return ImportedData(paths[0].name, None, health=[_log(path) for path in paths])
+    logs = [_log(path) for path in paths]
+    return ImportedData(paths[0].name, None, health=logs, read_as="nvme smart-log: NVMe's health log")
 
 
 def _log(path: Path) -> HealthJson:

@@ -15,7 +15,7 @@ from pslc.recording.store import Recording
 def of_recording(recording: Recording, label: str = "") -> View:
     """A recording as its suite shows it; that of a job file by its writes. `label` is what to call the drive."""
     drive = label or recording.drive
-    took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}"
+    took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}" if recording.drive_time_s else "no series"
     if recording.is_simulated:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
     findings = recording.findings

@@ -28,6 +28,8 @@ FULL: Final = 0.9
 """Share of a file system from which a drive behind it has little room for a cache."""
 STILL_S: Final = 2.0
 """For so long nothing was completed although something was under way: the drive stood still."""
+FAILED: Final = 0b1100
+"""NVMe's critical warnings that it is not reliable, or only read; smartctl's FAILED of an ATA drive is the first."""
 WORN: Final = 90
 """Percentage used from which it is said."""
 MOST_SAID: Final = 6
@@ -355,15 +357,19 @@ def _of_wear(findings: Findings) -> list[str]:
     said = []
     used, spare = wear["percentage_used"][1], wear["available_spare"][1]
     limit = wear["available_spare_threshold"]
-    if isinstance(used, int) and used >= WORN:
+    warnings = wear["critical_warning"][1]
+    failed = isinstance(warnings, int) and bool(warnings & FAILED)
+    if failed:
+        said.append("The drive says that it FAILED: copy what is on it now.")
+    elif isinstance(used, int) and used >= WORN:
         said.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
         said.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
     written = wear["data_units_written"][1]
-    if not findings["watched_s"] and isinstance(used, int) and isinstance(written, int):
-        said.append(
-            f"By its own count {used} % of its life are used, and {words.size(written * NVME_DATA_UNIT)} written."
-        )
+    if not findings["watched_s"]:
+        own = [f"{used} % of its life are used"] if isinstance(used, int) else []
+        own += [f"{words.size(written * NVME_DATA_UNIT)} were written"] if isinstance(written, int) else []
+        said += [f"By its own count {' and '.join(own)}."] if own else []
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
         said.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
@@ -411,7 +417,11 @@ def tables(findings: Findings) -> list[Table]:
 
 def _health(wear: Wear) -> Table:
     """The health log, first and last."""
-    rows = [[name.replace("_", " "), *map(str, pair)] for name, pair in wear.items() if isinstance(pair, list)]
+    rows = [
+        [name.replace("_", " "), *("" if value is None else str(value) for value in pair)]
+        for name, pair in wear.items()
+        if isinstance(pair, list) and pair != [None, None]
+    ]
     return Table("Health", ("health", "first", "last"), rows, words=("health",))
 
 

@@ -1,0 +1,64 @@
+"""ATTO Disk Benchmark as text or table: a row a transfer size with its write and its read rate. What it saves itself
+(`.bmk`) has no public layout, and is named and refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+
+ABOUT: Final = About(
+    program="ATTO Disk Benchmark",
+    what="text with a row a transfer size",
+    content="write and read rate of each transfer size",
+    command="type or export the figures: size, write, read",
+    gives="results",
+)
+HEADER = re.compile(r"\b(?P<first>write|read)\b(?P<between>.*?)\b(?P<second>write|read)\b(?P<rest>.*)$", re.IGNORECASE)
+UNIT = re.compile(r"\b([KMG]i?B)/s", re.IGNORECASE)
+ROW = re.compile(r"\s*(?P<size>\d+(?:\.\d+)?) ?(?P<unit>B|[KM]i?B)[\s,;|]+(?P<one>\d[\d.,]*)\s*(?P<of_one>[KMG]i?B/s)?"
+                 r"[\s,;|]+(?P<two>\d[\d.,]*)\s*(?P<of_two>[KMG]i?B/s)?", re.IGNORECASE)  # fmt: skip
+SCALES: Final = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, and a row a transfer size"
+
+
+def matches(path: Path, head: str) -> bool:
+    """It names the program, or is what it saves."""
+    return path.suffix.lower() == ".bmk" or bool(re.search(r"^.{0,40}\bATTO\b.{0,20}Benchmark", head, re.MULTILINE))
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """A write and a read of each size.
+
+    Raises:
+        PslcError: no line says which of the two columns is which, and in which unit.
+    """
+    del hints
+    path = only(paths)
+    rows: list[Measured] = []
+    order: tuple[str, str] | None = None
+    unit = ""
+    for line in text(path).splitlines():
+        if row := ROW.match(line):
+            for kind, value, own in zip(
+                order or (), (row["one"], row["two"]), (row["of_one"], row["of_two"]), strict=False
+            ):
+                scale = SCALES.get((own or unit).lower().removesuffix("/s"))
+                if scale is not None:
+                    size = f"{row['size']} {row['unit'].upper().replace('I', 'i')}"
+                    rows.append(Measured(size, kind, float(value.replace(",", "")) * scale))
+        elif header := HEADER.search(line):
+            order = (header["first"].lower(), header["second"].lower())
+            unit = found[1] if (found := UNIT.search(line)) else unit
+    if not rows:
+        what = (
+            "is what ATTO saves, whose layout is not public"
+            if path.suffix.lower() == ".bmk"
+            else "has no rates of ATTO"
+        )
+        raise RecordingError(f"{path} {what}", HINT)
+    return ImportedData(path.name, None, rows=rows, read_as=f"ATTO: {count_of(len(rows), 'rate')}, columns by the line of names")

@@ -1,0 +1,128 @@
+"""DiskSpd's results, text (one report or several) and XML (`-Rxml`):
+
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+total:       72477573120 |        69120 |    1152.00 |    1152.00 |    6.944 |     1.234
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+
+ABOUT: Final = About(
+    program="DiskSpd",
+    what="text and XML",
+    content="speed, IOPS and mean latency of reads and writes of each run",
+    command="diskspd -b1M -d60 -o8 -t1 -w100 -L -Sh test.dat",
+    gives="results",
+)
+SECTION = re.compile(r"\s*(Total|Read|Write) IO\s*$")
+COMMAND = re.compile(r"Command Line:\s*(.*\S)")
+MIB: Final = 2.0**20
+
+
+def matches(path: Path, head: str) -> bool:
+    """Its tables, its command line, or the root of its XML."""
+    del path
+    return bool(
+        re.search(r"^\s*thread \|\s+bytes\s+\|", head, re.MULTILINE)
+        or re.search(r"^Command Line: .*diskspd", head, re.MULTILINE | re.IGNORECASE)
+        or ("<Results>" in head and "<Profile>" in head)
+    )
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The results of one file; the total of both only where reads and writes are not apart."""
+    del hints
+    path = only(paths)
+    whole = text(path)
+    rows = _xml(whole) if whole.lstrip().startswith("<") else _text(whole)
+    if not rows:
+        raise RecordingError(f"{path} holds no results", "the text or XML of a diskspd run that ended")
+    return ImportedData(path.name, None, rows=rows, read_as=f"DiskSpd: {count_of(len(rows), 'result')}, by bytes and time")
+
+
+def _text(whole: str) -> list[Measured]:
+    found: list[Measured] = []
+    words, section, names, seconds = "", "", [""], 0.0
+    run: dict[str, Measured] = {}
+    for line in whole.splitlines():
+        if command := COMMAND.search(line):
+            found += _apart(run)
+            run, words = {}, command[1]
+        elif took := re.search(r"actual test time:\s*([\d.]+)s", line):
+            found += _apart(run)
+            run, seconds = {}, float(took[1])
+        elif title := SECTION.match(line):
+            section = title[1]
+        elif line.lstrip().startswith("thread |"):
+            names = [name.strip() for name in line.split("|")]
+        elif line.lstrip().startswith("total:") and section:
+            cells = dict(zip(names[1:], line.partition(":")[2].split("|"), strict=False))
+            run[section] = _row(cells, words, section, seconds)
+            section = ""
+    return found + _apart(run)
+
+
+def _apart(run: dict[str, Measured]) -> list[Measured]:
+    """Reads and writes that moved anything; the total where they are not told."""
+    own = [row for section, row in run.items() if section != "Total" and row.bytes_per_s]
+    return own or [row for row in run.values() if row.bytes_per_s]
+
+
+def _row(cells: dict[str, str], words: str, section: str, seconds: float) -> Measured:
+    values = {name: float(cell) for name, cell in cells.items() if re.fullmatch(r"\s*\d[\d.]*\s*", cell)}
+    share = re.search(r"-w(\d+)?", words)
+    write = int(share[1] or 0) if share else 0
+    both = "write" if write == 100 else "read" if write == 0 and words else "mixed"
+    kind = both if section == "Total" else section.lower()
+    speed = values.get("bytes", 0.0) / seconds if seconds else values.get("MiB/s", 0.0) * MIB
+    latency = values.get("AvgLat")
+    return Measured(_test(words), kind, speed, values.get("I/O per s"), latency / 1e3 if latency else None)
+
+
+def _test(words: str) -> str:
+    """What was asked: `random 4K, 8 outstanding, 2 threads`."""
+    size, depth, threads = (re.search(rf"-{flag}(\d+[KMG]?)", words) for flag in ("b", "o", "t"))
+    parts = ["random" if re.search(r"\s-r", words) else "sequential"] if words else ["run"]
+    parts[0] += f" {size[1]}" if size else ""
+    parts += [f"{depth[1]} outstanding"] if depth else []
+    parts += [f"{threads[1]} thread{'s' * (threads[1] != '1')}"] if threads else []
+    return ", ".join(parts)
+
+
+def _xml(whole: str) -> list[Measured]:
+    """The sums over targets of each time span."""
+    found = []
+    profile = whole.partition("</Profile>")[0]
+    size, ratio, depth = (_number(profile, tag) for tag in ("BlockSize", "WriteRatio", "RequestCount"))
+    random = "<Random>" in profile and "<Random>0<" not in profile
+    parts = [f"{'random' if random else 'sequential'} {size / 1024:g}K" if size else "run"]
+    parts += [f"{depth:g} outstanding"] if depth else []
+    for span in re.findall(r"<TimeSpan>(.*?)</TimeSpan>", whole.partition("</Profile>")[2], re.DOTALL):
+        seconds = _number(span, "TestTimeSeconds")
+        targets = re.findall(r"<Target>(.*?)</Target>", span, re.DOTALL)
+        for kind in ("Read", "Write"):
+            moved, count = (sum(_number(of, f"{kind}{what}") for of in targets) for what in ("Bytes", "Count"))
+            waited = sum(
+                _number(of, f"{kind}Count") * _number(of, f"Average{kind}LatencyMilliseconds") for of in targets
+            )
+            if moved and seconds:
+                latency = waited / count / 1e3 if waited and count else None
+                found.append(Measured(", ".join(parts), kind.lower(), moved / seconds, count / seconds, latency))
+        total = sum(_number(of, "BytesCount") for of in targets)
+        if total and seconds and not found:
+            kind = {100: "write", 0: "read"}.get(int(ratio), "mixed")
+            count = sum(_number(of, "IOCount") for of in targets)
+            found.append(Measured(", ".join(parts), kind, total / seconds, count / seconds))
+    return found
+
+
+def _number(piece: str, tag: str) -> float:
+    found = re.search(rf"<{tag}>\s*([\d.]{{1,40}})\s*</{tag}>", piece)
+    return float(found[1]) if found and found[1].count(".") < 2 and found[1] != "." else 0.0

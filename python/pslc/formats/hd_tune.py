@@ -1,0 +1,58 @@
+"""HD Tune's benchmark as text, one run or several; the curve itself is not in it:
+
+HD Tune: EXAMPLE SSD Benchmark
+Transfer Rate Minimum : 301.0 MB/sec
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base.errors import RecordingError
+from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+
+ABOUT: Final = About(
+    program="HD Tune",
+    what="text of the benchmark",
+    content="least, most and mean transfer rate, access time and burst rate; the curve is not in it",
+    command="HD Tune: copy info to the clipboard",
+    gives="results",
+)
+TITLE = re.compile(r"\s*HD Tune(?: Pro)?\s*[\d.]*\s*: (?P<drive>.*?)\s+(?:Benchmark|File Benchmark|Random Access)?\s*$")
+FIGURE = re.compile(r"\s*(?P<name>Transfer Rate (?:Minimum|Maximum|Average)|Access Time|Burst Rate)\s*:\s*"
+                    r"(?P<value>\d+(?:[.,]\d+)?) (?P<unit>[KMG]B/s(?:ec)?|ms)")  # fmt: skip
+SCALES: Final = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
+
+
+def matches(path: Path, head: str) -> bool:
+    """It names the program and a transfer rate."""
+    del path
+    return bool(re.search(r"^\s*HD Tune\b", head, re.MULTILINE))
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The figures of each run; of reads unless the text says otherwise."""
+    del hints
+    path = only(paths)
+    rows: list[Measured] = []
+    kind, drive = "read", ""
+    for line in text(path).splitlines():
+        if title := TITLE.match(line):
+            kind, drive = "read", title["drive"] or drive
+        elif re.match(r"\s*Write (?:transfer rate|test|benchmark)", line, re.IGNORECASE):
+            kind = "write"
+        elif re.match(r"\s*Read (?:transfer rate|test|benchmark)", line, re.IGNORECASE):
+            kind = "read"
+        elif figure := FIGURE.match(line):
+            value, unit, name = float(figure["value"].replace(",", ".")), figure["unit"], figure["name"]
+            is_time = unit == "ms"
+            speed = None if is_time else value * SCALES[unit[:2]]
+            rows.append(Measured(name, kind, speed, latency_s=value / 1e3 if is_time else None))
+    if not rows:
+        raise RecordingError(f"{path} holds no transfer rates of HD Tune", "run the benchmark, then copy its info")
+    return ImportedData(
+        drive or path.name, None, rows=rows, read_as=f"HD Tune: {count_of(len(rows), 'figure')}, MB/s as it shows them"
+    )

@@ -1,0 +1,178 @@
+"""What smartctl (smartmontools) prints of a drive, text or JSON: NVMe's health log, or what the attributes and
+statistics of an ATA drive tell of wear and of bytes written, in NVMe's names. What an attribute means is taken from its
+name, which smartctl has from its table of drives: a number means other things with other makers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.base import gate
+from pslc.base.errors import RecordingError
+from pslc.base.files import Json
+from pslc.formats import FILE, About, ImportedData, ImportOptions, text
+from pslc.formats.nvme_smart_log import SMARTCTL, in_our_names
+from pslc.schema.facts import HealthJson
+
+ABOUT: Final = About(
+    program="smartctl",
+    what="text and JSON, NVMe and ATA",
+    content="health: wear, bytes written, spare, errors, whether the drive says FAILED",
+    command="smartctl -x /dev/sda",
+    gives="health",
+)
+UNIT_BYTES: Final = 512_000
+"""Of NVMe's data units."""
+FAILED: Final = 4
+"""Bit of NVMe's critical warnings: the drive is not reliable."""
+LEFT = re.compile(
+    r"wear_leveling_count|media_wearout|ssd_life_left|(percent|perc|remaining)\w*(lifetime|life)\w*remain|"
+    r"(lifetime|life)_?(left|remain)|remaining_life|drive_life_remaining|endurance_remaining|percent_lifetime_remain",
+    re.IGNORECASE,
+)
+"""Attributes whose normalized value falls from 100 as life is used up."""
+USED = re.compile(r"(percent|perc)\w*(life\w*|endurance)_?used|percentage_used", re.IGNORECASE)
+"""And those whose raw value is the share that is used."""
+WRITTEN: Final = {"total_lbas_written": 512.0, "host_writes_32mib": 32.0 * 2**20, "total_writes_32mib": 32.0 * 2**20,
+                  "lifetime_writes_gib": 2.0**30, "host_writes_gib": 2.0**30, "total_host_writes_gib": 2.0**30,
+                  "total_writes_gib": 2.0**30, "host_writes_mib": 2.0**20, "lifetime_writes_mib": 2.0**20,
+                  "total_writes_gb": 1e9, "host_writes_gb": 1e9}  # fmt: skip
+"""Bytes of one of the raw value."""
+ERRORS: Final = ("reported_uncorrect", "uncorrectable_error_cnt", "uncorrectable_error_count")
+ATTRIBUTE = re.compile(
+    r"\s*(?P<id>\d{1,3}) (?P<name>[\w%/-]+)\s+(?:0x[0-9a-f]{4}|[POSRCK+-]{6})\s+(?P<value>\d{1,3}|---)\s+"
+    r"(?:\d{1,3}|---)\s+(?:\d{1,3}|---)\s+(?:\S+\s+\S+\s+)?\S+\s+(?P<raw>\d+)"
+)
+STATISTIC = re.compile(r"0x\w+\s+0x\w+\s+\d+\s+(?P<value>\d+)\s+\S+\s+(?P<name>\S.*?)\s*$")
+RESULT = re.compile(r"SMART (?:overall-health self-assessment test result|Health Status): (?P<word>\w+)")
+LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|[\d,.' ]*\d)")
+OF_TEXT: Final = {
+    "Critical Warning": "critical_warning", "Temperature": "temperature", "Available Spare": "available_spare",
+    "Available Spare Threshold": "available_spare_threshold", "Percentage Used": "percentage_used",
+    "Data Units Read": "data_units_read", "Data Units Written": "data_units_written",
+    "Host Read Commands": "host_reads", "Host Write Commands": "host_writes", "Power Cycles": "power_cycles",
+    "Power On Hours": "power_on_hours", "Unsafe Shutdowns": "unsafe_shutdowns",
+    "Media and Data Integrity Errors": "media_errors", "Warning Comp. Temperature Time": "warning_temp_time",
+    "Critical Comp. Temperature Time": "critical_comp_time",
+    "Thermal Temp. 1 Transition Count": "thm_temp1_trans_count",
+    "Thermal Temp. 2 Transition Count": "thm_temp2_trans_count",
+    "Thermal Temp. 1 Total Time": "thm_temp1_total_time", "Thermal Temp. 2 Total Time": "thm_temp2_total_time",
+}  # fmt: skip
+"""NVMe's log as smartctl prints it, and in its JSON."""
+
+
+def matches(path: Path, head: str) -> bool:
+    """It names the program."""
+    del path
+    if head.lstrip().startswith("{"):
+        return '"smartctl"' in head or SMARTCTL in head or '"ata_smart_attributes"' in head
+    return bool(re.search(r"^smartctl \d|^=== START OF (?:INFORMATION|SMART DATA|READ SMART)", head, re.MULTILINE))
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    """The logs, the earliest first."""
+    del hints
+    data = ImportedData(paths[0].name, None)
+    for path in paths:
+        whole = text(path)
+        log, model = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
+        if not any(name in log for name in ("percentage_used", "data_units_written", "media_errors", "failed")):
+            raise RecordingError(
+                f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
+            )
+        if log.pop("failed", False):
+            log["critical_warning"] = int(log.get("critical_warning", 0)) | FAILED
+        data.health.append(log)
+        data.name = model or data.name
+    kind = "NVMe's health log" if "available_spare" in data.health[-1] else "attributes of an ATA drive, by their names"
+    data.read_as = f"smartctl: {kind}"
+    return data
+
+
+def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
+    try:
+        document = gate.document(whole, str(path), FILE)
+        model = str(document.get("model_name", ""))
+        if SMARTCTL in document:
+            log = in_our_names(document[SMARTCTL], kelvin=False)
+        else:
+            log = _of_ata(_attributes(document), _statistics(document), _sector(document))
+            log |= _common(document)
+        passed = document.get("smart_status", {}).get("passed")
+        log["failed"] = passed is False
+        long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
+        raise RecordingError(f"{path} is damaged: {error}", "smartctl -j -x prints it") from None
+    if long is not None:
+        raise RecordingError(f"{path} is damaged: {long} is longer than 128 bits", "no number of such a log is")
+    return log, model
+
+
+def _attributes(document: Json) -> list[tuple[str, int, int]]:
+    """Name, normalized value and raw value of each attribute."""
+    rows = document.get("ata_smart_attributes", {}).get("table", [])
+    return [(str(row["name"]), int(row.get("value", 0)), int(row["raw"]["value"])) for row in rows]
+
+
+def _statistics(document: Json) -> dict[str, int]:
+    pages = document.get("ata_device_statistics", {}).get("pages", [])
+    return {str(row["name"]): int(row["value"]) for page in pages for row in page.get("table", []) if "value" in row}
+
+
+def _sector(document: Json) -> int:
+    return int(document.get("logical_block_size", 512))
+
+
+def _common(document: Json) -> HealthJson:
+    """What smartctl tells of any drive."""
+    found: HealthJson = {}
+    if isinstance(celsius := document.get("temperature", {}).get("current"), int):
+        found["temperature"] = celsius
+    if isinstance(hours := document.get("power_on_time", {}).get("hours"), int):
+        found["power_on_hours"] = hours
+    if isinstance(used := document.get("endurance_used", {}).get("current_percent"), int):
+        found["percentage_used"] = used
+    return found
+
+
+def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str, int], sector: int) -> HealthJson:
+    """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first."""
+    found: HealthJson = {}
+    for name, value, raw in attributes:
+        low = name.lower()
+        if USED.search(low) and raw <= 255:
+            found.setdefault("percentage_used", raw)
+        elif LEFT.search(low) and 0 < value <= 100:
+            found.setdefault("percentage_used", 100 - value)
+        elif low in WRITTEN:
+            found.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
+        elif low in ERRORS:
+            found.setdefault("media_errors", raw)
+    if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
+        found["percentage_used"] = used
+    if (written := statistics.get("Logical Sectors Written")) is not None:
+        found["data_units_written"] = round(written * sector / UNIT_BYTES)
+    return found
+
+
+def _text(whole: str) -> tuple[HealthJson, str]:
+    model = re.search(r"^(?:Device Model|Model Number):\s+(.*\S)", whole, re.MULTILINE)
+    sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
+    lines = whole.splitlines()
+    of_nvme = {
+        OF_TEXT[name]: int(found["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
+        for line in lines
+        if (found := LINE.match(line)) and (name := " ".join(found["name"].split())) in OF_TEXT
+    }
+    if "data_units_written" in of_nvme or "available_spare" in of_nvme:
+        log: HealthJson = dict(of_nvme)
+    else:
+        rows = [found for line in lines if (found := ATTRIBUTE.match(line))]
+        attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
+        statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
+        log = _of_ata(attributes, statistics, int(sector[1]) if sector else 512)
+    if result := RESULT.search(whole):
+        log["failed"] = result["word"] not in ("PASSED", "OK")
+    return log, model[1] if model else ""
