@@ -203,7 +203,9 @@ def test_a_suite_that_fails_does_not_take_the_others_with_it(small, tmp_path, mo
     def fails(recording):
         raise ValueError("it divided by the weather")
 
-    monkeypatch.setattr(suites.load("fill"), "findings", fails)
+    fill = suites.load("fill")
+    fails.__annotations__ = dict(fill.findings.__annotations__)
+    monkeypatch.setattr(fill, "findings", fails)
     monkeypatch.setattr(processes, "cores", lambda: 1)
     failed: list[str] = []
     order = campaign.Order("all", small, scope=Scope(quick=True))

@@ -106,7 +106,7 @@ def _of_job_file(recording: Recording) -> Writes:
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
-    recording.findings = Findings(suite.findings(recording) if suite else _of_job_file(recording))
+    recording.findings = Findings(suites.findings_of(suite, recording) if suite else _of_job_file(recording))
     recording.findings.doubts = (
         *warnings.of_its_end(recording),
         *warnings.of_its_host(recording),
