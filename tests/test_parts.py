@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import random
+import re
 import subprocess
 import tomllib
 
@@ -231,6 +232,27 @@ def test_other_dies_may_be_put_into_a_drive_of_the_library():
     target = find_target("sim:sn850-1tb,nand=bics6-tlc-1t,controller=wd-g2")
     assert (target.facts["dies"], target.facts["planes"]) == (8, 4)
     assert "WD Black SN850 1TB" in target.name
+
+
+@pytest.mark.parametrize(("text", "read"), [(DIE, read_nand), (CHIP, read_controller)], ids=["die", "controller"])
+def test_all_faults_of_a_part_file_are_one_message_with_a_line_each(text, read, tmp_path):
+    values, _, sources = text.partition("[source]\n")
+    keys = re.findall(r'^"?([\w.]+)"? = ', sources, re.MULTILINE)
+    values = values.replace("MT/s", "").replace('maker = "', 'makre = "')
+    path = tmp_path / "part.toml"
+    path.write_text(f'{values}[source]\n{keys[-1]} = "x"\nnope = "y"\n')
+    with pytest.raises(PslcError) as caught:
+        read(path)
+    first, *lines = caught.value.message.splitlines()
+    assert first == f"part.toml has {len(lines)} faults"
+    assert all(line.startswith("  part.toml: ") and "(hint: " in line for line in lines)
+    message = caught.value.message
+    assert message.count("has no source") >= len(keys) - 5
+    for words in (
+        "maker is missing (hint: instead of makre?)", "bus is \"", "a number with a unit (MT/s)", "unknown key makre",
+        "[source] names nope, which is not there",
+    ):  # fmt: skip
+        assert words in message
 
 
 @pytest.mark.parametrize(

@@ -277,6 +277,33 @@ def test_a_study_that_cannot_be_is_refused_before_anything_runs(arguments, words
     assert "hint: " in done.stderr
 
 
+def test_all_faults_of_a_study_are_one_message_with_a_line_each():
+    study = {
+        "run": "fill",
+        "seed": [-1],
+        "fill_first": "150%",
+        "vary": {"cache": {"dynamic": "1GB:9GB", "static": "9GB:1GB:1GB"}, "seed": [1]},
+        "where": ["cache.dynamic>cache.static", "nope=1"],
+        "sampel": "lhs:4",
+    }
+    with pytest.raises(PslcError) as caught:
+        Study.of(study)
+    assert caught.value.message.splitlines() == [
+        "the study has 8 faults",
+        "  a study has no sampel (hint: did you mean sample?)",
+        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, or --on sim:sn850-1tb)',
+        "  -1 is no seed (hint: whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2])",
+        '  fill_first is "150%", which is no share (hint: a whole percentage up to 100%, such as 50%)',
+        "  the range of cache.dynamic has no step (hint: cache.dynamic=50GB:700GB:50GB has a step; "
+        "or --sample lhs:64 draws from the span)",
+        "  the range 9GB:1GB:1GB of cache.static ends before it begins (hint: cache.static=50GB:700GB:50GB, "
+        "or cache.static=1ms:10s:log5)",
+        "  seed varies twice (hint: give all its values at once, between commas)",
+        '  "nope=1" is no condition (hint: an axis, one of <= >= != < > =, and an axis or a value; '
+        "the axes are run, seed, fill_first, cache.dynamic, cache.static)",
+    ]
+
+
 SPANS = {"cache.dynamic": "100MB:900MB", "cache.idle.threshold": "1ms:10s:log", "cache.fold_overhead": "1:3"}
 
 

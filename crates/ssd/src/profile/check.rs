@@ -13,15 +13,16 @@ use crate::words::Words;
 const OPEN_SUPERBLOCKS: u64 = 4;
 
 pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
-    geometry(c, reader)?;
-    times(c, reader)?;
-    controller(c, reader)?;
-    policy(c, reader)?;
-    usb(c, reader)?;
-    power_states(c, reader)?;
-    thermal(c, reader)?;
-    page_cache(c, reader)?;
-    space(c, reader)
+    // What the drive has room for is asked last: it follows from all else.
+    for check in [geometry, times, controller, policy, usb, power_states, thermal, page_cache] {
+        if let Err(fault) = check(c, reader) {
+            reader.fault(fault);
+        }
+    }
+    if reader.faults.borrow().is_empty() {
+        space(c, reader)?;
+    }
+    Ok(())
 }
 
 fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {

@@ -77,10 +77,11 @@ pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
     known
 }
 
-/// Everything as the keys say, unchecked beyond each key's own form.
+/// Everything as the keys say, unchecked beyond each key's own form. What is wrong with keys is one error.
 pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
     let mut draft = Draft::default();
     visit(&mut Visit::Read(reader), &mut draft)?;
+    ProfileError::all(reader.source, reader.faults.take())?;
     let Draft { capacity, capacity_pure_slc, mut config, .. } = draft;
     let bytes = match config.cache.mode {
         CacheMode::PureSlc => capacity_pure_slc.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 """Part files: a NAND die or a controller in strict TOML, with units, and for each value a source or `assumed`.
 
-A key that is not known, a key that is missing, a number without a unit, a value without a source is an error that names
-the file, the key and what to write.
+A key that is not known, a key that is missing, a number without a unit, a value without a source is a fault. All faults
+of a file are one error, with a line for each that names the file, the key and what to write.
 """
 
 import re
@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from pslc.base import files, gate
-from pslc.base.errors import ProfileError, closest_match
+from pslc.base.errors import Faults, ProfileError, closest_match
 
 FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
 
@@ -156,11 +156,15 @@ class Controller:
 
 @dataclass
 class Reader:
-    """One part file: each key is taken once, and what is left over is an error."""
+    """One part file: each key is taken once, what is left over is a fault, and `end` raises all faults together.
+
+    Until then a value that cannot be used is 0, or empty.
+    """
 
     path: Path
     values: dict[str, Raw]
     source: dict[str, str]
+    faults: Faults
     taken: set[str] = field(default_factory=set)
 
     @classmethod
@@ -178,43 +182,49 @@ class Reader:
             ) from None
         sources = table.pop("source", {})
         source = {key: str(value) for key, value in sources.items()} if isinstance(sources, dict) else {}
-        return cls(path, dict(files.dotted(table)), source)
+        return cls(path, dict(files.dotted(table)), source, Faults(ProfileError, path.name))
 
-    def take(self, key: str, default: Raw | None = None) -> Raw:
-        """The value of a key, which must have a source too.
+    def fault(self, what: str, hint: str) -> None:
+        """Note a fault of the file."""
+        self.faults.add(f"{self.path.name}: {what}", hint)
 
-        Raises:
-            PslcError: it is not there, or nobody says where it comes from.
-        """
+    def take(self, key: str, default: Raw | None = None) -> Raw | None:
+        """The value of a key, which must have a source too; None if it is missing."""
         self.taken.add(key)
         if key not in self.values:
             if default is None:
-                meant = closest_match(key, self.values)
-                raise ProfileError(f"{self.path.name}: {key} is missing", f"instead of {meant}?" if meant else "add it")
+                meant = closest_match(key, self.values.keys() - self.taken)
+                self.fault(f"{key} is missing", f"instead of {meant}?" if meant else "add it")
             return default
         if not any(name in self.source for name in above(key)):
-            raise ProfileError(
-                f"{self.path.name}: {key} has no source", f'[source] {key} = "where it was read", or "assumed"'
-            )
+            self.fault(f"{key} has no source", f'[source] {key} = "where it was read", or "assumed"')
         return self.values[key]
 
     def text(self, key: str, default: str | None = None, words: tuple[str, ...] = ()) -> str:
         """A text, one of `words` where there are some."""
         value = self.take(key, default)
-        if not isinstance(value, str) or (words and value not in words):
-            raise ProfileError(f"{self.path.name}: {key} is {value!r}", ", ".join(words) or "text in quotes")
-        return value
+        if isinstance(value, str) and (not words or value in words):
+            return value
+        if value is not None:
+            self.fault(f"{key} is {value!r}", ", ".join(words) or "text in quotes")
+        return ""
 
     def count(self, key: str, default: int | None = None) -> int:
         """A whole number above 0."""
         value = self.take(key, default)
-        if not isinstance(value, int) or value < 1:
-            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a whole number above 0")
-        return value
+        if isinstance(value, int) and value >= 1:
+            return value
+        if value is not None:
+            self.fault(f"{key} is {value!r}", "a whole number above 0")
+        return 0
 
     def amount(self, key: str, units: Mapping[str, int], default: str | None = None) -> int:
         """A number with a unit."""
-        return quantity(self.take(key, default), units, f"{self.path.name}: {key}")
+        value = self.take(key, default)
+        if value is not None:
+            with self.faults.noted():
+                return quantity(value, units, f"{self.path.name}: {key}")
+        return 0
 
     def optional(self, key: str, units: Mapping[str, int]) -> int | None:
         """A number with a unit, or None where the file does not know."""
@@ -227,24 +237,26 @@ class Reader:
 
     def rest(self, table: str, known: tuple[str, ...]) -> dict[str, Raw]:
         """What a table holds of the keys known there."""
-        found = {key: self.take(f"{table}.{key}") for key in known if f"{table}.{key}" in self.values}
+        there = [key for key in known if f"{table}.{key}" in self.values]
+        for key in there:
+            self.take(f"{table}.{key}")
         self.taken.update(f"{table}.{key}" for key in known)
-        return found
+        return {key: self.values[f"{table}.{key}"] for key in there}
 
     def end(self) -> None:
-        """Say what nobody asked for.
+        """Raise the faults, those of keys and sources among them that nobody asked for.
 
         Raises:
-            PslcError: a key, or a source, that is not known.
+            PslcError: something is wrong with the file.
         """
         for key in self.values:
             if key not in self.taken:
                 meant = closest_match(key, sorted(self.taken - set(self.values)))
-                hint = f"did you mean {meant}?" if meant else "leave it out"
-                raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
+                self.fault(f"unknown key {key}", f"did you mean {meant}?" if meant else "leave it out")
         for key in self.source:
             if not any(key in above(name) for name in self.values):
-                raise ProfileError(f"{self.path.name}: [source] names {key}, which is not there", "leave it out")
+                self.fault(f"[source] names {key}, which is not there", "leave it out")
+        self.faults.raise_if_any()
 
 
 def above(key: str) -> list[str]:
@@ -305,8 +317,8 @@ def read_controller(path: Path) -> Controller:
     r = Reader.of(path)
     command = r.amount("command", TIMES)
     memory = r.text("map")
-    if memory != "dram":
-        quantity(memory, BYTES, f"{path.name}: map")
+    if memory not in ("dram", ""):
+        r.amount("map", BYTES)
     suspend: dict[str, int | str] = {}
     for key, value in r.rest("suspend", ("program", "erase", "limit")).items():
         suspend[key] = r.count("suspend.limit") if key == "limit" else str(value)
