@@ -20,9 +20,9 @@ from benches import recovery, shapes, truth
 from benches.curves import simulated, synthetic
 from benches.curves.shapes import SHAPES
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
-from pslc.analysis.causes import WAITING
-from pslc.analysis.levels import WHOLE
-from pslc.analysis.outside import LINK_FULL
+from pslc.analysis.blackbox import LINK_FULL
+from pslc.analysis.counter_causes import WAITING
+from pslc.analysis.plateaus import WHOLE
 from pslc.recording.context import began
 from pslc.recording.store import Recording
 from pslc.recording.writes import of_writes

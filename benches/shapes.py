@@ -7,7 +7,7 @@ import numpy as np
 
 from benches.curves import shapes
 from benches.curves.shapes import Log
-from pslc.analysis import Found, Seen, causes_from_outside, find
+from pslc.analysis import MeasurementContext, WriteAnalysis, analyze_curve, blackbox_causes
 
 DRAWN, SIDE = 60_000, 24
 """Drives that are drawn for `told_of_decays`, and fields of each side of its map."""
@@ -38,15 +38,15 @@ class Verdict:
     causes: tuple[tuple[str, str, float], ...]
 
 
-def found(log: Log, seed: int = 0) -> Found:
+def found(log: Log, seed: int = 0) -> WriteAnalysis:
     """What is said of a log."""
-    seen = Seen(capacity_bytes=log.capacity_bytes, **log.known)
-    return find(
-        log.curve, lambda phases: causes_from_outside(phases, seen), capacity_bytes=log.capacity_bytes, seed=seed
+    seen = MeasurementContext(capacity_bytes=log.capacity_bytes, **log.known)
+    return analyze_curve(
+        log.curve, lambda phases: blackbox_causes(phases, seen), capacity_bytes=log.capacity_bytes, seed=seed
     )
 
 
-def judged(log: Log, said: Found, seed: int = 0) -> Verdict:
+def judged(log: Log, said: WriteAnalysis, seed: int = 0) -> Verdict:
     """Whether it is right."""
     end, true = said.cache, log.cache_bytes
     stated = end is not None and end.seen_end

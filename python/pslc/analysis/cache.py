@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from pslc.analysis.borders import locate
-from pslc.analysis.causes import Evidence
-from pslc.analysis.levels import most_cache
+from pslc.analysis.boundary import locate
+from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase
+from pslc.analysis.plateaus import max_cache_bytes
 from pslc.analysis.series import Curve
 
 CLIFF: Final = 0.20
@@ -35,7 +35,7 @@ class CacheEnd:
 def cache_end(
     curve: Curve,
     phases: Sequence[Phase],
-    causes: Sequence[Evidence] | None = None,
+    causes: Sequence[CauseEstimate] | None = None,
     *,
     seed: int = 0,
     capacity_bytes: float | None = None,
@@ -55,15 +55,15 @@ def cache_end(
     """
     start = float(curve.edges_bytes[0])
     for index, (phase, following) in enumerate(pairwise(phases)):
-        if causes is not None and causes[index].cells in BEHIND and causes[index].cause not in TAKEN_IN:
+        if causes is not None and causes[index].nand_state in BEHIND and causes[index].cause not in TAKEN_IN:
             return None
         if causes is not None and not _leaves_the_cache(causes[index], causes[index + 1]):
             continue
-        known = causes is None or causes[index].cells
-        if not known and capacity_bytes is not None and phase.to_bytes - start > most_cache(capacity_bytes):
+        known = causes is None or causes[index].nand_state
+        if not known and capacity_bytes is not None and phase.to_bytes - start > max_cache_bytes(capacity_bytes):
             return None
         after = following.usual_bytes_per_s
-        if causes is not None and causes[index + 1].cells in BEHIND:
+        if causes is not None and causes[index + 1].nand_state in BEHIND:
             # Folding comes and goes: what it leaves on average is what counts.
             after = min(after, following.bytes_per_s)
         if after <= (1.0 - CLIFF) * phase.usual_bytes_per_s:
@@ -86,22 +86,22 @@ TAKEN_IN: Final = ("page-cache", "dram", "power")
 """Causes of a phase whose end is not one of the cells'."""
 
 
-def _leaves_the_cache(one: Evidence, following: Evidence) -> bool:
+def _leaves_the_cache(one: CauseEstimate, following: CauseEstimate) -> bool:
     """Whether the cells may have filled the cache where one phase gives way to the next."""
-    if following.cells not in (*BEHIND, "") or one.cells in BEHIND:
+    if following.nand_state not in (*BEHIND, "") or one.nand_state in BEHIND:
         return False
-    if one.cells == "pslc":
-        return following.cells in BEHIND or following.cause in ("unknown", "map")
+    if one.nand_state == "pslc":
+        return following.nand_state in BEHIND or following.cause in ("unknown", "map")
     # What the cells did is not known: only what took the data in by itself ends by itself.
-    return following.cells in BEHIND and one.cause not in (*TAKEN_IN, "unknown")
+    return following.nand_state in BEHIND and one.cause not in (*TAKEN_IN, "unknown")
 
 
-def _known_to_hold(phases: Sequence[Phase], causes: Sequence[Evidence]) -> float:
+def _known_to_hold(phases: Sequence[Phase], causes: Sequence[CauseEstimate]) -> float:
     """Bytes until which the cells are known to have written into the cache."""
     held = 0.0
     for phase, why in zip(phases, causes, strict=True):
-        if why.cells == "pslc":
+        if why.nand_state == "pslc":
             held = phase.to_bytes
-        elif why.cells or why.cause not in (*TAKEN_IN, "unknown"):
+        elif why.nand_state or why.cause not in (*TAKEN_IN, "unknown"):
             break
     return held

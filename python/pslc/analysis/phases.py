@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pslc.analysis.borders import Border, locate
-from pslc.analysis.segment import change_bytes
+from pslc.analysis.boundary import PhaseBoundary, locate
+from pslc.analysis.segment import rough_boundaries
 from pslc.analysis.series import Curve, Floats
 
 STRADDLED = 2
@@ -54,8 +54,8 @@ def find_phases(curve: Curve) -> list[Phase]:
     0.5 % of the trace or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
     """
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
-    rough = [start, *_without_straddling(curve, change_bytes(curve)), end]
-    borders = [Border(start, start, start)]
+    rough = [start, *_without_straddling(curve, rough_boundaries(curve)), end]
+    borders = [PhaseBoundary(start, start, start)]
     for i in range(1, len(rough) - 1):
         found = locate(curve, rough[i], borders[-1].bytes, rough[i + 1], seed=i)
         if borders[-1].bytes < found.bytes < end:
@@ -66,7 +66,7 @@ def find_phases(curve: Curve) -> list[Phase]:
         phase = _phase(curve, border, to)
         if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < SAME_SPEED:
             before = phases.pop()
-            phase = _phase(curve, Border(before.from_bytes, before.from_low, before.from_high), to)
+            phase = _phase(curve, PhaseBoundary(before.from_bytes, before.from_low, before.from_high), to)
         phases.append(phase)
     return phases
 
@@ -91,7 +91,7 @@ def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
     return found
 
 
-def _phase(curve: Curve, start: Border, to: float) -> Phase:
+def _phase(curve: Curve, start: PhaseBoundary, to: float) -> Phase:
     seconds = curve.seconds_at(np.array([start.bytes, to]))
     mean = (to - start.bytes) / float(seconds[1] - seconds[0])
     spread, usual, drift, scatter = _shape(curve, start.bytes, to)

@@ -68,7 +68,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Recovered:
+class RecoveryEstimate:
     """What pauses gave back.
 
     Attributes:
@@ -93,7 +93,7 @@ class Recovered:
     rate_least: float | None
 
 
-def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) -> Recovered:
+def estimate_recovery(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) -> RecoveryEstimate:
     """Threshold and rate from pauses.
 
     Args:
@@ -112,7 +112,7 @@ def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) 
     end = _end_of_slope(pauses)
     top = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s >= end]))
     least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
-    found = Recovered(base, top - base, least, grain_bytes, shortest, None, None, None, None)
+    found = RecoveryEstimate(base, top - base, least, grain_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
     for _ in range(3):
         lost, gained = _split(pauses, base + least)
@@ -136,7 +136,7 @@ def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
     return known[at - 1].idle_s, known[at].idle_s if at < len(known) else None
 
 
-def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovered:
+def _fitted(found: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -> RecoveryEstimate:
     least, lost, gained, base = found.little_bytes, found.lost_s, found.gained_s, found.base_bytes
     assert gained is not None
     nearly_all = base + NEARLY_ALL * found.most_bytes
@@ -175,7 +175,7 @@ def _end_of_slope(pauses: Sequence[Pause]) -> float:
     return end
 
 
-def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> Recovered:
+def _line(found: RecoveryEstimate, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> RecoveryEstimate:
     """Rate and threshold by least squares."""
     count, middle = len(seconds), float(seconds.mean())
     spread = float(((seconds - middle) ** 2).sum())

@@ -53,7 +53,7 @@ RIPPLE_LENGTH: Final = 0.06
 """The longest half-period of ripple, as a share of the trace."""
 
 
-def change_bytes(curve: Curve) -> list[float]:
+def rough_boundaries(curve: Curve) -> list[float]:
     """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins."""
     cells = _cell_count(curve)
     if cells < 8:

@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 from pslc.analysis import (
     WRITE_ALL,
     AnalysisWarning,
+    CauseEstimate,
     Curve,
-    Evidence,
     Explain,
-    Found,
+    MeasurementContext,
     Phase,
     PhaseFacts,
-    Seen,
+    WriteAnalysis,
     Writes,
-    causes_from_outside,
-    find,
+    analyze_curve,
+    blackbox_causes,
     phase_cause,
 )
 from pslc.base import words
@@ -32,7 +32,7 @@ from pslc.recording.context import (
     inside,
     left_the_cache,
     longer,
-    seen,
+    measurement_context,
     throttled,
     throttled_bytes_per_s,
     under_way,
@@ -69,10 +69,10 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     curve = write_curve(recording)
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
 
-    def explain(phases: Sequence[Phase]) -> list[Evidence]:
+    def explain(phases: Sequence[Phase]) -> list[CauseEstimate]:
         if curve is not None and recording.is_simulated and not outside:
             return [_evidence(recording, curve, phase) for phase in phases]
-        return causes_from_outside(phases, seen(recording, phases))
+        return blackbox_causes(phases, measurement_context(recording, phases))
 
     found = of_curve(
         curve,
@@ -140,20 +140,20 @@ def of_curve(  # noqa: PLR0913 keywords of one call, passed on
     seed: int = 0,
     interrupted: bool = False,
     phases_too: bool = True,
-    seen: Seen | None = None,
+    context: MeasurementContext | None = None,
     the_rest: str = WRITE_ALL,
 ) -> Writes:
     """What a write curve says; see `of_writes`."""
     if curve is None or not phases_too:
         mean = curve.total_bytes / curve.total_seconds if curve else None
-        return Found(mean, (), None, ()).document()
-    return find(
+        return WriteAnalysis(mean, (), None, ()).document()
+    return analyze_curve(
         curve,
         explain,
         capacity_bytes=capacity_bytes,
         seed=seed,
         interrupted=interrupted,
-        seen=seen,
+        context=context,
         the_rest=the_rest,
     ).document()
 
@@ -169,7 +169,7 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     prefilled: bool = False,
     celsius: ArrayLike | None = None,
     seed: int = 0,
-) -> Found:
+) -> WriteAnalysis:
     """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
 
     Args:
@@ -193,19 +193,19 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     if celsius is not None:
         written = at if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(at, prepend=0.0))
         degrees = (written, np.asarray(celsius, dtype=np.float64))
-    known = Seen(
+    context = MeasurementContext(
         capacity_bytes=capacity_bytes,
         link_bytes_per_s=link_bytes_per_s,
         random=None if workload is None else workload == "random",
         prefilled=prefilled,
         celsius=degrees,
     )
-    return find(
+    return analyze_curve(
         curve,
-        lambda phases: causes_from_outside(phases, known),
+        lambda phases: blackbox_causes(phases, context),
         capacity_bytes=capacity_bytes,
         seed=seed,
-        seen=known,
+        context=context,
     )
 
 
@@ -238,7 +238,7 @@ def _handed_out(recording: Recording) -> int:
     return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"] + round(under_way(recording))
 
 
-def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
+def _evidence(recording: Recording, curve: Curve, phase: Phase) -> CauseEstimate:
     # Work is counted when it is handed out, and the curve feels it when the buffer is full again: what is counted at
     # the end of a phase is the next one's.
     written = phase.to_bytes - phase.from_bytes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
+from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
@@ -105,9 +105,9 @@ class _Rounds:
         self.pauses.append(_pause(fill, part, self.found) if fill and part else _expected(pause, self.found))
         return self.pauses[-1]
 
-    def told(self) -> Recovered:
+    def told(self) -> RecoveryEstimate:
         """What the pauses tell so far."""
-        return recovered(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
+        return estimate_recovery(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
 
 
 def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
@@ -261,7 +261,7 @@ def findings(recording: Recording) -> Findings:
         found["doubts"] = [_nothing(recording, longest)]
         return found
     grain = GRAIN * empty.bytes
-    told = recovered(pauses, grain, LITTLE * empty.bytes)
+    told = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
     pauses.sort(key=lambda pause: pause.idle_s)
     found["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
     found["recovery"] = [
@@ -305,7 +305,9 @@ def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
     return MeasurementWarning("nothing-back", f"{said}: {_longer(recording, longest_s)}")
 
 
-def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
+def _residue(
+    found: Findings, told: RecoveryEstimate, parts: list[Recording], empty: Cache, grain: float, longer: str
+) -> None:
     """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
     rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
     assert told.threshold_s is not None

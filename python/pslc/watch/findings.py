@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.falls import Fall, falls
 from pslc.analysis.load import PAUSE_S, Load
+from pslc.analysis.slowdowns import Slowdown, find_slowdowns
 from pslc.base import words
 from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.figures import curves
@@ -136,7 +136,7 @@ def findings(recording: Recording) -> Findings:
     about = recording.facts["watch"]
     logs = [health(log) for _, log in about["smart"]]
     heat = throttled(logs)
-    seen = falls(load)
+    seen = find_slowdowns(load)
     told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
@@ -166,7 +166,7 @@ def findings(recording: Recording) -> Findings:
     }
 
 
-def _told(fall: Fall, because: Because) -> Fell:
+def _told(fall: Slowdown, because: Because) -> Fell:
     return {
         "kind": fall.kind,
         "at_s": fall.at_s,
@@ -176,13 +176,13 @@ def _told(fall: Fall, because: Because) -> Fell:
         "latency_to_s": _known(fall.after.latency_s),
         "celsius": _known(fall.after.celsius),
         "since_pause_bytes": fall.since_pause_bytes,
-        "watched_pause": fall.watched_pause,
+        "watched_pause": fall.pause_observed,
         "cause": because.cause,
         "sureness": because.sureness,
         "until_s": fall.after.to_s,
-        "again_s": fall.again.at_s,
-        "idle_s": fall.again.idle_s,
-        "not_enough_s": fall.again.not_enough_s,
+        "again_s": fall.recovery.at_s,
+        "idle_s": fall.recovery.idle_s,
+        "not_enough_s": fall.recovery.insufficient_idle_s,
     }
 
 

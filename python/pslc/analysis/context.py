@@ -15,7 +15,7 @@ NEAR_K: Final = 3.0
 
 
 @dataclass(frozen=True)
-class Place:
+class AccessPattern:
     """Where the host wrote from some point on.
 
     Attributes:
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Seen:
+class MeasurementContext:
     """What is known besides the curve; None: not known.
 
     Attributes:
@@ -65,18 +65,18 @@ class Seen:
     link_bytes_per_s: float | None = None
     command_bytes: float = 0.0
     map_bytes: float | None = None
-    places: Sequence[Place] = ()
+    access_patterns: Sequence[AccessPattern] = ()
     mean_s: Sequence[float] | None = None
     longest_s: Sequence[float] | None = None
     fastest_s: Sequence[float] | None = None
-    waits: Sequence[tuple[float, float, float, float]] | None = None
-    one_by_one: bool = False
-    first_s: float | None = None
-    silent_s: float | None = None
-    cpu: Sequence[float] | None = None
+    slowest_quantiles_s: Sequence[tuple[float, float, float, float]] | None = None
+    is_depth_one: bool = False
+    first_request_extra_s: float | None = None
+    silence_s: float | None = None
+    cpu_share: Sequence[float] | None = None
     buffered: bool = False
     throttled_s: float | None = None
-    others: Sequence[float] | None = None
+    other_share: Sequence[float] | None = None
     random: bool | None = None
     prefilled: bool = False
     celsius: tuple[Floats, Floats] | None = None
@@ -87,17 +87,17 @@ class Seen:
         """What an empty drive has room for; None where it was not empty, or its capacity is not known."""
         return None if self.prefilled else self.capacity_bytes
 
-    def place(self, at_bytes: float) -> Place | None:
+    def pattern_at(self, at_bytes: float) -> AccessPattern | None:
         """Where the host wrote when it had written so much."""
-        return next((place for place in reversed(self.places) if place.from_bytes <= at_bytes), None)
+        return next((place for place in reversed(self.access_patterns) if place.from_bytes <= at_bytes), None)
 
     def flushed_bytes(self, at_bytes: float) -> float | None:
         """How much the host wrote between two flushes when it had written so much; None where it did not wait for each
         write to reach the cells, or not for one at a time."""
-        place = self.place(at_bytes)
+        place = self.pattern_at(at_bytes)
         if place is None:
             return self.synced_bytes
-        return place.request_bytes if place.synced and self.one_by_one else None
+        return place.request_bytes if place.synced and self.is_depth_one else None
 
     def is_hot(self, from_bytes: float, to_bytes: float) -> bool | None:
         """Whether the drive was about as hot as ever within a stretch of bytes; None where that is not known."""
@@ -107,18 +107,18 @@ class Seen:
         hottest = max(float(np.quantile(self.celsius[1], 0.99)), LEAST_HOT + NEAR_K)
         return bool(np.median(np.interp(at, *self.celsius)) >= hottest - NEAR_K)
 
-    def waited(self, index: int) -> float:
+    def wait_share(self, index: int) -> float:
         """Share of the time of a phase's requests that they took longer than when they were answered soonest."""
         if self.mean_s is None or self.fastest_s is None or not self.mean_s[index]:
             return 0.0
         return 1.0 - self.fastest_s[index] / self.mean_s[index]
 
-    def waits_alike(self, index: int, within: float, *, always: bool = False) -> bool | None:
+    def waits_are_equal(self, index: int, within: float, *, always: bool = False) -> bool | None:
         """Whether the longest request of nearly every bin of a phase took as long, `always` of every one; None where
         that is not known."""
-        if self.waits is None or not self.waits[index][0]:
+        if self.slowest_quantiles_s is None or not self.slowest_quantiles_s[index][0]:
             return None
-        least, usual, most, ever = self.waits[index]
+        least, usual, most, ever = self.slowest_quantiles_s[index]
         return most <= (1 + within) * least and (not always or ever <= (1 + within) * usual)
 
     def unevenness(self, index: int) -> float | None:

@@ -17,20 +17,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pslc.analysis.causes import CELLS, Evidence, gb
-from pslc.analysis.levels import (
+from pslc.analysis.context import AccessPattern, MeasurementContext
+from pslc.analysis.counter_causes import NAND_STATES, CauseEstimate, format_bytes
+from pslc.analysis.phases import Phase
+from pslc.analysis.plateaus import (
     LEAST_BITS,
     LEAST_SPARE,
     MOST_SPARE,
     STEP,
     WHOLE,
-    at_end,
-    at_start,
-    most_bits,
-    most_cache,
+    end_speed,
+    max_cache_bytes,
+    max_native_bits,
+    start_speed,
 )
-from pslc.analysis.phases import Phase
-from pslc.analysis.seen import Place, Seen
 
 TRICKLE: Final = 0.22
 """Below this share of the cache's speed it is rather folding than native cells: those are a quarter as fast or more."""
@@ -96,97 +96,114 @@ GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 
 
-def of_the_cells(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
+def nand_cause(
+    phases: Sequence[Phase], index: int, context: MeasurementContext, before: Sequence[CauseEstimate]
+) -> CauseEstimate:
     """The cause of phase `index`, those `before` it being known."""
     phase = phases[index]
-    room = seen.room_bytes
-    place = _place(phase, seen)
+    room = context.room_bytes
+    place = _place(phase, context)
     if place is not None and place.random:
-        return _at_random(phases, index, seen, place, before)
-    fresh = all(why.cause in BEFORE_THE_CELLS for why in before) or _after_others(phases, index, seen, before)
-    if fresh or _taken_in(phases[:index], seen, before):
-        return _by_its_waits(phases, index, seen) or _first(phases[index:], room)
+        return _at_random(phases, index, context, place, before)
+    fresh = all(why.cause in BEFORE_THE_CELLS for why in before) or _after_others(phases, index, context, before)
+    if fresh or _taken_in(phases[:index], context, before):
+        return _by_its_waits(phases, index, context) or _first(phases[index:], room)
     if phase.bytes_per_s > phases[index - 1].bytes_per_s:
         return _risen(phases, index, room, before)
-    return _fallen(phases, index, seen, before)
+    return _fallen(phases, index, context, before)
 
 
-def _taken_in(phases: Sequence[Phase], seen: Seen, before: Sequence[Evidence]) -> bool:
+def _taken_in(phases: Sequence[Phase], context: MeasurementContext, before: Sequence[CauseEstimate]) -> bool:
     """Whether the drive's buffer may have taken in all that was written, as fast as it came."""
-    if seen.room_bytes is None or not all(why.cause in (*BEFORE_THE_CELLS, *HELD) for why in before):
+    if context.room_bytes is None or not all(why.cause in (*BEFORE_THE_CELLS, *HELD) for why in before):
         return False
-    return phases[-1].to_bytes <= BUFFERS * seen.room_bytes
+    return phases[-1].to_bytes <= BUFFERS * context.room_bytes
 
 
-def _place(phase: Phase, seen: Seen) -> Place | None:
+def _place(phase: Phase, context: MeasurementContext) -> AccessPattern | None:
     """Where a phase was written; a border may lie a little before the point from which the host wrote elsewhere."""
-    return seen.place(phase.from_bytes + STARTED * (phase.to_bytes - phase.from_bytes))
+    return context.pattern_at(phase.from_bytes + STARTED * (phase.to_bytes - phase.from_bytes))
 
 
-def _at_random(phases: Sequence[Phase], index: int, seen: Seen, place: Place, before: Sequence[Evidence]) -> Evidence:
+def _at_random(
+    phases: Sequence[Phase],
+    index: int,
+    context: MeasurementContext,
+    place: AccessPattern,
+    before: Sequence[CauseEstimate],
+) -> CauseEstimate:
     """Written at random places: a full drive, a map that is not at hand, or too little to tell."""
     phase = phases[index]
-    rate = mb(phase.bytes_per_s)
-    if seen.capacity_bytes is not None and phase.from_bytes >= WHOLE * seen.capacity_bytes:
+    rate = format_speed(phase.bytes_per_s)
+    if context.capacity_bytes is not None and phase.from_bytes >= WHOLE * context.capacity_bytes:
         if before and before[-1].cause == "fold" and abs(phase.bytes_per_s / phases[index - 1].bytes_per_s - 1) < LIKE:
-            return Evidence("fold", UNSURE, f"nearly as fast as the folding before it, which goes on: {rate}")
+            return CauseEstimate("fold", UNSURE, f"nearly as fast as the folding before it, which goes on: {rate}")
         cached = any(why.cause in ("pslc", "direct", "fold", *HELD) for why in before)
         if cached and index + 1 < len(phases) and phases[index + 1].bytes_per_s < FOLDING * phase.bytes_per_s:
-            then = mb(phases[index + 1].bytes_per_s)
-            return Evidence(
+            then = format_speed(phases[index + 1].bytes_per_s)
+            return CauseEstimate(
                 "fold", UNSURE, f"random writes on a full drive while its cache is folded: {rate}, then {then}"
             )
-        return Evidence("gc", LIKELY, f"random writes on a full drive: {rate}")
-    asked = place.request_bytes < MAPPED_BY_A_PAGE and (seen.map_bytes is None or place.span_bytes > seen.map_bytes)
-    behind = _behind(phases, index, seen, before, same_place=asked)
+        return CauseEstimate("gc", LIKELY, f"random writes on a full drive: {rate}")
+    asked = place.request_bytes < MAPPED_BY_A_PAGE and (
+        context.map_bytes is None or place.span_bytes > context.map_bytes
+    )
+    behind = _behind(phases, index, context, before, same_place=asked)
     if behind is not None:
         return behind
     if asked:
         cells = [other for other, why in zip(phases, before, strict=False) if why.cause not in BEFORE_THE_CELLS]
-        near = _near(cells, seen, place)
-        far = f"{rate} over {gb(place.span_bytes)}"
+        near = _near(cells, context, place)
+        far = f"{rate} over {format_bytes(place.span_bytes)}"
         if near is not None and phase.bytes_per_s < (1 - SAME) * near.bytes_per_s:
-            known = LIKELY if seen.map_bytes is None else SURE
-            return Evidence("map", known, f"{far}, and {mb(near.bytes_per_s)} where the map was at hand")
-        uneven = seen.unevenness(index)
+            known = LIKELY if context.map_bytes is None else SURE
+            return CauseEstimate("map", known, f"{far}, and {format_speed(near.bytes_per_s)} where the map was at hand")
+        uneven = context.unevenness(index)
         waited = uneven is None or uneven > EVEN or phase.spread > HITS_AND_MISSES
-        if near is None and seen.map_bytes is not None and waited:
-            held = f"of which the controller has {gb(seen.map_bytes)} mapped at hand"
-            return Evidence("map", LIKELY, f"far apart on a drive without DRAM: {far}, {held}")
-    if seen.capacity_bytes is not None and phase.to_bytes <= LITTLE * seen.capacity_bytes:
-        share = f"{100 * phase.to_bytes / seen.capacity_bytes:.2g} % of the drive"
-        return Evidence("pslc", UNSURE, f"little was written so far, {share}: {rate}")
-    return Evidence("unknown", 0.0, "written at random places, so the curve does not tell how full the drive is")
+        if near is None and context.map_bytes is not None and waited:
+            held = f"of which the controller has {format_bytes(context.map_bytes)} mapped at hand"
+            return CauseEstimate("map", LIKELY, f"far apart on a drive without DRAM: {far}, {held}")
+    if context.capacity_bytes is not None and phase.to_bytes <= LITTLE * context.capacity_bytes:
+        share = f"{100 * phase.to_bytes / context.capacity_bytes:.2g} % of the drive"
+        return CauseEstimate("pslc", UNSURE, f"little was written so far, {share}: {rate}")
+    return CauseEstimate("unknown", 0.0, "written at random places, so the curve does not tell how full the drive is")
 
 
 def _behind(
-    phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence], *, same_place: bool
-) -> Evidence | None:
+    phases: Sequence[Phase],
+    index: int,
+    context: MeasurementContext,
+    before: Sequence[CauseEstimate],
+    *,
+    same_place: bool,
+) -> CauseEstimate | None:
     """Slower than what was written just before in requests of the same size: past the cache."""
-    phase, place = phases[index], _place(phases[index], seen)
+    phase, place = phases[index], _place(phases[index], context)
     if not before or before[-1].cause in BEFORE_THE_CELLS or place is None:
         return None
     earlier, was = phases[index - 1], before[-1].cause
-    there = _place(earlier, seen)
+    there = _place(earlier, context)
     if there is None or (there != place if same_place else there.request_bytes != place.request_bytes):
         return None
     if was in ("direct", "fold") and CACHE_AGAIN * phase.bytes_per_s < earlier.bytes_per_s:
-        return Evidence(was, UNSURE, f"behind the cache, as before: {mb(phase.bytes_per_s)}")
+        return CauseEstimate(was, UNSURE, f"behind the cache, as before: {format_speed(phase.bytes_per_s)}")
     # Where what was at hand of the map, or in the buffer, is used up, there is a short phase in between.
     lasted = earlier.to_bytes - earlier.from_bytes > STARTED * (phase.to_bytes - phase.from_bytes)
     if lasted and phase.bytes_per_s < CACHE_AGAIN * earlier.bytes_per_s:
-        return _past_the_cache(phases, index, None, seen)
+        return _past_the_cache(phases, index, None, context)
     return None
 
 
-def _after_others(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> bool:
+def _after_others(
+    phases: Sequence[Phase], index: int, context: MeasurementContext, before: Sequence[CauseEstimate]
+) -> bool:
     """Whether others left the drive before its cache was full: hardly anything was written meanwhile, or the fall
     behind this phase tells."""
     if not all(why.cause in (*BEFORE_THE_CELLS, "other") for why in before):
         return False
     if phases[index].bytes_per_s > phases[index - 1].bytes_per_s:
         return _falls(phases, index)
-    return seen.room_bytes is not None and phases[index].from_bytes <= BUFFERS * seen.room_bytes
+    return context.room_bytes is not None and phases[index].from_bytes <= BUFFERS * context.room_bytes
 
 
 def _falls(phases: Sequence[Phase], index: int) -> bool:
@@ -194,133 +211,146 @@ def _falls(phases: Sequence[Phase], index: int) -> bool:
     return index + 1 < len(phases) and phases[index + 1].bytes_per_s < CACHE_AGAIN * phases[index].bytes_per_s
 
 
-def _by_its_waits(phases: Sequence[Phase], index: int, seen: Seen) -> Evidence | None:
+def _by_its_waits(phases: Sequence[Phase], index: int, context: MeasurementContext) -> CauseEstimate | None:
     """The first phase, where no fall tells what its cells are: where a request of every bin waits as much longer than
     the others, that is for a program, and it tells of the bits that a cell takes."""
-    if len(phases) > index + 1 or seen.mean_s is None or seen.waits is None:
+    if len(phases) > index + 1 or context.mean_s is None or context.slowest_quantiles_s is None:
         return None
-    _, _, usual, ever = seen.waits[index]
-    if ever > EVEN * usual or usual - (1 + WAITS_LIKE) * seen.mean_s[index] <= ONE_BIT_S:
+    _, _, usual, ever = context.slowest_quantiles_s[index]
+    if ever > EVEN * usual or usual - (1 + WAITS_LIKE) * context.mean_s[index] <= ONE_BIT_S:
         return None
     because = f"a request waits {1e3 * usual:.2g} ms for a program, longer than one at one bit a cell takes"
-    return Evidence("native", UNSURE, f"{because}: {mb(phases[index].bytes_per_s)}")
+    return CauseEstimate("native", UNSURE, f"{because}: {format_speed(phases[index].bytes_per_s)}")
 
 
-def _near(phases: Sequence[Phase], seen: Seen, far: Place) -> Phase | None:
+def _near(phases: Sequence[Phase], context: MeasurementContext, far: AccessPattern) -> Phase | None:
     """The last of these that was written in requests of the same size, less far apart than `far`, to cells."""
     for phase in reversed(phases):
-        place = _place(phase, seen)
+        place = _place(phase, context)
         narrow = place is not None and (not place.random or place.span_bytes <= far.span_bytes / 4)
         if narrow and place is not None and place.request_bytes == far.request_bytes:
             return phase
     return None
 
 
-def _first(phases: Sequence[Phase], capacity: float | None) -> Evidence:
+def _first(phases: Sequence[Phase], capacity: float | None) -> CauseEstimate:
     """The first phase: the cache, or a drive without one."""
     phase = phases[0]
-    rate = mb(phase.bytes_per_s)
+    rate = format_speed(phase.bytes_per_s)
     if capacity is not None and phase.to_bytes >= WHOLE * capacity:
-        return Evidence("native", SURE, f"no cliff over the whole drive: {rate}")
-    too_much = capacity is not None and phase.to_bytes > most_cache(capacity)
+        return CauseEstimate("native", SURE, f"no cliff over the whole drive: {rate}")
+    too_much = capacity is not None and phase.to_bytes > max_cache_bytes(capacity)
     if len(phases) == 1:
         if capacity is None:
-            return Evidence("unknown", 0.0, f"no cliff, and the capacity is not known: {rate}")
+            return CauseEstimate("unknown", 0.0, f"no cliff, and the capacity is not known: {rate}")
         share = f"{rate} over {100 * phase.to_bytes / capacity:.0f} % of the drive"
         if too_much:
-            return Evidence("native", LIKELY, f"more than fits at one bit a cell: {share}")
-        return Evidence("pslc", UNSURE, f"the end came before a cliff: {share}")
+            return CauseEstimate("native", LIKELY, f"more than fits at one bit a cell: {share}")
+        return CauseEstimate("pslc", UNSURE, f"the end came before a cliff: {share}")
     if phase.bytes_per_s < phases[1].bytes_per_s < (1 + SAME) * phase.bytes_per_s:
         return _first([replace(phases[1], from_bytes=phase.from_bytes), *phases[2:]], capacity)
     if phases[1].bytes_per_s > phase.bytes_per_s:
-        return Evidence("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
-    falls = f"{rate} until {gb(phase.to_bytes)}, then {100 * phases[1].bytes_per_s / phase.bytes_per_s:.0f} % of it"
+        return CauseEstimate("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {rate}")
+    ratio = phases[1].bytes_per_s / phase.bytes_per_s
+    falls = f"{rate} until {format_bytes(phase.to_bytes)}, then {100 * ratio:.0f} % of it"
     if capacity is not None and phases[1].from_bytes >= WHOLE * capacity:
         # What lies between the two was slowed by something else.
-        return Evidence("native", LIKELY, f"no cliff over the whole drive: {rate}")
+        return CauseEstimate("native", LIKELY, f"no cliff over the whole drive: {rate}")
     if too_much:
         # Folding would not end; what comes and goes on native cells alone is collection.
         passes = len(phases) > 2 and phases[2].bytes_per_s > phases[1].bytes_per_s
         cause = "native" if passes else "direct"
-        return Evidence(cause, LIKELY, f"more than fits at one bit a cell, so these are native cells: {falls}")
-    return Evidence("pslc", SURE, f"the cliff at the end of a cache: {falls}")
+        return CauseEstimate(cause, LIKELY, f"more than fits at one bit a cell, so these are native cells: {falls}")
+    return CauseEstimate("pslc", SURE, f"the cliff at the end of a cache: {falls}")
 
 
-def _risen(phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]) -> Evidence:
+def _risen(
+    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[CauseEstimate]
+) -> CauseEstimate:
     phase, previous = phases[index], phases[index - 1]
-    rise = f"{mb(phase.bytes_per_s)} after {mb(previous.bytes_per_s)}"
+    rise = f"{format_speed(phase.bytes_per_s)} after {format_speed(previous.bytes_per_s)}"
     if before[-1].cause == "other":
-        return Evidence("unknown", 0.0, f"others left the drive, which tells nothing of its cells: {rise}")
-    if phase.bytes_per_s < (1 + SAME) * previous.bytes_per_s and before[-1].cause in CELLS:
-        return Evidence(before[-1].cause, before[-1].confidence, f"as fast as before: {rise}")
+        return CauseEstimate("unknown", 0.0, f"others left the drive, which tells nothing of its cells: {rise}")
+    if phase.bytes_per_s < (1 + SAME) * previous.bytes_per_s and before[-1].cause in NAND_STATES:
+        return CauseEstimate(before[-1].cause, before[-1].confidence, f"as fast as before: {rise}")
     if all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
-        return Evidence("native", LIKELY, f"native cells from the start, without anything to collect: {rise}")
+        return CauseEstimate("native", LIKELY, f"native cells from the start, without anything to collect: {rise}")
     again = [
         (HELD_AGAIN if why.cause in HELD else CACHE_AGAIN) * other.bytes_per_s
         for other, why in zip(phases, before, strict=False)
         if why.cause not in BEFORE_THE_CELLS
     ]
     if phase.bytes_per_s >= max(again) and not _longer_than_the_cache(phases, index, capacity, before):
-        return Evidence("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
+        return CauseEstimate("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
     if capacity is not None and phase.from_bytes >= WHOLE * capacity:
         earlier = _as_earlier(phases, index, before)
         past = [
             other.bytes_per_s for other, why in zip(phases, before, strict=False) if why.cause in ("direct", "fold")
         ]
         if past and phase.bytes_per_s > (1 + SAME) * max(past):
-            return Evidence("native", UNSURE, f"faster than ever past the cache, so nothing is folded: {rise}")
+            return CauseEstimate("native", UNSURE, f"faster than ever past the cache, so nothing is folded: {rise}")
         if earlier is not None and earlier.cause == "direct":
-            return Evidence("native", UNSURE, f"native cells, whatever is left in the cache: {rise}")
-        return earlier or Evidence("fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}")
-    return Evidence("native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}")
+            return CauseEstimate("native", UNSURE, f"native cells, whatever is left in the cache: {rise}")
+        return earlier or CauseEstimate(
+            "fold", UNSURE, f"old data die before they are folded, so less has to be: {rise}"
+        )
+    return CauseEstimate(
+        "native", LIKELY, f"the cache is empty, and the native cells have the drive to themselves: {rise}"
+    )
 
 
 def _longer_than_the_cache(
-    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[Evidence]
+    phases: Sequence[Phase], index: int, capacity: float | None, before: Sequence[CauseEstimate]
 ) -> bool:
     """Whether more was written at one go than the cache held at first: what is free again is no more than that. Where
     the host comes round again, old data die in it and make room."""
     phase = phases[index]
-    if capacity is None or phase.from_bytes >= WHOLE * capacity or before[0].cells != "pslc":
+    if capacity is None or phase.from_bytes >= WHOLE * capacity or before[0].nand_state != "pslc":
         return False
-    held = next((one.from_bytes for one, why in zip(phases, before, strict=False) if why.cells in BEHIND), None)
+    held = next((one.from_bytes for one, why in zip(phases, before, strict=False) if why.nand_state in BEHIND), None)
     return held is not None and phase.to_bytes - phase.from_bytes > LONGER * held
 
 
-def _fallen(phases: Sequence[Phase], index: int, seen: Seen, before: Sequence[Evidence]) -> Evidence:
-    phase, was, capacity = phases[index], before[-1].cause, seen.room_bytes
-    rate = mb(phase.bytes_per_s)
+def _fallen(
+    phases: Sequence[Phase], index: int, context: MeasurementContext, before: Sequence[CauseEstimate]
+) -> CauseEstimate:
+    phase, was, capacity = phases[index], before[-1].cause, context.room_bytes
+    rate = format_speed(phase.bytes_per_s)
     if was == "native" and all(why.cause in ("native", "gc", *BEFORE_THE_CELLS) for why in before):
-        return Evidence("gc", LIKELY, f"native cells from the start, and now their blocks are collected: {rate}")
+        return CauseEstimate("gc", LIKELY, f"native cells from the start, and now their blocks are collected: {rate}")
     if was == "direct" and capacity is not None and _decays_on(phases[index - 1], phase):
         size = next(one.from_bytes for one, why in zip(phases, before, strict=False) if why.cause == "direct")
         if _room(phase, size, capacity) >= MOST_OF_IT:
-            return Evidence("direct", GUESSED, f"the speed falls on and on, without a step: {rate}")
+            return CauseEstimate("direct", GUESSED, f"the speed falls on and on, without a step: {rate}")
     if was in ("direct", "native"):
-        return Evidence("fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}")
+        return CauseEstimate(
+            "fold", LIKELY, f"the free blocks are used up, so the cache is folded to make room: {rate}"
+        )
     if was in ("fold", "gc"):
-        return Evidence("fold", _guessed(seen), f"folding goes on, with less room: {rate}")
+        return CauseEstimate("fold", _guessed(context), f"folding goes on, with less room: {rate}")
     again = capacity is not None and phase.to_bytes >= WHOLE * capacity
     # Where the host comes round again, a rise tells of old data that died rather than of folding that ended.
     if index + 1 < len(phases) and phases[index + 1].bytes_per_s > phase.bytes_per_s and not again:
-        then = mb(phases[index + 1].bytes_per_s)
-        return Evidence("fold", SURE, f"something ended that had taken the dies, folding: {rate} and then {then}")
+        then = format_speed(phases[index + 1].bytes_per_s)
+        return CauseEstimate("fold", SURE, f"something ended that had taken the dies, folding: {rate} and then {then}")
     if index > 1 and before[1].cause in ("direct", "fold"):
-        return Evidence(before[1].cause, LIKELY, f"behind the cache, as in phase 2: {rate}")
+        return CauseEstimate(before[1].cause, LIKELY, f"behind the cache, as in phase 2: {rate}")
     fresh = all(why.cause in BEFORE_THE_CELLS for why in before[:-1])
-    return _past_the_cache(phases, index, capacity if fresh else None, seen)
+    return _past_the_cache(phases, index, capacity if fresh else None, context)
 
 
-def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[Evidence]) -> Evidence | None:
+def _as_earlier(phases: Sequence[Phase], index: int, before: Sequence[CauseEstimate]) -> CauseEstimate | None:
     """The cause of an earlier phase of the same speed."""
     speed = phases[index].bytes_per_s
     for number, (phase, evidence) in enumerate(zip(phases, before, strict=False), 1):
         if abs(speed / phase.bytes_per_s - 1) < SAME and evidence.cause in ("direct", "fold", "native"):
-            return Evidence(evidence.cause, LIKELY, f"as fast as phase {number}: {mb(speed)}")
+            return CauseEstimate(evidence.cause, LIKELY, f"as fast as phase {number}: {format_speed(speed)}")
     return None
 
 
-def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None, seen: Seen) -> Evidence:  # noqa: C901 a table of cases in prose
+def _past_the_cache(
+    phases: Sequence[Phase], index: int, capacity: float | None, context: MeasurementContext
+) -> CauseEstimate:
     """Behind the cliff: native cells while there is room for them, or folding from the start.
 
     What we recorded ourselves, request by request, tells a drift from noise.
@@ -328,58 +358,65 @@ def _past_the_cache(phases: Sequence[Phase], index: int, capacity: float | None,
     Args:
         capacity: of a drive that was empty; None where nothing is known of its room.
     """
-    ours = bool(seen.places)
+    ours = bool(context.access_patterns)
     phase, cache = phases[index], phases[index - 1]
     decays = phase.drift < -DECAYING
     # What makes a speed fall on and on is not what made the cliff.
-    ratio = (at_start(phase) if decays else phase.bytes_per_s) / cache.bytes_per_s
+    ratio = (start_speed(phase) if decays else phase.bytes_per_s) / cache.bytes_per_s
     size = cache.to_bytes
-    rate = f"{mb(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
-    if capacity is not None and cache.to_bytes > most_cache(capacity):
-        return Evidence("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
-    once = seen.capacity_bytes is None or phase.to_bytes < (2 - WHOLE) * seen.capacity_bytes
-    if ratio >= CRAWL and seen.waits_alike(index, ALIKE, always=ratio < LEAST_NATIVE):
-        return Evidence("direct", SURE, f"no request waited longer than the others, as for native cells: {rate}")
-    uneven = ours and once and seen.waits_alike(index - 1, ALIKE) and seen.waits_alike(index, ALIKE) is False
+    rate = f"{format_speed(phase.bytes_per_s)}, {100 * ratio:.0f} % of the cache's speed"
+    if capacity is not None and cache.to_bytes > max_cache_bytes(capacity):
+        return CauseEstimate("fold", LIKELY, f"the drive is nearly full, and the free blocks are used up: {rate}")
+    once = context.capacity_bytes is None or phase.to_bytes < (2 - WHOLE) * context.capacity_bytes
+    if ratio >= CRAWL and context.waits_are_equal(index, ALIKE, always=ratio < LEAST_NATIVE):
+        return CauseEstimate("direct", SURE, f"no request waited longer than the others, as for native cells: {rate}")
+    uneven = (
+        ours and once and context.waits_are_equal(index - 1, ALIKE) and context.waits_are_equal(index, ALIKE) is False
+    )
     comes_and_goes = f"some requests wait longer than others, unlike those into the cache: {rate}"
     if ours and once and ratio >= LEAST_NATIVE and abs(phase.drift) < DRIFTS and phase.spread < STEADY:
         if uneven:
-            return Evidence("fold", UNSURE, comes_and_goes)
-        return Evidence(
+            return CauseEstimate("fold", UNSURE, comes_and_goes)
+        return CauseEstimate(
             "direct",
             LIKELY if ratio > TRICKLE else UNSURE,
             f"one speed from its beginning to its end, as of native cells: {rate}",
         )
     if ratio < MOST_FOLDED and _restless(phase, cache):
         because = f"its speed scatters by {100 * phase.scatter:.0f} %, {100 * cache.scatter:.1g} % before: {rate}"
-        return Evidence("fold", UNSURE, because)
+        return CauseEstimate("fold", UNSURE, because)
     if capacity is not None:
         following = phases[index + 1] if index + 1 < len(phases) else None
         if following is not None and phase.to_bytes < WHOLE * capacity:
             falls = following.bytes_per_s / phase.bytes_per_s
             if falls > FOLDING and abs(phase.drift) < DECAYING and not _decays_on(phase, following):
                 because = f"only {100 * (1 - falls):.0f} % is lost when the free blocks end, it folded: {rate}"
-                return Evidence("fold", LIKELY, because)
+                return CauseEstimate("fold", LIKELY, because)
             spares = [
-                (phase.to_bytes + (bits - 1) * size) / capacity for bits in range(LEAST_BITS, most_bits(ratio) + 1)
+                (phase.to_bytes + (bits - 1) * size) / capacity
+                for bits in range(LEAST_BITS, max_native_bits(ratio) + 1)
             ]
             fits = any(LEAST_SPARE <= spare <= MOST_SPARE for spare in spares)
             if ratio >= CRAWL and fits and not _decays_on(phase, following):
-                because = f"it ends at {gb(phase.to_bytes)}, where a cache of {gb(size)} leaves no free block: {rate}"
-                return Evidence("direct", SURE if ratio > TRICKLE else LIKELY, because)
+                room = f"where a cache of {format_bytes(size)} leaves no free block"
+                because = f"it ends at {format_bytes(phase.to_bytes)}, {room}: {rate}"
+                return CauseEstimate("direct", SURE if ratio > TRICKLE else LIKELY, because)
         # Where the free blocks ended there is a step, unless the speed falls on and on.
         if _room(phase, size, capacity) < (MOST_OF_IT if decays else 1.0):
-            because = f"until {gb(phase.to_bytes)}, for which there is no room beside a cache of {gb(size)}: {rate}"
-            return Evidence("fold", _guessed(seen) if ratio > NATIVE_LIKE else SURE, because)
+            room = f"for which there is no room beside a cache of {format_bytes(size)}"
+            because = f"until {format_bytes(phase.to_bytes)}, {room}: {rate}"
+            return CauseEstimate("fold", _guessed(context) if ratio > NATIVE_LIKE else SURE, because)
     if phase.spread - DRIFT_SPREADS * abs(math.log1p(max(phase.drift, -0.9))) > UNSTEADY:
-        return Evidence("fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}")
+        return CauseEstimate(
+            "fold", UNSURE, f"up and down by {100 * phase.spread:.0f} %, as folding comes and goes: {rate}"
+        )
     if ratio < TRICKLE:
-        return Evidence("fold", _guessed(seen), f"slower than native cells should be: {rate}")
+        return CauseEstimate("fold", _guessed(context), f"slower than native cells should be: {rate}")
     if ours and once and abs(phase.drift) >= DRIFTS:
-        return Evidence("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
+        return CauseEstimate("fold", UNSURE, f"its speed changes by {100 * phase.drift:+.1f} % on the way: {rate}")
     if uneven:
-        return Evidence("fold", UNSURE, comes_and_goes)
-    return Evidence("direct", _guessed(seen), f"as fast as native cells should be: {rate}")
+        return CauseEstimate("fold", UNSURE, comes_and_goes)
+    return CauseEstimate("direct", _guessed(context), f"as fast as native cells should be: {rate}")
 
 
 def _room(phase: Phase, size: float, capacity: float) -> float:
@@ -392,12 +429,12 @@ def _decays_on(before: Phase, phase: Phase) -> bool:
     """Whether the speed falls on and on, and this border is no step of it."""
     fall = math.log(before.bytes_per_s / phase.bytes_per_s)
     falls_on = min(before.drift, phase.drift) < -DECAYING
-    return falls_on and math.log(at_end(before) / at_start(phase)) < STEP * fall
+    return falls_on and math.log(end_speed(before) / start_speed(phase)) < STEP * fall
 
 
-def _guessed(seen: Seen) -> float:
+def _guessed(context: MeasurementContext) -> float:
     """How often a guess is right: of what we recorded ourselves more often, as its phases have no noise."""
-    return UNSURE if seen.places else GUESSED
+    return UNSURE if context.access_patterns else GUESSED
 
 
 def _restless(phase: Phase, cache: Phase) -> bool:
@@ -405,6 +442,6 @@ def _restless(phase: Phase, cache: Phase) -> bool:
     return not math.isnan(cache.scatter) and phase.scatter > max(RESTLESS, THRICE * cache.scatter)
 
 
-def mb(bytes_per_s: float) -> str:
+def format_speed(bytes_per_s: float) -> str:
     """`450 MB/s`."""
     return f"{bytes_per_s / 1e6:.0f} MB/s"

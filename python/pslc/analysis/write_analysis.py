@@ -9,11 +9,11 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from pslc.analysis.cache import CacheEnd, cache_end
-from pslc.analysis.causes import Evidence
-from pslc.analysis.doubts import WRITE_ALL, doubts
+from pslc.analysis.context import MeasurementContext
+from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase, find_phases
-from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
+from pslc.analysis.warnings import WRITE_ALL, analysis_warnings
 from pslc.schema.warnings import MeasurementWarning
 
 
@@ -50,7 +50,7 @@ class Writes(TypedDict):
     life_years: NotRequired[float | None]
 
 
-Explain = Callable[[Sequence[Phase]], list[Evidence]]
+Explain = Callable[[Sequence[Phase]], list[CauseEstimate]]
 """Gives the cause of each phase."""
 
 
@@ -70,7 +70,7 @@ class ExplainedPhase(Phase):
 
 
 @dataclass(frozen=True)
-class Found:
+class WriteAnalysis:
     """What a write curve says.
 
     Attributes:
@@ -88,18 +88,18 @@ class Found:
     def document(self) -> Writes:
         """As run.json holds it; see `pslc.recording.writes.of_writes`."""
         cache = self.cache
-        seen = cache is not None and cache.seen_end
+        context = cache is not None and cache.seen_end
         return {
-            "cache_bytes": round(cache.bytes) if cache and seen else None,
+            "cache_bytes": round(cache.bytes) if cache and context else None,
             "cache_bytes_low": round(cache.low) if cache else None,
-            "cache_bytes_high": round(cache.high) if cache and seen else None,
+            "cache_bytes_high": round(cache.high) if cache and context else None,
             "fill_mean_bytes_per_s": self.mean_bytes_per_s,
             "phases": [_document(phase) for phase in self.phases],
             "doubts": list(self.doubts),
         }
 
     @classmethod
-    def of_document(cls, findings: Mapping[str, Any]) -> Found:
+    def of_document(cls, findings: Mapping[str, Any]) -> WriteAnalysis:
         """The findings of a recording again.
 
         Raises:
@@ -114,16 +114,16 @@ class Found:
         return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
 
 
-def find(  # noqa: PLR0913 keywords of one call, passed on
+def analyze_curve(
     curve: Curve,
     explain: Explain,
     *,
     capacity_bytes: float | None = None,
     seed: int = 0,
     interrupted: bool = False,
-    seen: Seen | None = None,
+    context: MeasurementContext | None = None,
     the_rest: str = WRITE_ALL,
-) -> Found:
+) -> WriteAnalysis:
     """Phases, the end of the cache, causes and doubts of a curve.
 
     Args:
@@ -136,7 +136,7 @@ def find(  # noqa: PLR0913 keywords of one call, passed on
     phases = find_phases(curve)
     causes = explain(phases)
     end = cache_end(curve, phases, causes, seed=seed, capacity_bytes=capacity_bytes)
-    return Found(
+    return WriteAnalysis(
         curve.total_bytes / curve.total_seconds,
         tuple(
             ExplainedPhase(**vars(phase), cause=why.cause, confidence=why.confidence, because=why.because)
@@ -144,14 +144,14 @@ def find(  # noqa: PLR0913 keywords of one call, passed on
         ),
         end,
         tuple(
-            doubts(
+            analysis_warnings(
                 curve,
                 phases,
                 end=end,
                 capacity_bytes=capacity_bytes,
                 interrupted=interrupted,
                 causes=causes,
-                seen=seen,
+                context=context,
                 the_rest=the_rest,
             )
         ),

@@ -44,7 +44,7 @@ LEAST_SCATTER: Final = 0.005
 
 
 @dataclass(frozen=True)
-class Border:
+class PhaseBoundary:
     """Where one phase ends and the next begins: cumulative bytes, with the 90 % interval."""
 
     bytes: float
@@ -59,7 +59,9 @@ class _Side:
     residuals: Floats
 
 
-def locate(curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200) -> Border:
+def locate(
+    curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200
+) -> PhaseBoundary:
     """Refine the border near `about`, knowing that its neighbours are at `after` and `before` (all in bytes).
 
     Args:
@@ -72,7 +74,7 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     last = int(np.searchsorted(edges, before, side="right")) - 1
     centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
     if last - first < 4:
-        return Border(about, after, before)
+        return PhaseBoundary(about, after, before)
     reach = max(12, min(round(REACH * level.size), max(MOST_BINS, level.size // 512)))
     start = max(centre - reach, first if first == 0 and centre < SHORT_BINS else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
@@ -91,7 +93,7 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
         taken_in = min(TAKEN_IN, taken_in)
     low = min(found - taken_in, _position(window, place - most))
     high = max(found + taken_in, _position(window, place - fewest))
-    return Border(found, max(low, after), min(high, before))
+    return PhaseBoundary(found, max(low, after), min(high, before))
 
 
 def _position(window: Floats, place: float) -> float:

@@ -19,10 +19,10 @@ CAUSES: Final = (
 )  # fmt: skip
 """Every cause there is."""
 
-CELLS: Final = ("pslc", "direct", "fold", "native", "gc")
+NAND_STATES: Final = ("pslc", "direct", "fold", "native", "gc")
 """Those that lie in the cells."""
 
-NEEDED: Final = (
+REQUIRED_COUNTERS: Final = (
     "host_write_bytes_total",
     "host_to_slc_bytes_total",
     "host_to_native_bytes_total",
@@ -99,7 +99,7 @@ Speed = Literal["link_bytes_per_s", "slc_write_bytes_per_s", "native_write_bytes
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CauseEstimate:
     """Why a phase has its speed.
 
     Attributes:
@@ -113,11 +113,11 @@ class Evidence:
     cause: str
     confidence: float
     because: str
-    cells: str = ""
+    nand_state: str = ""
 
     def __post_init__(self) -> None:
-        if self.cause in CELLS:
-            object.__setattr__(self, "cells", self.cause)
+        if self.cause in NAND_STATES:
+            object.__setattr__(self, "nand_state", self.cause)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class _Shares:
 
 def phase_cause(
     deltas: Mapping[str, float], *, seconds: float, facts: PhaseFacts, written: float | None = None
-) -> Evidence:
+) -> CauseEstimate:
     """Why a phase ran at its speed.
 
     Args:
@@ -163,25 +163,26 @@ def phase_cause(
             the raw NAND speeds (`slc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are known.
         written: bytes that programs wrote meanwhile, where a page cache may hold some; None: those the drive got.
     """
-    missing = [name for name in NEEDED if name not in deltas]
-    if len(missing) == len(NEEDED) or "dies" not in facts:
+    missing = [name for name in REQUIRED_COUNTERS if name not in deltas]
+    if len(missing) == len(REQUIRED_COUNTERS) or "dies" not in facts:
         return _unknown("the drive does not tell what it does inside")
     if missing:
         return _unknown(f"the drive does not tell {', '.join(missing)}")
     got = deltas["host_write_bytes_total"]
     if written is not None and written > TAKEN_IN * got >= 0.0:
-        because = f"memory took in {gb(written)} while the drive got {gb(got)}: {written / seconds / 1e6:.0f} MB/s"
-        return Evidence("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
+        amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(got)}"
+        because = f"{amounts}: {written / seconds / 1e6:.0f} MB/s"
+        return CauseEstimate("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
     shares = _shares(deltas, seconds, facts)
     if isinstance(shares, str):
-        return replace(_unknown(shares), cells="pslc" if _into_the_cache(deltas) else "")
+        return replace(_unknown(shares), nand_state="pslc" if _into_the_cache(deltas) else "")
     inside = _work_inside(shares, seconds, facts)
     outside = _limit_outside(shares, seconds, facts)
-    return replace(outside, cells=inside.cells) if outside else inside
+    return replace(outside, nand_state=inside.nand_state) if outside else inside
 
 
-def _unknown(because: str) -> Evidence:
-    return Evidence("unknown", 0.0, because)
+def _unknown(because: str) -> CauseEstimate:
+    return CauseEstimate("unknown", 0.0, because)
 
 
 def _into_the_cache(deltas: Mapping[str, float]) -> bool:
@@ -195,13 +196,13 @@ def _into_the_cache(deltas: Mapping[str, float]) -> bool:
 def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _Shares | str:
     """The shares, or what in the counters contradicts itself."""
     dies = float(facts["dies"])
-    negative = [name for name in NEEDED if not deltas[name] >= 0.0]
+    negative = [name for name in REQUIRED_COUNTERS if not deltas[name] >= 0.0]
     if negative:
         return f"the counters contradict themselves: {negative[0]} changed by {deltas[negative[0]]:g}"
     host = deltas["host_write_bytes_total"]
     others = deltas.get("other_bytes", 0.0)
     if not (host > 0 and seconds > 0 and dies > 0):
-        return f"nothing to explain: {gb(host)} written in {seconds:g} s to {dies:g} dies"
+        return f"nothing to explain: {format_bytes(host)} written in {seconds:g} s to {dies:g} dies"
     wait = deltas.get("buffer_wait_ns_total")
     woken = min(deltas.get("wake_ns_total", 0.0) / 1e9, 0.9 * seconds)
     awake = seconds - woken
@@ -259,80 +260,80 @@ def _fold_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -
     return deltas["folded_bytes_total"] * overhead / speed / seconds if speed else 0.0
 
 
-def _limit_outside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence | None:
+def _limit_outside(s: _Shares, seconds: float, facts: PhaseFacts) -> CauseEstimate | None:
     """Others, the idle state and the buffer; heat, the link, the map or the host, when the cells had time to spare."""
     busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
     if s.woken >= WAKING:
         because = f"the drive took {1e3 * s.woken * seconds:.3g} ms to wake up, {_pc(s.woken)} of the time"
-        return Evidence("power", _sure((s.woken - WAKING) / WAKING), f"{because}: {_rate(s, seconds)}")
+        return CauseEstimate("power", _sure((s.woken - WAKING) / WAKING), f"{because}: {_rate(s, seconds)}")
     if s.flushed >= FLUSHING:
         because = f"flushes waited for the NAND {_pc(min(s.flushed, 1.0))} of the time"
-        return Evidence("flush", _sure((s.flushed - FLUSHING) / FLUSHING), f"{because}: {_rate(s, seconds)}")
+        return CauseEstimate("flush", _sure((s.flushed - FLUSHING) / FLUSHING), f"{because}: {_rate(s, seconds)}")
     if s.others >= OTHERS:
         because = f"{_pc(s.others)} of what the drive moved was for others: {_rate(s, seconds)}"
-        return Evidence("other", _sure((s.others - OTHERS) / OTHERS), because)
+        return CauseEstimate("other", _sure((s.others - OTHERS) / OTHERS), because)
     if s.buffered >= BUFFERED:
         because = f"{_pc(s.buffered)} of what the host wrote is still in the drive's buffer at the end"
-        return Evidence("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
+        return CauseEstimate("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
     limit = facts.get("throttled_bytes_per_s") or 0.0
     slowed = s.throttled >= THROTTLED and s.host / seconds >= NEAR_CEILING * limit
     if slowed and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
         because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
-        return Evidence("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
+        return CauseEstimate("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
     if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
         ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
-        return Evidence("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
+        return CauseEstimate("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
     if s.link >= LINK_FULL or s.waited is None or s.waited >= WAITING:
         return None
     if s.map_waited >= WAITING and s.map_reads >= MAP_READS:
         because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
-        return Evidence("map", _sure((s.map_waited - WAITING) / WAITING), f"{because}: {_rate(s, seconds)}")
+        return CauseEstimate("map", _sure((s.map_waited - WAITING) / WAITING), f"{because}: {_rate(s, seconds)}")
     if s.dies < DIES_SPARE or s.waited <= NEVER:
         margin = min(max(DIES_SPARE - s.dies, 0.1), 4 * (WAITING - s.waited))
         if s.cpu >= BUSY_CPU:
             because = f"the host's processor was busy {_pc(s.cpu)} of the time, and nothing waited"
-            return Evidence("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
-        return Evidence("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
+            return CauseEstimate("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
+        return CauseEstimate("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
     return None
 
 
-def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> Evidence:
+def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> CauseEstimate:
     """What the cells did besides the host's work, and else which cells the host's data went to."""
     rate = _rate(s, seconds)
     if s.map_reads >= MAP_READS and s.map_time >= MAP_TIME:
         because = (
             f"{s.map_reads:.2f} bytes of the map were read for each byte written, {_pc(s.map_time)} of the dies' time"
         )
-        return Evidence("map", _sure((s.map_time - MAP_TIME) / MAP_TIME), f"{because}: {rate}")
+        return CauseEstimate("map", _sure((s.map_time - MAP_TIME) / MAP_TIME), f"{because}: {rate}")
     if s.moved >= MATERIAL and s.moved > s.folded:
         because = f"{_pc(s.moved)} of what the host wrote was moved by garbage collection: {rate}"
-        return Evidence("gc", _sure((s.moved - max(MATERIAL, s.folded)) / MATERIAL), because)
+        return CauseEstimate("gc", _sure((s.moved - max(MATERIAL, s.folded)) / MATERIAL), because)
     # A superblock is folded in one go: the last of a phase into the cache tells of the one after it.
     slowed = s.native > s.slc and s.fold_time >= FOLD_TIME
     if s.folded >= MATERIAL or slowed:
         because = f"folding moved {_pc(s.folded)} of what the host wrote from pSLC to native cells: {rate}"
         margin = (s.folded - max(MATERIAL, s.moved)) / MATERIAL
         margin = max(margin, (s.fold_time - FOLD_TIME) / FOLD_TIME) if slowed else margin
-        return Evidence("fold", _sure(margin), because)
+        return CauseEstimate("fold", _sure(margin), because)
     quiet = (MATERIAL - max(s.folded, s.moved)) / MATERIAL
     total = s.slc + s.native
     if s.slc >= s.native:
         raw = _quoted(facts, "slc_write_bytes_per_s", "the cells take")
         because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
-        return Evidence("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
+        return CauseEstimate("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
     raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
     empty = "and the cache was empty" if s.limit else "and there is no cache"
     enough = max(HOLDS * s.limit, NOTHING * s.host)
     dead = 0 < FULL * s.limit <= s.taken and s.held < enough
-    held = f"while the cache held {gb(s.held)}" if s.held else empty
+    held = f"while the cache held {format_bytes(s.held)}" if s.held else empty
     held = "while the cache was full of data that had died" if dead else held
     where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
     sure = 2 * s.native / total - 1
     if dead:
-        return Evidence("direct", _sure(min(sure, quiet, (s.taken / s.limit - FULL) / (1 - FULL))), where)
+        return CauseEstimate("direct", _sure(min(sure, quiet, (s.taken / s.limit - FULL) / (1 - FULL))), where)
     if s.held >= enough:
-        return Evidence("direct", _sure(min(sure, quiet, s.held / max(enough, 1.0) - 1)), where)
-    return Evidence("native", _sure(min(sure, quiet, 1 - s.held / enough)), where)
+        return CauseEstimate("direct", _sure(min(sure, quiet, s.held / max(enough, 1.0) - 1)), where)
+    return CauseEstimate("native", _sure(min(sure, quiet, 1 - s.held / enough)), where)
 
 
 def _sure(margin: float) -> float:
@@ -360,7 +361,7 @@ def _pc(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def gb(count: float) -> str:
+def format_bytes(count: float) -> str:
     """`3.33 TB`, `281 GB`, `1.27 MB`."""
     if count >= 999.5e9:
         return f"{count / 1e12:.3g} TB"

@@ -21,7 +21,7 @@ from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 
-Kind = Literal["read", "write"]
+Direction = Literal["read", "write"]
 
 FALL: Final = 1.5
 """Speed before over speed after, from which it is told."""
@@ -43,7 +43,7 @@ LEAST_NOISE: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SteadyInterval:
     """Intervals in a row, those of other work left out, of about the same speed.
 
     Attributes:
@@ -73,7 +73,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Again:
+class SpeedRecovery:
     """How a slow stretch ended.
 
     Attributes:
@@ -84,11 +84,11 @@ class Again:
 
     at_s: float | None
     idle_s: float
-    not_enough_s: float
+    insufficient_idle_s: float
 
 
 @dataclass(frozen=True)
-class Fall:
+class Slowdown:
     """The speed of reads or writes fell, and it was the drive.
 
     Attributes:
@@ -99,48 +99,48 @@ class Fall:
         deeper: it had fallen before, without having been fast again.
     """
 
-    kind: Kind
+    kind: Direction
     at_s: float
-    before: Stretch
-    after: Stretch
+    before: SteadyInterval
+    after: SteadyInterval
     since_pause_bytes: float
-    watched_pause: bool
-    deeper: bool
-    again: Again
+    pause_observed: bool
+    is_further: bool
+    recovery: SpeedRecovery
 
 
-def falls(load: Load) -> list[Fall]:
+def find_slowdowns(load: Load) -> list[Slowdown]:
     """Every fall of either kind, in order of time."""
     found = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
     return sorted(found, key=lambda fall: fall.at_s)
 
 
-def _of_kind(load: Load, kind: Kind) -> list[Fall]:
+def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
     sessions = load.sessions()
     found = [(number, of) for number, session in enumerate(sessions) for of in _stretches(load, kind, *session)]
     written = np.concatenate([[0.0], np.cumsum(np.nan_to_num(load.write_bytes))])
-    falls: list[Fall] = []
+    find_slowdowns: list[Slowdown] = []
     for at, ((number, before), (other, after)) in enumerate(pairwise(found)):
         if number != other or not fell(before, after):
             continue
-        last = falls[-1] if falls else None
-        deeper = last is not None and (last.again.at_s is None or last.again.at_s > after.from_s)
-        falls.append(
-            Fall(
+        last = find_slowdowns[-1] if find_slowdowns else None
+        deeper = last is not None and (last.recovery.at_s is None or last.recovery.at_s > after.from_s)
+        find_slowdowns.append(
+            Slowdown(
                 kind=kind,
                 at_s=after.from_s,
                 before=before,
                 after=after,
                 since_pause_bytes=float(written[after.begin] - written[sessions[number][0]]),
-                watched_pause=sessions[number][0] > 0,
-                deeper=deeper,
-                again=_again(load, before, after, [of for _, of in found[at + 2 :]]),
+                pause_observed=sessions[number][0] > 0,
+                is_further=deeper,
+                recovery=_again(load, before, after, [of for _, of in found[at + 2 :]]),
             )
         )
-    return falls
+    return find_slowdowns
 
 
-def fell(before: Stretch, after: Stretch) -> bool:
+def fell(before: SteadyInterval, after: SteadyInterval) -> bool:
     """Whether the second is slower, and it is the drive: the latency of requests of the same size rose with it."""
     ratio = before.bytes_per_s / after.bytes_per_s
     if ratio < FALL or not _alike(before, after):
@@ -149,12 +149,12 @@ def fell(before: Stretch, after: Stretch) -> bool:
     return math.isnan(latencies) or latencies >= math.sqrt(ratio)
 
 
-def _alike(one: Stretch, other: Stretch) -> bool:
+def _alike(one: SteadyInterval, other: SteadyInterval) -> bool:
     ratio = one.request_bytes / other.request_bytes
     return math.isnan(ratio) or 1 / ALIKE <= ratio <= ALIKE
 
 
-def _again(load: Load, before: Stretch, after: Stretch, later: list[Stretch]) -> Again:
+def _again(load: Load, before: SteadyInterval, after: SteadyInterval, later: list[SteadyInterval]) -> SpeedRecovery:
     """Look for the first later stretch that is as fast as before, and at the pauses on the way."""
     pauses = [(a, b, float(load.seconds[a:b].sum())) for a, b in load.pauses()]
     slow, not_enough = after, 0.0
@@ -163,12 +163,12 @@ def _again(load: Load, before: Stretch, after: Stretch, later: list[Stretch]) ->
             continue
         rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= of.begin), default=0.0)
         if of.bytes_per_s >= AGAIN * before.bytes_per_s:
-            return Again(of.from_s, rested, not_enough)
+            return SpeedRecovery(of.from_s, rested, not_enough)
         not_enough, slow = max(not_enough, rested), of
-    return Again(None, 0.0, not_enough)
+    return SpeedRecovery(None, 0.0, not_enough)
 
 
-def _stretches(load: Load, kind: Kind, begin: int, end: int) -> list[Stretch]:
+def _stretches(load: Load, kind: Direction, begin: int, end: int) -> list[SteadyInterval]:
     """Between two pauses: what was fast, what was slow."""
     part = slice(begin, end)
     moved = load.read_bytes[part] if kind == "read" else load.write_bytes[part]
@@ -220,7 +220,7 @@ def _weakest(moved: Floats, busy: Floats, edges: list[int]) -> int | None:
     return weakest if changes[weakest] < WEAK else None
 
 
-def _stretch(load: Load, kind: Kind, places: np.ndarray) -> Stretch:
+def _stretch(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
     moved, count, latency = (
         (load.read_bytes, load.reads, load.read_s) if kind == "read" else (load.write_bytes, load.writes, load.write_s)
     )
@@ -233,7 +233,7 @@ def _stretch(load: Load, kind: Kind, places: np.ndarray) -> Stretch:
     )
     celsius = load.celsius[places]
     hottest = float(np.nanmax(celsius)) if np.isfinite(celsius).any() else math.nan
-    return Stretch(
+    return SteadyInterval(
         begin,
         end,
         float(ends[begin] - load.seconds[begin]),

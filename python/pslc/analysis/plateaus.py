@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from pslc.analysis.context import MeasurementContext
 from pslc.analysis.phases import Phase
-from pslc.analysis.seen import Seen
 
 LEAST_BITS, MOST_BITS = 3, 4
 QUAD: Final = 0.4
@@ -57,11 +57,11 @@ FAR: Final = 0.65
 CLASSES: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
 """What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
 
-Kind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
+PhaseKind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
 
 
 @dataclass(frozen=True)
-class Level:
+class Plateau:
     """One stretch of the cells' work.
 
     Attributes:
@@ -73,34 +73,34 @@ class Level:
     parts: tuple[int, ...]
 
 
-def most_bits(ratio: float) -> int:
+def max_native_bits(ratio: float) -> int:
     """Bits a cell, at the most, of native cells that are this share as fast as the cache."""
     return MOST_BITS if ratio <= QUAD else LEAST_BITS
 
 
-def most_cache(capacity: float) -> float:
+def max_cache_bytes(capacity: float) -> float:
     """Bytes that fit into all cells of a drive at one bit each."""
     return MOST_SPARE / LEAST_BITS * capacity
 
 
-def kinds(phases: Sequence[Phase], seen: Seen) -> list[Kind]:
+def classify_phases(phases: Sequence[Phase], context: MeasurementContext) -> list[PhaseKind]:
     """What each phase is.
 
     Of a run of ours it is known where the host wrote, whether a page cache took part and for how long the drive
     throttled, and jobs follow upon each other: nothing is guessed from lengths then.
     """
-    found: list[Kind] = ["cells"] * len(phases)
-    if seen.places:
+    found: list[PhaseKind] = ["cells"] * len(phases)
+    if context.access_patterns:
         return found
     _starts(phases, found)
-    if seen.room_bytes is not None:
-        _collected(phases, found, seen.room_bytes)
+    if context.room_bytes is not None:
+        _collected(phases, found, context.room_bytes)
     _dips(phases, found)
-    _heads(phases, found, seen)
+    _heads(phases, found, context)
     return found
 
 
-def levels(phases: Sequence[Phase], found: Sequence[Kind]) -> list[Level]:
+def plateaus(phases: Sequence[Phase], found: Sequence[PhaseKind]) -> list[Plateau]:
     """The cells' work, in order; the levels tile the curve."""
     groups: list[list[int]] = [[0]]
     for index in range(1, len(phases)):
@@ -113,14 +113,14 @@ def levels(phases: Sequence[Phase], found: Sequence[Kind]) -> list[Level]:
     return [_level(phases, group, found) for group in groups]
 
 
-def _level(phases: Sequence[Phase], group: list[int], found: Sequence[Kind]) -> Level:
+def _level(phases: Sequence[Phase], group: list[int], found: Sequence[PhaseKind]) -> Plateau:
     cells = [index for index in group if found[index] == "cells"] or group
     usual = max((phases[index] for index in cells), key=_bytes)
     first, last = phases[group[0]], phases[group[-1]]
     whole = replace(
         usual, from_bytes=first.from_bytes, from_low=first.from_low, from_high=first.from_high, to_bytes=last.to_bytes
     )
-    return Level(whole, tuple(group))
+    return Plateau(whole, tuple(group))
 
 
 def _bytes(phase: Phase) -> float:
@@ -136,7 +136,7 @@ def _usual(phase: Phase) -> float:
     return phase.usual_bytes_per_s or phase.bytes_per_s
 
 
-def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
+def _starts(phases: Sequence[Phase], found: list[PhaseKind]) -> None:
     """A slow first phase before a faster one that falls."""
     if len(phases) < 3:
         return
@@ -146,7 +146,7 @@ def _starts(phases: Sequence[Phase], found: list[Kind]) -> None:
         found[0] = "start"
 
 
-def _collected(phases: Sequence[Phase], found: list[Kind], capacity: float) -> None:
+def _collected(phases: Sequence[Phase], found: list[PhaseKind], capacity: float) -> None:
     """Slow moments of a drive that writes faster, all in all, than a cache and folding in those moments allow for."""
     usual = _usual(max(phases, key=_bytes))
     if any(BACK * _usual(phase) > usual for phase in phases):
@@ -154,12 +154,12 @@ def _collected(phases: Sequence[Phase], found: list[Kind], capacity: float) -> N
     fast = [index for index, phase in enumerate(phases) if BACK * usual <= _usual(phase) <= usual / BACK]
     between = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < BACK * usual]
     freed = FOLDED * usual * sum(_seconds(phases[index]) for index in between)
-    if sum(_bytes(phases[index]) for index in fast) > most_cache(capacity) + freed:
+    if sum(_bytes(phases[index]) for index in fast) > max_cache_bytes(capacity) + freed:
         for index in between:
             found[index] = "dip"
 
 
-def _dips(phases: Sequence[Phase], found: list[Kind]) -> None:
+def _dips(phases: Sequence[Phase], found: list[PhaseKind]) -> None:
     """Moments within one speed."""
     begun = next(index for index, kind in enumerate(found) if kind == "cells")
     index = begun + 1
@@ -182,11 +182,11 @@ def _dips(phases: Sequence[Phase], found: list[Kind]) -> None:
             index += 1
 
 
-def _heads(phases: Sequence[Phase], found: list[Kind], seen: Seen) -> None:
+def _heads(phases: Sequence[Phase], found: list[PhaseKind], context: MeasurementContext) -> None:
     """Steps down before the cliff; there may be two, of memory and of heat or a second part."""
     for _ in range(2):
-        work = levels(phases, found)
-        kind = _head([level.phase for level in work], seen)
+        work = plateaus(phases, found)
+        kind = _head([level.phase for level in work], context)
         if kind is None:
             return
         for part in work[kind == "heat"].parts:
@@ -194,7 +194,7 @@ def _heads(phases: Sequence[Phase], found: list[Kind], seen: Seen) -> None:
                 found[part] = kind
 
 
-def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
+def _head(work: Sequence[Phase], context: MeasurementContext) -> PhaseKind | None:
     """What the first level is, when the step behind it is not the end of the cache."""
     if len(work) < 2:
         return None
@@ -202,37 +202,37 @@ def _head(work: Sequence[Phase], seen: Seen) -> Kind | None:
     ratio = second.bytes_per_s / first.bytes_per_s
     if ratio > 1.0:
         return None
-    most = seen.link_bytes_per_s
+    most = context.link_bytes_per_s
     if most is not None and first.bytes_per_s > BEYOND * most:
         return "memory"
-    if len(work) < 3 or seen.room_bytes is None or second.spread > STEADY:
+    if len(work) < 3 or context.room_bytes is None or second.spread > STEADY:
         return None
-    third, capacity = work[2], seen.room_bytes
+    third, capacity = work[2], context.room_bytes
     fall = math.log(second.bytes_per_s / third.bytes_per_s)
-    here = math.log(at_end(second) / at_start(third))
+    here = math.log(end_speed(second) / start_speed(third))
     if fall < -math.log(CLIFF) or here < STEP * fall:
         return None
-    if second.to_bytes > most_cache(capacity):
+    if second.to_bytes > max_cache_bytes(capacity):
         return None
-    if (second.to_bytes + (most_bits(ratio) - 1) * first.to_bytes) / capacity >= LEAST_SPARE:
+    if (second.to_bytes + (max_native_bits(ratio) - 1) * first.to_bytes) / capacity >= LEAST_SPARE:
         return None  # there was no free block left, so these were native cells
     lane = next((carried for carried in CLASSES if second.bytes_per_s <= carried), CLASSES[-1])
     memory = first.to_bytes <= MEMORY_BYTES
     if memory and first.bytes_per_s > lane and ratio < FAR:
         return "memory"
     hot = first.bytes_per_s > HOT_ABOVE and _seconds(first) > HOT_AFTER_S and ratio < CLIFF
-    if seen.celsius is not None:
-        hot = bool(seen.is_hot(second.from_bytes, second.to_bytes))
+    if context.celsius is not None:
+        hot = bool(context.is_hot(second.from_bytes, second.to_bytes))
     if memory and ratio < TIER and not hot:
         return "memory"
     return "heat" if hot else "tier"
 
 
-def at_end(phase: Phase) -> float:
+def end_speed(phase: Phase) -> float:
     """Its speed at its end."""
     return phase.bytes_per_s * math.sqrt(1.0 + max(phase.drift, -0.9))
 
 
-def at_start(phase: Phase) -> float:
+def start_speed(phase: Phase) -> float:
     """Its speed at its start."""
     return phase.bytes_per_s / math.sqrt(1.0 + max(phase.drift, -0.9))

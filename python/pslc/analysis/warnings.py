@@ -7,11 +7,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pslc.analysis.cache import BEHIND, WHOLE, CacheEnd
-from pslc.analysis.causes import Evidence
-from pslc.analysis.cells import LIKELY
-from pslc.analysis.levels import LEAST_SPARE, MOST_BITS
+from pslc.analysis.context import MeasurementContext
+from pslc.analysis.counter_causes import CauseEstimate
+from pslc.analysis.nand_state import LIKELY
 from pslc.analysis.phases import Phase
-from pslc.analysis.seen import Seen
+from pslc.analysis.plateaus import LEAST_SPARE, MOST_BITS
 from pslc.analysis.segment import MAX_PHASES
 from pslc.analysis.series import Curve, Floats
 from pslc.schema.warnings import MeasurementWarning, WarningCode
@@ -55,15 +55,15 @@ class AnalysisWarning(WarningCode):
     PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
 
 
-def doubts(  # noqa: PLR0913 keywords of one call, passed on
+def analysis_warnings(
     curve: Curve,
     phases: Sequence[Phase],
     *,
     end: CacheEnd | None = None,
     capacity_bytes: float | None = None,
     interrupted: bool = False,
-    causes: Sequence[Evidence] | None = None,
-    seen: Seen | None = None,
+    causes: Sequence[CauseEstimate] | None = None,
+    context: MeasurementContext | None = None,
     the_rest: str = WRITE_ALL,
 ) -> list[MeasurementWarning]:
     """What to doubt about an analysis, the gravest first; empty when nothing.
@@ -83,49 +83,62 @@ def doubts(  # noqa: PLR0913 keywords of one call, passed on
         written, whole = _size(curve.total_bytes), _size(capacity_bytes)
         unfinished.append(AnalysisWarning.PART.of(written=written, capacity=whole, next=the_rest))
     # Past the cache from the start, there is no cliff to come.
-    elif interrupted and len(phases) == 1 and not (causes and causes[0].cells in BEHIND):
+    elif interrupted and len(phases) == 1 and not (causes and causes[0].nand_state in BEHIND):
         unfinished.append(AnalysisWarning.FIRST_PHASE.of(written=_size(curve.total_bytes)))
     return [
-        *(unfinished if not (seen and seen.random) else []),
-        *_untold(phases, capacity_bytes, seen),
-        *(_too_early(phases, causes, capacity_bytes, seen) if causes and seen else []),
-        *_coarse(curve, phases, end, ours=seen is None),
+        *(unfinished if not (context and context.random) else []),
+        *_untold(phases, capacity_bytes, context),
+        *(_too_early(phases, causes, capacity_bytes, context) if causes and context else []),
+        *_coarse(curve, phases, end, ours=context is None),
         *_unsteady(curve, phases, capacity_bytes),
     ]
 
 
-def _untold(phases: Sequence[Phase], capacity: float | None, seen: Seen | None) -> list[MeasurementWarning]:
+def _untold(
+    phases: Sequence[Phase], capacity: float | None, context: MeasurementContext | None
+) -> list[MeasurementWarning]:
     """What nobody says, or what was said and forbids an answer."""
-    if seen is None:
+    if context is None:
         return []
-    if seen.random:
+    if context.random:
         return [AnalysisWarning.RANDOM.of()]
     found = []
-    if seen.random is None and len(phases) > 1:
+    if context.random is None and len(phases) > 1:
         found.append(AnalysisWarning.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
     falls = [after.bytes_per_s < FALLS * phase.bytes_per_s for phase, after in pairwise(phases)]
     if capacity is None and sum(falls) > 1:
         found.append(AnalysisWarning.NO_SIZE.of())
-    if seen.prefilled:
+    if context.prefilled:
         found.append(AnalysisWarning.PREFILLED.of())
     return found
 
 
 def _too_early(
-    phases: Sequence[Phase], causes: Sequence[Evidence], capacity: float | None, seen: Seen
+    phases: Sequence[Phase], causes: Sequence[CauseEstimate], capacity: float | None, context: MeasurementContext
 ) -> list[MeasurementWarning]:
     """Phases that ended before the room for them did."""
     found = []
     cache = 0.0
     for number, (phase, why) in enumerate(zip(phases, causes, strict=True), 1):
-        if why.cells == "pslc":
+        if why.nand_state == "pslc":
             cache = phase.to_bytes
-        if why.cause == "page-cache" and why.confidence < LIKELY and seen.link_bytes_per_s is None:
+        if why.cause == "page-cache" and why.confidence < LIKELY and context.link_bytes_per_s is None:
             found.append(AnalysisWarning.GUESSED.of(phase=number, cause="memory", what="--link"))
-        if why.cause == "thermal" and why.confidence < LIKELY and seen.celsius is None and seen.throttled_s is None:
+        if (
+            why.cause == "thermal"
+            and why.confidence < LIKELY
+            and context.celsius is None
+            and context.throttled_s is None
+        ):
             found.append(AnalysisWarning.GUESSED.of(phase=number, cause="heat", what="a column of temperatures"))
         falls = number < len(phases) and phases[number].bytes_per_s < FALLS * phase.bytes_per_s
-        if why.cause == "direct" and cache and capacity is not None and falls and not (seen.random or seen.prefilled):
+        if (
+            why.cause == "direct"
+            and cache
+            and capacity is not None
+            and falls
+            and not (context.random or context.prefilled)
+        ):
             room = LEAST_SPARE * capacity - (MOST_BITS - 1) * cache
             if phase.to_bytes < EARLY * room:
                 found.append(AnalysisWarning.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
