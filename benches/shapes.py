@@ -7,7 +7,7 @@ import numpy as np
 
 from benches.curves import shapes
 from benches.curves.shapes import Log
-from pslc.analysis import MeasurementContext, WriteAnalysis, analyze_curve, blackbox_causes
+from pslc.analysis import AnalysisOptions, MeasurementContext, WriteAnalysis, analyze_curve, blackbox_causes
 
 DRAWN, SIDE = 60_000, 24
 """Drives that are drawn for `told_of_decays`, and fields of each side of its map."""
@@ -39,11 +39,10 @@ class Verdict:
 
 
 def found(log: Log, seed: int = 0) -> WriteAnalysis:
-    """What is said of a log."""
-    seen = MeasurementContext(capacity_bytes=log.capacity_bytes, **log.known)
-    return analyze_curve(
-        log.curve, lambda phases: blackbox_causes(phases, seen), capacity_bytes=log.capacity_bytes, seed=seed
-    )
+    """The analysis of a log."""
+    context = MeasurementContext(capacity_bytes=log.capacity_bytes, **log.known)
+    options = AnalysisOptions(capacity_bytes=log.capacity_bytes, seed=seed)
+    return analyze_curve(log.curve, lambda phases: blackbox_causes(phases, context), options)
 
 
 def judged(log: Log, said: WriteAnalysis, seed: int = 0) -> Verdict:

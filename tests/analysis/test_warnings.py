@@ -4,7 +4,15 @@ from dataclasses import replace
 
 from benches.curves.synthetic import GB, Trace
 
-from pslc.analysis import AnalysisWarning, Curve, MeasurementContext, analysis_warnings, cache_end, find_phases
+from pslc.analysis import (
+    AnalysisOptions,
+    AnalysisWarning,
+    Curve,
+    MeasurementContext,
+    analysis_warnings,
+    cache_end,
+    find_phases,
+)
 
 MB = 1e6
 FOREIGN = MeasurementContext(random=False)
@@ -17,7 +25,8 @@ def warnings_of(
     curve = trace.curve()
     phases = find_phases(curve)
     end = cache_end(curve, phases, capacity_bytes=capacity)
-    return analysis_warnings(curve, phases, end=end, capacity_bytes=capacity, interrupted=interrupted, context=context)
+    options = AnalysisOptions(capacity_bytes=capacity, interrupted=interrupted, context=context)
+    return analysis_warnings(curve, phases, end=end, options=options)
 
 
 def has(found: list[str], doubt: AnalysisWarning) -> bool:
@@ -42,7 +51,9 @@ def test_a_part_of_the_capacity_is_doubted() -> None:
 
 def test_a_run_that_ended_in_its_first_phase_says_so() -> None:
     curve = Trace((5000 * MB,), (200 * GB,)).curve()
-    found = analysis_warnings(curve, find_phases(curve), capacity_bytes=1000 * GB, interrupted=True)
+    found = analysis_warnings(
+        curve, find_phases(curve), options=AnalysisOptions(capacity_bytes=1000 * GB, interrupted=True)
+    )
     assert found == ["the run ended while the drive was still in its first phase: write more than 200 GB"]
 
 

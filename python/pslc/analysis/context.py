@@ -7,23 +7,22 @@ from typing import Final
 import numpy as np
 
 from pslc.analysis.series import Floats
+from pslc.analysis.thresholds import HOT_TOLERANCE_K, MIN_THROTTLE_CELSIUS
 
-LEAST_HOT: Final = 65.0
-"""Degrees below which no drive throttles."""
-NEAR_K: Final = 3.0
-"""A drive that is throttled stays as near as this to its highest temperature."""
+WRITE_ALL: Final = "write the whole drive"
+"""What to do where a part of a drive was written."""
 
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """Where the host wrote from some point on.
+    """How the host wrote from some point on.
 
     Attributes:
-        from_bytes: bytes written when it began to.
-        span_bytes: of the region.
-        request_bytes: of a request.
-        random: at random places of the region, rather than one after the other.
-        synced: each write is flushed, or goes past the buffer, before the next one.
+        from_bytes: bytes written when the pattern began.
+        span_bytes: size of the region that is written.
+        request_bytes: size of a request.
+        random: whether requests go to random places of the region, rather than one after the other.
+        synced: whether each write is flushed, or goes past the buffer, before the next one.
     """
 
     from_bytes: float
@@ -38,27 +37,27 @@ class MeasurementContext:
     """What is known besides the curve; None: not known.
 
     Attributes:
-        capacity_bytes: of the drive.
+        capacity_bytes: size of the drive.
         link_bytes_per_s: what its link carries at most of the host's data.
-        command_bytes: what a request costs on the link besides its data, as so many bytes of these.
-        map_bytes: how much of the drive the map maps that its controller has at hand, infinite where that is all of it.
-        places: where the host wrote, in order.
-        mean_s, longest_s: mean time of a request, and the usual longest one of a bin, by phase.
-        fastest_s: the mean of the bin in which they were answered soonest, by phase.
-        waits: how alike the bins of a phase are in their longest request: what it took in 5, 50, 95 and 100 of 100 of
-            them, in seconds, by phase.
-        one_by_one: the host had only one request under way at a time.
-        first_s: how much longer the first request took than those after it usually did.
-        silent_s: silence of the host before the first request.
-        cpu: share of the processor, or of the one core that makes the requests, that was busy, by phase.
-        buffered: the host wrote through its page cache.
+        command_bytes: what a request costs on the link besides its data, as bytes of data.
+        map_bytes: how much of the drive its controller has mapped at hand, infinite where that is all of it.
+        access_patterns: how the host wrote, in order.
+        mean_s, longest_s: mean time of a request, and the longest one of the median bin, by phase.
+        fastest_s: mean time of a request in the fastest bin, by phase.
+        slowest_quantiles_s: the longest request of a bin in the 5th, 50th, 95th and 100th percentile of the bins, by
+            phase.
+        is_depth_one: whether the host had only one request under way at a time.
+        first_request_extra_s: how much longer the first request took than those after it usually did.
+        silence_s: silence of the host before the first request.
+        cpu_share: time that the processor, or the one core that makes the requests, was busy, by phase.
+        buffered: whether the host wrote through its page cache.
         throttled_s: how long the drive throttled for heat, by its own counters.
-        others: share of what the drive moved that was for others, by phase.
-        random: the host wrote at random places; `places` tells more where they are known. None: nobody says.
-        prefilled: the drive was full of other data before.
-        celsius: bytes written and the drive's temperature then, in order.
-        synced_bytes: of a request of somebody else's write whose requests are each flushed, one at a time; of ours
-            `places` tells it.
+        other_share: share of what the drive moved for other programs, by phase.
+        random: whether the host wrote at random places; `access_patterns` says more where it is known.
+        prefilled: whether the drive was full of other data before.
+        celsius: bytes written, and the drive's temperature then, in order.
+        synced_bytes: size of a request, where each is flushed, one at a time, in somebody else's write; of our own
+            `access_patterns` says it.
     """
 
     capacity_bytes: float | None = None
@@ -88,24 +87,24 @@ class MeasurementContext:
         return None if self.prefilled else self.capacity_bytes
 
     def pattern_at(self, at_bytes: float) -> AccessPattern | None:
-        """Where the host wrote when it had written so much."""
-        return next((place for place in reversed(self.access_patterns) if place.from_bytes <= at_bytes), None)
+        """How the host wrote when it had written `at_bytes`; None where that is not known."""
+        return next((pattern for pattern in reversed(self.access_patterns) if pattern.from_bytes <= at_bytes), None)
 
     def flushed_bytes(self, at_bytes: float) -> float | None:
-        """How much the host wrote between two flushes when it had written so much; None where it did not wait for each
-        write to reach the cells, or not for one at a time."""
-        place = self.pattern_at(at_bytes)
-        if place is None:
+        """Bytes between two flushes when the host had written `at_bytes`; None where it did not wait for each write to
+        reach the NAND, or not for one at a time."""
+        pattern = self.pattern_at(at_bytes)
+        if pattern is None:
             return self.synced_bytes
-        return place.request_bytes if place.synced and self.is_depth_one else None
+        return pattern.request_bytes if pattern.synced and self.is_depth_one else None
 
     def is_hot(self, from_bytes: float, to_bytes: float) -> bool | None:
         """Whether the drive was about as hot as ever within a stretch of bytes; None where that is not known."""
         if self.celsius is None:
             return None
-        at = np.linspace(from_bytes, to_bytes, 9)
-        hottest = max(float(np.quantile(self.celsius[1], 0.99)), LEAST_HOT + NEAR_K)
-        return bool(np.median(np.interp(at, *self.celsius)) >= hottest - NEAR_K)
+        positions = np.linspace(from_bytes, to_bytes, 9)
+        hottest = max(float(np.quantile(self.celsius[1], 0.99)), MIN_THROTTLE_CELSIUS + HOT_TOLERANCE_K)
+        return bool(np.median(np.interp(positions, *self.celsius)) >= hottest - HOT_TOLERANCE_K)
 
     def wait_share(self, index: int) -> float:
         """Share of the time of a phase's requests that they took longer than when they were answered soonest."""
@@ -113,16 +112,45 @@ class MeasurementContext:
             return 0.0
         return 1.0 - self.fastest_s[index] / self.mean_s[index]
 
-    def waits_are_equal(self, index: int, within: float, *, always: bool = False) -> bool | None:
-        """Whether the longest request of nearly every bin of a phase took as long, `always` of every one; None where
-        that is not known."""
+    def waits_are_equal(self, index: int, tolerance: float, *, always: bool = False) -> bool | None:
+        """Whether the longest requests of nearly all bins of a phase took equally long, with `always` of all; None
+        where that is not known.
+
+        Args:
+            tolerance: relative difference up to which they do.
+        """
         if self.slowest_quantiles_s is None or not self.slowest_quantiles_s[index][0]:
             return None
-        least, usual, most, ever = self.slowest_quantiles_s[index]
-        return most <= (1 + within) * least and (not always or ever <= (1 + within) * usual)
+        p5, median, p95, largest = self.slowest_quantiles_s[index]
+        return p95 <= (1 + tolerance) * p5 and (not always or largest <= (1 + tolerance) * median)
 
     def unevenness(self, index: int) -> float | None:
-        """The usual longest request over the mean one, within a phase."""
+        """The longest request of the median bin of a phase over its mean request; None where that is not known."""
         if self.mean_s is None or self.longest_s is None or not self.mean_s[index]:
             return None
         return self.longest_s[index] / self.mean_s[index]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisOptions:
+    """How a write curve is analysed.
+
+    Attributes:
+        capacity_bytes: of the drive; None when it is not known.
+        seed: of the intervals.
+        interrupted: the run was ended before its time.
+        context: what else is known of a curve that is somebody else's, so that what is not can be doubted; None: it is
+            our own.
+        next_step: what to do for the rest of the drive, where a part was written.
+    """
+
+    capacity_bytes: float | None = None
+    seed: int = 0
+    interrupted: bool = False
+    context: MeasurementContext | None = None
+    next_step: str = WRITE_ALL
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the curve is of our own recording."""
+        return self.context is None

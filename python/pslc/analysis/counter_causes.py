@@ -7,10 +7,40 @@ First the question who limits outside of the cells (memory, others, the idle sta
 itself), then what the cells were busy with.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from pslc.analysis.thresholds import (
+    BUSY_CPU_SHARE,
+    COUNTER_LINK_FULL_SHARE,
+    EMPTY_CACHE_SHARE,
+    FULL_CACHE_SHARE,
+    MAX_DIE_SHARE_BESIDE_LINK,
+    MAX_DIE_SHARE_THROTTLED,
+    MAX_DIE_SHARE_UNHURRIED,
+    MAX_DIE_TIME_RATIO,
+    MAX_IDLE_MOVED_SHARE,
+    MAX_LINK_TIME_RATIO,
+    MAX_PROGRAMMED_SHARE,
+    MIN_BUFFER_WAIT_SHARE,
+    MIN_BUFFERED_SHARE,
+    MIN_FLUSH_SHARE,
+    MIN_FOLD_TIME_SHARE,
+    MIN_HELD_SHARE_OF_WRITE,
+    MIN_MAP_READ_RATIO,
+    MIN_MAP_TIME_SHARE,
+    MIN_MEMORY_RATIO,
+    MIN_MOVED_SHARE,
+    MIN_OTHER_TRAFFIC_SHARE,
+    MIN_PROGRAMMED_SHARE,
+    MIN_SETTLED_S,
+    MIN_THROTTLED_CEILING_SHARE,
+    MIN_THROTTLED_SHARE,
+    MIN_WAKE_SHARE,
+    MOSTLY_THROTTLED_SHARE,
+    NO_WAIT_SHARE,
+)
 from pslc.schema.facts import Facts
 
 CAUSES: Final = (
@@ -33,57 +63,6 @@ REQUIRED_COUNTERS: Final = (
     "link_busy_ns_total",
     "die_busy_ns_total",
 )
-MATERIAL: Final = 0.10
-"""Moves below this share of the host's bytes do not set the speed, unless they take a larger one of the dies' time."""
-FOLD_TIME: Final = 0.12
-"""Share of the dies' time from which folding sets the speed: a phase begins where the speed changes by as much."""
-LINK_FULL: Final = 0.97
-DIES_NOT_FULL: Final = 0.75
-DIES_HOT: Final = 0.9
-"""Dies that are throttled nearly all the time do not limit below this share."""
-DIES_SPARE: Final = 0.95
-"""When nothing waited, the dies may be nearly full: the host is what set the pace."""
-WAITING: Final = 0.05
-"""Writes that stood still for room in the write buffer, on average over the time, above which the drive, not the host,
-was waited for."""
-NEVER: Final = 0.01
-"""The same up to which it was not waited for at all, however busy its dies were made by what the buffer gave them."""
-HOLDS: Final = 0.05
-"""A cache that holds less than this share of its limit is empty."""
-FULL: Final = 0.8
-"""A cache whose superblocks take this share of its limit is full, whatever of their data died."""
-NOTHING_MOVED: Final = 0.02
-"""Moves below this share of the host's bytes take no time to speak of."""
-NOTHING: Final = 0.001
-"""Data in the cache below this share of what the phase wrote do not matter either."""
-
-
-SETTLED: Final = 1.0
-"""Seconds from which on work under way at the borders of a stretch no longer matters."""
-TAKEN_IN: Final = 1.25
-"""Bytes written over those that reached the drive, above which memory took the rest and set the speed."""
-MAP_READS: Final = 0.05
-"""Bytes of the map read for each byte written, below which its misses cannot matter: a page of it for 80 KiB."""
-MAP_TIME: Final = 0.15
-"""Share of the dies' time that reading and writing the map takes, above which its misses matter."""
-BUSY_CPU: Final = 0.95
-"""Share of the time from which a processor limits."""
-THROTTLED: Final = 0.1
-"""Share of the time throttled from which heat matters."""
-ALWAYS: Final = 0.8
-"""Share of the time throttled that is nearly all of it."""
-NEAR_CEILING: Final = 0.85
-"""A drive slower than this share of what it carries while throttled is slow for another reason."""
-WAKING: Final = 0.3
-"""Share of the time spent waiting for the first request after a silence, from which the idle state matters."""
-FLUSHING: Final = 0.5
-"""Share of the time spent waiting for flushes, from which they set the speed."""
-OTHERS: Final = 0.25
-"""Share of what the drive moved that was not ours, from which it was not ours alone."""
-BUFFERED: Final = 0.15
-"""Share of what was written that is still in the drive's buffer at the end, from which that is what took it in."""
-AHEAD: Final = 2.0
-"""Folding is handed out by the superblock, seconds ahead: a short stretch may seem to keep the dies busy twice over."""
 
 
 class PhaseFacts(Facts, total=False):
@@ -122,30 +101,69 @@ class CauseEstimate:
 
 @dataclass(frozen=True)
 class _Shares:
-    """What the phase did: moves as shares of the host's bytes, work as shares of the time the drive was awake."""
+    """What a phase did, as shares of the host's bytes or, of work and waits, of the time that the drive was awake.
 
-    host: float
-    slc: float
-    native: float
+    Attributes:
+        seconds: how long the phase took.
+        facts: of the drive.
+        host_bytes: what the host wrote to the drive.
+        to_slc, to_native: the host's data that went to cells at one bit, and to native cells.
+        folded, collected: data that folding and garbage collection moved.
+        link_busy, dies_busy: time.
+        buffer_wait: time that writes waited for the write buffer; None where the drive does not tell.
+        held_bytes: valid data in the cache.
+        superblock_bytes: what the superblocks of the cache take.
+        limit_bytes: what the cache may take.
+        buffered: data in the write buffer at the end that were not in it at the start.
+        woken, flushed, map_waited, cpu_busy: time; of a drive that slept, of all of the phase.
+        other_traffic: bytes for other programs, of all that the drive moved.
+        map_reads: bytes of the map read for each byte written.
+        map_time, fold_time: of the dies' time.
+        throttled: time, or above it 1.
+        celsius: temperature.
+    """
+
+    seconds: float
+    facts: PhaseFacts
+    host_bytes: float
+    to_slc: float
+    to_native: float
     folded: float
-    moved: float
-    link: float
-    dies: float
-    waited: float | None
-    held: float
-    taken: float
-    limit: float
+    collected: float
+    link_busy: float
+    dies_busy: float
+    buffer_wait: float | None
+    held_bytes: float
+    superblock_bytes: float
+    limit_bytes: float
     buffered: float
     woken: float
     flushed: float
-    others: float
+    other_traffic: float
     map_reads: float
     map_waited: float
     map_time: float
     fold_time: float
     throttled: float
     celsius: float
-    cpu: float
+    cpu_busy: float
+
+    @property
+    def bytes_per_s(self) -> float:
+        return self.host_bytes / self.seconds
+
+    @property
+    def rate(self) -> str:
+        return f"{self.bytes_per_s / 1e6:.0f} MB/s"
+
+    @property
+    def busy(self) -> str:
+        return f"the link was busy {_percent(self.link_busy)} of the time and the dies {_percent(self.dies_busy)}"
+
+    def estimate(self, cause: str, margin: float, because: str) -> CauseEstimate:
+        """An estimate: half sure at the threshold, sure at half of a full margin. Counters are exact, only what they
+        come to is not."""
+        return CauseEstimate(cause, 0.5 + min(max(margin, 0.0), 0.5), because)
 
 
 def phase_cause(
@@ -168,17 +186,21 @@ def phase_cause(
         return _unknown("the drive does not tell what it does inside")
     if missing:
         return _unknown(f"the drive does not tell {', '.join(missing)}")
-    got = deltas["host_write_bytes_total"]
-    if written is not None and written > TAKEN_IN * got >= 0.0:
-        amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(got)}"
+    received = deltas["host_write_bytes_total"]
+    if written is not None and written > MIN_MEMORY_RATIO * received >= 0.0:
+        amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(received)}"
+        margin = _excess(written / max(received, 1.0), MIN_MEMORY_RATIO)
         because = f"{amounts}: {written / seconds / 1e6:.0f} MB/s"
-        return CauseEstimate("page-cache", _sure((written / max(got, 1.0) - TAKEN_IN) / TAKEN_IN), because)
-    shares = _shares(deltas, seconds, facts)
-    if isinstance(shares, str):
-        return replace(_unknown(shares), nand_state="pslc" if _into_the_cache(deltas) else "")
-    inside = _work_inside(shares, seconds, facts)
-    outside = _limit_outside(shares, seconds, facts)
-    return replace(outside, nand_state=inside.nand_state) if outside else inside
+        return CauseEstimate("page-cache", 0.5 + min(max(margin, 0.0), 0.5), because)
+    contradiction = _contradiction(deltas, seconds, facts)
+    shares = _shares(deltas, seconds, facts) if contradiction is None else None
+    if shares is not None:
+        contradiction = _contradicting_shares(shares)
+    if shares is None or contradiction is not None:
+        return replace(_unknown(contradiction or ""), nand_state="pslc" if _into_the_cache(deltas) else "")
+    nand = _first_answer(NAND_RULES, shares) or _host_data(shares)
+    limit = _first_answer(LIMIT_RULES, shares)
+    return replace(limit, nand_state=nand.nand_state) if limit else nand
 
 
 def _unknown(because: str) -> CauseEstimate:
@@ -189,56 +211,69 @@ def _into_the_cache(deltas: Mapping[str, float]) -> bool:
     """Whether the bytes alone tell that the host's data went to the cache and nothing else was done: work is counted
     when it is handed out, so a short stretch may hold more than its time though its bytes are right."""
     host, slc = deltas["host_write_bytes_total"], deltas["host_to_slc_bytes_total"]
-    others = ("host_to_native_bytes_total", "folded_bytes_total", "gc_bytes_total")
-    return host > 0 and 0.5 * host <= slc <= 1.5 * host and all(0 <= deltas[name] < MATERIAL * host for name in others)
+    if not (host > 0 and MIN_PROGRAMMED_SHARE * host <= slc <= MAX_PROGRAMMED_SHARE * host):
+        return False
+    other = ("host_to_native_bytes_total", "folded_bytes_total", "gc_bytes_total")
+    return all(0 <= deltas[name] < MIN_MOVED_SHARE * host for name in other)
 
 
-def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _Shares | str:
-    """The shares, or what in the counters contradicts itself."""
-    dies = float(facts["dies"])
+def _contradiction(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> str | None:
+    """What forbids to form shares; None: nothing."""
     negative = [name for name in REQUIRED_COUNTERS if not deltas[name] >= 0.0]
     if negative:
         return f"the counters contradict themselves: {negative[0]} changed by {deltas[negative[0]]:g}"
-    host = deltas["host_write_bytes_total"]
-    others = deltas.get("other_bytes", 0.0)
+    host, dies = deltas["host_write_bytes_total"], float(facts["dies"])
     if not (host > 0 and seconds > 0 and dies > 0):
         return f"nothing to explain: {format_bytes(host)} written in {seconds:g} s to {dies:g} dies"
+    return None
+
+
+def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _Shares:
+    host, dies = deltas["host_write_bytes_total"], float(facts["dies"])
+    other = deltas.get("other_bytes", 0.0)
     wait = deltas.get("buffer_wait_ns_total")
-    woken = min(deltas.get("wake_ns_total", 0.0) / 1e9, 0.9 * seconds)
-    awake = seconds - woken
-    shares = _Shares(
-        host=host,
-        slc=deltas["host_to_slc_bytes_total"] / host,
-        native=deltas["host_to_native_bytes_total"] / host,
+    woken_s = min(deltas.get("wake_ns_total", 0.0) / 1e9, 0.9 * seconds)
+    awake_s = seconds - woken_s
+    return _Shares(
+        seconds=seconds,
+        facts=facts,
+        host_bytes=host,
+        to_slc=deltas["host_to_slc_bytes_total"] / host,
+        to_native=deltas["host_to_native_bytes_total"] / host,
         folded=deltas["folded_bytes_total"] / host,
-        moved=deltas["gc_bytes_total"] / host,
-        link=deltas["link_busy_ns_total"] / (awake * 1e9),
-        dies=deltas["die_busy_ns_total"] / (awake * 1e9 * dies),
-        waited=None if wait is None else wait / (awake * 1e9),
-        held=deltas["slc_valid_bytes"],
-        taken=deltas.get("slc_superblocks", 0.0) * facts.get("slc_superblock_bytes", 0),
-        limit=deltas["cache_limit_bytes"],
+        collected=deltas["gc_bytes_total"] / host,
+        link_busy=deltas["link_busy_ns_total"] / (awake_s * 1e9),
+        dies_busy=deltas["die_busy_ns_total"] / (awake_s * 1e9 * dies),
+        buffer_wait=None if wait is None else wait / (awake_s * 1e9),
+        held_bytes=deltas["slc_valid_bytes"],
+        superblock_bytes=deltas.get("slc_superblocks", 0.0) * facts.get("slc_superblock_bytes", 0),
+        limit_bytes=deltas["cache_limit_bytes"],
         buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
-        woken=woken / seconds,
+        woken=woken_s / seconds,
         flushed=deltas.get("flush_wait_ns_total", 0.0) / (seconds * 1e9),
-        others=others / (host + others),
+        other_traffic=other / (host + other),
         map_reads=deltas.get("map_read_bytes_total", 0.0) / host,
         map_waited=deltas.get("map_wait_ns_total", 0.0) / (seconds * 1e9),
         map_time=_map_time(deltas, seconds, facts),
         fold_time=_fold_time(deltas, seconds, facts),
         throttled=min(deltas.get("throttle_level", 0.0), 1.0),
         celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
-        cpu=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * facts.get("host_cores", 1)),
+        cpu_busy=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * facts.get("host_cores", 1)),
     )
-    programmed = shares.slc + shares.native
-    if not 0.5 <= programmed <= 1.5:
-        return f"the counters contradict themselves: {_pc(programmed)} of the host's bytes were programmed"
+
+
+def _contradicting_shares(shares: _Shares) -> str | None:
+    """What in the shares contradicts itself; None: nothing."""
+    programmed = shares.to_slc + shares.to_native
+    if not MIN_PROGRAMMED_SHARE <= programmed <= MAX_PROGRAMMED_SHARE:
+        return f"the counters contradict themselves: {_percent(programmed)} of the host's bytes were programmed"
     # Work is counted when it is handed out, so a short stretch, or one that is buffered, may seem to hold more than its
     # time.
-    ahead = shares.dies > AHEAD and shares.buffered < BUFFERED
-    if seconds > SETTLED and (shares.link > 1.05 or ahead):
-        return f"the counters contradict themselves: link busy {_pc(shares.link)}, dies {_pc(shares.dies)} of the time"
-    return shares
+    ahead = shares.dies_busy > MAX_DIE_TIME_RATIO and shares.buffered < MIN_BUFFERED_SHARE
+    if shares.seconds > MIN_SETTLED_S and (shares.link_busy > MAX_LINK_TIME_RATIO or ahead):
+        times = f"link busy {_percent(shares.link_busy)}, dies {_percent(shares.dies_busy)} of the time"
+        return f"the counters contradict themselves: {times}"
+    return None
 
 
 def _map_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> float:
@@ -246,11 +281,11 @@ def _map_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) ->
     take. 0 where something was moved: its part is not known well enough."""
     slc, native = facts.get("slc_write_bytes_per_s", 0.0), facts.get("native_write_bytes_per_s", 0.0)
     moved = deltas["folded_bytes_total"] + deltas["gc_bytes_total"]
-    if not (slc and native) or moved >= NOTHING_MOVED * deltas["host_write_bytes_total"]:
+    if not (slc and native) or moved >= MAX_IDLE_MOVED_SHARE * deltas["host_write_bytes_total"]:
         return 0.0
-    programming = deltas["host_to_slc_bytes_total"] / slc + (deltas["host_to_native_bytes_total"] + moved) / native
-    busy = deltas["die_busy_ns_total"] / (1e9 * float(facts["dies"]))
-    return (min(busy, seconds) - programming) / seconds
+    programming_s = deltas["host_to_slc_bytes_total"] / slc + (deltas["host_to_native_bytes_total"] + moved) / native
+    busy_s = deltas["die_busy_ns_total"] / (1e9 * float(facts["dies"]))
+    return (min(busy_s, seconds) - programming_s) / seconds
 
 
 def _fold_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> float:
@@ -260,104 +295,186 @@ def _fold_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -
     return deltas["folded_bytes_total"] * overhead / speed / seconds if speed else 0.0
 
 
-def _limit_outside(s: _Shares, seconds: float, facts: PhaseFacts) -> CauseEstimate | None:
-    """Others, the idle state and the buffer; heat, the link, the map or the host, when the cells had time to spare."""
-    busy = f"the link was busy {_pc(s.link)} of the time and the dies {_pc(s.dies)}"
-    if s.woken >= WAKING:
-        because = f"the drive took {1e3 * s.woken * seconds:.3g} ms to wake up, {_pc(s.woken)} of the time"
-        return CauseEstimate("power", _sure((s.woken - WAKING) / WAKING), f"{because}: {_rate(s, seconds)}")
-    if s.flushed >= FLUSHING:
-        because = f"flushes waited for the NAND {_pc(min(s.flushed, 1.0))} of the time"
-        return CauseEstimate("flush", _sure((s.flushed - FLUSHING) / FLUSHING), f"{because}: {_rate(s, seconds)}")
-    if s.others >= OTHERS:
-        because = f"{_pc(s.others)} of what the drive moved was for others: {_rate(s, seconds)}"
-        return CauseEstimate("other", _sure((s.others - OTHERS) / OTHERS), because)
-    if s.buffered >= BUFFERED:
-        because = f"{_pc(s.buffered)} of what the host wrote is still in the drive's buffer at the end"
-        return CauseEstimate("dram", _sure((s.buffered - BUFFERED) / BUFFERED), f"{because}: {_rate(s, seconds)}")
-    limit = facts.get("throttled_bytes_per_s") or 0.0
-    slowed = s.throttled >= THROTTLED and s.host / seconds >= NEAR_CEILING * limit
-    if slowed and s.dies < (DIES_HOT if s.throttled > ALWAYS else DIES_NOT_FULL):
-        because = f"throttled {_pc(s.throttled)} of the time at {s.celsius:.0f} C: {_rate(s, seconds)}"
-        return CauseEstimate("thermal", _sure((s.throttled - THROTTLED) / 0.5), because)
-    if s.link >= LINK_FULL and s.dies < DIES_NOT_FULL:
-        ceiling = _quoted(facts, "link_bytes_per_s", "the link carries at most")
-        return CauseEstimate("link", _sure((DIES_NOT_FULL - s.dies) / 0.25), f"{busy}: {_rate(s, seconds)}{ceiling}")
-    if s.link >= LINK_FULL or s.waited is None or s.waited >= WAITING:
+Rule = Callable[[_Shares], CauseEstimate | None]
+
+
+def _first_answer(rules: Sequence[Rule], shares: _Shares) -> CauseEstimate | None:
+    return next((estimate for rule in rules if (estimate := rule(shares)) is not None), None)
+
+
+def _excess(value: float, threshold: float) -> float:
+    """How far above a threshold, in thresholds."""
+    return (value - threshold) / threshold
+
+
+def _waking(shares: _Shares) -> CauseEstimate | None:
+    if shares.woken < MIN_WAKE_SHARE:
         return None
-    if s.map_waited >= WAITING and s.map_reads >= MAP_READS:
-        because = f"{s.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
-        return CauseEstimate("map", _sure((s.map_waited - WAITING) / WAITING), f"{because}: {_rate(s, seconds)}")
-    if s.dies < DIES_SPARE or s.waited <= NEVER:
-        margin = min(max(DIES_SPARE - s.dies, 0.1), 4 * (WAITING - s.waited))
-        if s.cpu >= BUSY_CPU:
-            because = f"the host's processor was busy {_pc(s.cpu)} of the time, and nothing waited"
-            return CauseEstimate("cpu", _sure((s.cpu - BUSY_CPU) / (1 - BUSY_CPU)), f"{because}: {_rate(s, seconds)}")
-        return CauseEstimate("host", _sure(margin / 0.2), f"{busy}, and nothing waited: the host asked for no more")
-    return None
+    woken_ms = 1e3 * shares.woken * shares.seconds
+    because = f"the drive took {woken_ms:.3g} ms to wake up, {_percent(shares.woken)} of the time"
+    return shares.estimate("power", _excess(shares.woken, MIN_WAKE_SHARE), f"{because}: {shares.rate}")
 
 
-def _work_inside(s: _Shares, seconds: float, facts: PhaseFacts) -> CauseEstimate:
-    """What the cells did besides the host's work, and else which cells the host's data went to."""
-    rate = _rate(s, seconds)
-    if s.map_reads >= MAP_READS and s.map_time >= MAP_TIME:
-        because = (
-            f"{s.map_reads:.2f} bytes of the map were read for each byte written, {_pc(s.map_time)} of the dies' time"
-        )
-        return CauseEstimate("map", _sure((s.map_time - MAP_TIME) / MAP_TIME), f"{because}: {rate}")
-    if s.moved >= MATERIAL and s.moved > s.folded:
-        because = f"{_pc(s.moved)} of what the host wrote was moved by garbage collection: {rate}"
-        return CauseEstimate("gc", _sure((s.moved - max(MATERIAL, s.folded)) / MATERIAL), because)
+def _flushes(shares: _Shares) -> CauseEstimate | None:
+    if shares.flushed < MIN_FLUSH_SHARE:
+        return None
+    because = f"flushes waited for the NAND {_percent(min(shares.flushed, 1.0))} of the time"
+    return shares.estimate("flush", _excess(shares.flushed, MIN_FLUSH_SHARE), f"{because}: {shares.rate}")
+
+
+def _other_traffic(shares: _Shares) -> CauseEstimate | None:
+    if shares.other_traffic < MIN_OTHER_TRAFFIC_SHARE:
+        return None
+    because = f"{_percent(shares.other_traffic)} of what the drive moved was for others: {shares.rate}"
+    return shares.estimate("other", _excess(shares.other_traffic, MIN_OTHER_TRAFFIC_SHARE), because)
+
+
+def _write_buffer(shares: _Shares) -> CauseEstimate | None:
+    if shares.buffered < MIN_BUFFERED_SHARE:
+        return None
+    because = f"{_percent(shares.buffered)} of what the host wrote is still in the drive's buffer at the end"
+    return shares.estimate("dram", _excess(shares.buffered, MIN_BUFFERED_SHARE), f"{because}: {shares.rate}")
+
+
+def _heat(shares: _Shares) -> CauseEstimate | None:
+    ceiling = shares.facts.get("throttled_bytes_per_s") or 0.0
+    slowed = shares.throttled >= MIN_THROTTLED_SHARE
+    if not (slowed and shares.bytes_per_s >= MIN_THROTTLED_CEILING_SHARE * ceiling):
+        return None
+    mostly = shares.throttled > MOSTLY_THROTTLED_SHARE
+    if shares.dies_busy >= (MAX_DIE_SHARE_THROTTLED if mostly else MAX_DIE_SHARE_BESIDE_LINK):
+        return None
+    because = f"throttled {_percent(shares.throttled)} of the time at {shares.celsius:.0f} C: {shares.rate}"
+    return shares.estimate("thermal", (shares.throttled - MIN_THROTTLED_SHARE) / 0.5, because)
+
+
+def _full_link(shares: _Shares) -> CauseEstimate | None:
+    if shares.link_busy < COUNTER_LINK_FULL_SHARE or shares.dies_busy >= MAX_DIE_SHARE_BESIDE_LINK:
+        return None
+    ceiling = _quoted(shares.facts, "link_bytes_per_s", "the link carries at most")
+    because = f"{shares.busy}: {shares.rate}{ceiling}"
+    return shares.estimate("link", (MAX_DIE_SHARE_BESIDE_LINK - shares.dies_busy) / 0.25, because)
+
+
+def _buffer_waited(shares: _Shares) -> bool:
+    """Whether writes waited for the drive, or it does not tell."""
+    if shares.link_busy >= COUNTER_LINK_FULL_SHARE or shares.buffer_wait is None:
+        return True
+    return shares.buffer_wait >= MIN_BUFFER_WAIT_SHARE
+
+
+def _map_waits(shares: _Shares) -> CauseEstimate | None:
+    waited = shares.map_waited >= MIN_BUFFER_WAIT_SHARE and shares.map_reads >= MIN_MAP_READ_RATIO
+    if _buffer_waited(shares) or not waited:
+        return None
+    because = f"{shares.map_reads:.1f} bytes of the map were read for each byte written, and nothing else waited"
+    return shares.estimate("map", _excess(shares.map_waited, MIN_BUFFER_WAIT_SHARE), f"{because}: {shares.rate}")
+
+
+def _host(shares: _Shares) -> CauseEstimate | None:
+    """The processor, or a host that asks for no more: nothing waited, and the dies had time to spare."""
+    wait, dies = shares.buffer_wait, shares.dies_busy
+    if _buffer_waited(shares) or wait is None or (dies >= MAX_DIE_SHARE_UNHURRIED and wait > NO_WAIT_SHARE):
+        return None
+    if shares.cpu_busy >= BUSY_CPU_SHARE:
+        because = f"the host's processor was busy {_percent(shares.cpu_busy)} of the time, and nothing waited"
+        margin = (shares.cpu_busy - BUSY_CPU_SHARE) / (1 - BUSY_CPU_SHARE)
+        return shares.estimate("cpu", margin, f"{because}: {shares.rate}")
+    margin = min(max(MAX_DIE_SHARE_UNHURRIED - dies, 0.1), 4 * (MIN_BUFFER_WAIT_SHARE - wait))
+    return shares.estimate("host", margin / 0.2, f"{shares.busy}, and nothing waited: the host asked for no more")
+
+
+LIMIT_RULES: Final[tuple[Rule, ...]] = (
+    _waking,
+    _flushes,
+    _other_traffic,
+    _write_buffer,
+    _heat,
+    _full_link,
+    _map_waits,
+    _host,
+)
+"""What may limit around the NAND, in the order in which it is asked for."""
+
+
+def _map_reads(shares: _Shares) -> CauseEstimate | None:
+    if shares.map_reads < MIN_MAP_READ_RATIO or shares.map_time < MIN_MAP_TIME_SHARE:
+        return None
+    reads = f"{shares.map_reads:.2f} bytes of the map were read for each byte written"
+    because = f"{reads}, {_percent(shares.map_time)} of the dies' time: {shares.rate}"
+    return shares.estimate("map", _excess(shares.map_time, MIN_MAP_TIME_SHARE), because)
+
+
+def _garbage_collection(shares: _Shares) -> CauseEstimate | None:
+    if shares.collected < MIN_MOVED_SHARE or shares.collected <= shares.folded:
+        return None
+    because = f"{_percent(shares.collected)} of what the host wrote was moved by garbage collection: {shares.rate}"
+    margin = (shares.collected - max(MIN_MOVED_SHARE, shares.folded)) / MIN_MOVED_SHARE
+    return shares.estimate("gc", margin, because)
+
+
+def _folding(shares: _Shares) -> CauseEstimate | None:
     # A superblock is folded in one go: the last of a phase into the cache tells of the one after it.
-    slowed = s.native > s.slc and s.fold_time >= FOLD_TIME
-    if s.folded >= MATERIAL or slowed:
-        because = f"folding moved {_pc(s.folded)} of what the host wrote from pSLC to native cells: {rate}"
-        margin = (s.folded - max(MATERIAL, s.moved)) / MATERIAL
-        margin = max(margin, (s.fold_time - FOLD_TIME) / FOLD_TIME) if slowed else margin
-        return CauseEstimate("fold", _sure(margin), because)
-    quiet = (MATERIAL - max(s.folded, s.moved)) / MATERIAL
-    total = s.slc + s.native
-    if s.slc >= s.native:
-        raw = _quoted(facts, "slc_write_bytes_per_s", "the cells take")
-        because = f"{_pc(s.slc / total)} of the data went to pSLC and {_pc(s.folded)} was folded: {rate}{raw}"
-        return CauseEstimate("pslc", _sure(min(2 * s.slc / total - 1, quiet)), because)
-    raw = _quoted(facts, "native_write_bytes_per_s", "the cells take") + _held_back(facts)
-    empty = "and the cache was empty" if s.limit else "and there is no cache"
-    enough = max(HOLDS * s.limit, NOTHING * s.host)
-    dead = 0 < FULL * s.limit <= s.taken and s.held < enough
-    held = f"while the cache held {format_bytes(s.held)}" if s.held else empty
-    held = "while the cache was full of data that had died" if dead else held
-    where = f"{_pc(s.native / total)} of the data went to native cells {held}: {rate}{raw}"
-    sure = 2 * s.native / total - 1
+    slowed = shares.to_native > shares.to_slc and shares.fold_time >= MIN_FOLD_TIME_SHARE
+    if shares.folded < MIN_MOVED_SHARE and not slowed:
+        return None
+    moved = f"folding moved {_percent(shares.folded)} of what the host wrote from pSLC to native cells"
+    margin = (shares.folded - max(MIN_MOVED_SHARE, shares.collected)) / MIN_MOVED_SHARE
+    margin = max(margin, _excess(shares.fold_time, MIN_FOLD_TIME_SHARE)) if slowed else margin
+    return shares.estimate("fold", margin, f"{moved}: {shares.rate}")
+
+
+NAND_RULES: Final[tuple[Rule, ...]] = (_map_reads, _garbage_collection, _folding)
+"""What the NAND may do besides the host's work, in the order in which it is asked for."""
+
+
+def _host_data(shares: _Shares) -> CauseEstimate:
+    """Which cells the host's data went to, where the NAND did little else."""
+    quiet = (MIN_MOVED_SHARE - max(shares.folded, shares.collected)) / MIN_MOVED_SHARE
+    total = shares.to_slc + shares.to_native
+    if shares.to_slc >= shares.to_native:
+        raw = _quoted(shares.facts, "slc_write_bytes_per_s", "the cells take")
+        went = f"{_percent(shares.to_slc / total)} of the data went to pSLC and {_percent(shares.folded)} was folded"
+        return shares.estimate("pslc", min(2 * shares.to_slc / total - 1, quiet), f"{went}: {shares.rate}{raw}")
+    raw = _quoted(shares.facts, "native_write_bytes_per_s", "the cells take") + _held_back(shares.facts)
+    enough = max(EMPTY_CACHE_SHARE * shares.limit_bytes, MIN_HELD_SHARE_OF_WRITE * shares.host_bytes)
+    full = 0 < FULL_CACHE_SHARE * shares.limit_bytes <= shares.superblock_bytes
+    dead = full and shares.held_bytes < enough
+    went = f"{_percent(shares.to_native / total)} of the data went to native cells {_cache_state(shares, dead=dead)}"
+    because = f"{went}: {shares.rate}{raw}"
+    margin = min(2 * shares.to_native / total - 1, quiet)
     if dead:
-        return CauseEstimate("direct", _sure(min(sure, quiet, (s.taken / s.limit - FULL) / (1 - FULL))), where)
-    if s.held >= enough:
-        return CauseEstimate("direct", _sure(min(sure, quiet, s.held / max(enough, 1.0) - 1)), where)
-    return CauseEstimate("native", _sure(min(sure, quiet, 1 - s.held / enough)), where)
+        fullness = (shares.superblock_bytes / shares.limit_bytes - FULL_CACHE_SHARE) / (1 - FULL_CACHE_SHARE)
+        return shares.estimate("direct", min(margin, fullness), because)
+    if shares.held_bytes >= enough:
+        return shares.estimate("direct", min(margin, shares.held_bytes / max(enough, 1.0) - 1), because)
+    return shares.estimate("native", min(margin, 1 - shares.held_bytes / enough), because)
 
 
-def _sure(margin: float) -> float:
-    """Half sure at the threshold, sure at half of a full margin: counters are exact, only what they come to is not."""
-    return 0.5 + min(max(margin, 0.0), 0.5)
+def _cache_state(shares: _Shares, *, dead: bool) -> str:
+    if dead:
+        return "while the cache was full of data that had died"
+    if shares.held_bytes:
+        return f"while the cache held {format_bytes(shares.held_bytes)}"
+    return "and the cache was empty" if shares.limit_bytes else "and there is no cache"
 
 
-def _rate(s: _Shares, seconds: float) -> str:
-    return f"{s.host / seconds / 1e6:.0f} MB/s"
-
-
-def _quoted(facts: PhaseFacts, name: Speed, words: str) -> str:
+def _quoted(facts: PhaseFacts, name: Speed, subject: str) -> str:
     speed = facts.get(name)
-    return f", {words} {speed / 1e6:.0f} MB/s" if speed else ""
+    return f", {subject} {speed / 1e6:.0f} MB/s" if speed else ""
 
 
 def _held_back(facts: PhaseFacts) -> str:
     """What lets less into the native cells than they take."""
-    by = {"data-path": "the controller's data path carries", "buffer": "the write buffer is too small for more than"}
-    limit = by.get(facts.get("native_limit", ""))
+    limits = {
+        "data-path": "the controller's data path carries",
+        "buffer": "the write buffer is too small for more than",
+    }
+    limit = limits.get(facts.get("native_limit", ""))
     return _quoted(facts, "native_limit_bytes_per_s", limit) if limit else ""
 
 
-def _pc(share: float) -> str:
+def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 

@@ -8,17 +8,14 @@ import numpy as np
 from pslc.analysis.boundary import PhaseBoundary, locate
 from pslc.analysis.segment import rough_boundaries
 from pslc.analysis.series import Curve, Floats
-
-STRADDLED = 2
-"""Bins that a border between two speeds may touch."""
-FEWEST_TO_SCATTER, PARTS = 8, 8
-"""Bins to scatter, and in how many parts of a phase, at the most, they do."""
-SAME_SPEED = 0.06
-"""Two phases whose usual speeds differ by less are one: moments that were slower weigh on their means alone."""
-OWN_SPEED = 0.25
-"""A bin's difference of log speed from both sides, above which it is not of one of them."""
-STEEPEST = 20.0
-"""The logarithm of the largest drift that is told; a line through bins of very unequal width may be steeper."""
+from pslc.analysis.thresholds import (
+    MAX_LOG_DRIFT,
+    MAX_SCATTER_PARTS,
+    MAX_STRADDLED_BINS,
+    MERGE_LOG_SPEED,
+    MIN_OWN_LOG_SPEED,
+    MIN_SCATTER_BINS,
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ def find_phases(curve: Curve) -> list[Phase]:
     phases: list[Phase] = []
     for border, to in zip(borders, ends, strict=True):
         phase = _phase(curve, border, to)
-        if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < SAME_SPEED:
+        if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < MERGE_LOG_SPEED:
             before = phases.pop()
             phase = _phase(curve, PhaseBoundary(before.from_bytes, before.from_low, before.from_high), to)
         phases.append(phase)
@@ -78,12 +75,12 @@ def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
     for i, border in enumerate(borders):
         before = found[-1] if found else float(curve.edges_bytes[0])
         bins = np.searchsorted(curve.edges_bytes, [before, border])
-        if found and bins[1] - bins[0] <= STRADDLED:
+        if found and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
             earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
             at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
             speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
             between = curve.bytes_per_s[bins[0] - 1 : bins[1]]
-            own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > OWN_SPEED
+            own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > MIN_OWN_LOG_SPEED
             if own.sum() <= 1 and min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
                 found[-1] = 0.5 * (before + border)
                 continue
@@ -126,12 +123,12 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
     third = max(1, speed.size // 3)
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
-    change = float(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
+    change = float(np.clip(rise * (to - start) / run, -MAX_LOG_DRIFT, MAX_LOG_DRIFT))
     return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), _scatter(np.log(speed))
 
 
 def _scatter(level: Floats) -> float:
-    if level.size < FEWEST_TO_SCATTER:
+    if level.size < MIN_SCATTER_BINS:
         return math.nan
-    parts = np.array_split(level, min(PARTS, level.size // FEWEST_TO_SCATTER))
+    parts = np.array_split(level, min(MAX_SCATTER_PARTS, level.size // MIN_SCATTER_BINS))
     return float(np.median(np.concatenate([np.abs(part - np.median(part)) for part in parts])))

@@ -1,4 +1,4 @@
-"""Which phases of a curve are one stretch of the cells' work, though something slowed or hurried parts of it.
+"""Which phases of a curve are one stretch of the NAND's work, a plateau, though something changed the speed of parts.
 
     -+         +-- dip: back at the speed from before, sooner than a cache could have been emptied
      |_| |_| |_|
@@ -15,54 +15,39 @@ followed by another one long before that is not the end of the cache.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from pslc.analysis.context import MeasurementContext
 from pslc.analysis.phases import Phase
-
-LEAST_BITS, MOST_BITS = 3, 4
-QUAD: Final = 0.4
-"""Cells of four bits take no more than this share of what they take at one."""
-LEAST_SPARE, MOST_SPARE = 1.0, 1.2
-"""Raw capacity over what the host sees."""
-BACK: Final = 0.8
-"""A dip ends where this share of the speed before it is reached again."""
-FOLDED: Final = 0.7
-"""Folding frees no more than this share of what the cache takes in, in the same time: native cells are slower."""
-EMPTIED: Final = 0.5
-"""Of a cache that is used again, this share has been emptied at least."""
-SHORTER: Final = 3.0
-"""A dip is no longer than so many times what was written before it."""
-STEADY: Final = 0.4
-"""Spread of the speed up to which a level is one; above, it is an average of several."""
-CLIFF: Final = 0.8
-"""A second step is a cliff where the speed falls to this share, between its two sides."""
-STEP: Final = 0.65
-"""Share of a fall, in log speed, that happens at the border itself: less is a decay."""
-STARTING: Final = 0.6
-"""A first phase slower than what follows, and shorter than this share of what it and that are together, is a start."""
-WHOLE: Final = 0.98
-BEYOND: Final = 1.12
-"""Share of the link's ceiling at which no drive was measured: packets and encoding take less than this."""
-HOT_AFTER_S: Final = 15.0
-"""A drive does not get hot sooner."""
-HOT_ABOVE: Final = 0.8e9
-"""Nor does one that writes fewer bytes a second."""
-TIER: Final = 0.55
-"""The slower part of a cache has this share of the speed of the faster one, or more."""
-MEMORY_BYTES: Final = 64e9
-"""A page cache takes in no more."""
-FAR: Final = 0.65
-"""Behind memory a drive has this share of its speed, or less, where no link tells."""
-CLASSES: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
-"""What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
+from pslc.analysis.thresholds import (
+    LINK_CLASSES_BYTES_PER_S,
+    MAX_BEHIND_MEMORY_RATIO,
+    MAX_DIP_LENGTH_RATIO,
+    MAX_FOLD_RATE_RATIO,
+    MAX_NATIVE_BITS,
+    MAX_PAGE_CACHE_BYTES,
+    MAX_PLATEAU_SPREAD,
+    MAX_QLC_SPEED_RATIO,
+    MAX_RAW_CAPACITY_RATIO,
+    MAX_SECOND_STEP_RATIO,
+    MAX_START_SHARE,
+    MIN_BEYOND_LINK_RATIO,
+    MIN_EMPTIED_SHARE,
+    MIN_HEAT_BYTES_PER_S,
+    MIN_HEAT_S,
+    MIN_NATIVE_BITS,
+    MIN_RAW_CAPACITY_RATIO,
+    MIN_RETURN_RATIO,
+    MIN_STEP_SHARE,
+    MIN_TIER_RATIO,
+)
 
 PhaseKind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """One stretch of the cells' work.
+    """One stretch of the NAND's work.
 
     Attributes:
         phase: all of it, as one phase, at the speed that its cells have when nothing is in their way.
@@ -74,53 +59,57 @@ class Plateau:
 
 
 def max_native_bits(ratio: float) -> int:
-    """Bits a cell, at the most, of native cells that are this share as fast as the cache."""
-    return MOST_BITS if ratio <= QUAD else LEAST_BITS
+    """Bits a cell, at the most, of native cells whose speed is this share of the cache's."""
+    return MAX_NATIVE_BITS if ratio <= MAX_QLC_SPEED_RATIO else MIN_NATIVE_BITS
 
 
 def max_cache_bytes(capacity: float) -> float:
-    """Bytes that fit into all cells of a drive at one bit each."""
-    return MOST_SPARE / LEAST_BITS * capacity
+    """Bytes that fit into all cells of a drive at one bit each.
+
+    Args:
+        capacity: of the drive, in bytes.
+    """
+    return MAX_RAW_CAPACITY_RATIO / MIN_NATIVE_BITS * capacity
 
 
 def classify_phases(phases: Sequence[Phase], context: MeasurementContext) -> list[PhaseKind]:
-    """What each phase is.
+    """The kind of each phase, in order.
 
-    Of a run of ours it is known where the host wrote, whether a page cache took part and for how long the drive
-    throttled, and jobs follow upon each other: nothing is guessed from lengths then.
+    In our own recordings the access pattern, the page cache and the time throttled are known, and jobs follow upon each
+    other: there nothing is guessed from lengths, and every phase is one of the cells.
     """
-    found: list[PhaseKind] = ["cells"] * len(phases)
+    kinds: list[PhaseKind] = ["cells"] * len(phases)
     if context.access_patterns:
-        return found
-    _starts(phases, found)
+        return kinds
+    _mark_start(phases, kinds)
     if context.room_bytes is not None:
-        _collected(phases, found, context.room_bytes)
-    _dips(phases, found)
-    _heads(phases, found, context)
-    return found
+        _mark_collection(phases, kinds, context.room_bytes)
+    _mark_dips(phases, kinds)
+    _mark_heads(phases, kinds, context)
+    return kinds
 
 
-def plateaus(phases: Sequence[Phase], found: Sequence[PhaseKind]) -> list[Plateau]:
-    """The cells' work, in order; the levels tile the curve."""
+def plateaus(phases: Sequence[Phase], kinds: Sequence[PhaseKind]) -> list[Plateau]:
+    """The plateaus of phases of these kinds, in order; they tile the curve."""
     groups: list[list[int]] = [[0]]
     for index in range(1, len(phases)):
         # A start and a head belong to what follows, heat to what it slows, a dip to what it interrupts.
-        ahead = found[index - 1] in ("start", "memory", "tier")
-        if ahead or found[index] == "heat" or "dip" in found[index - 1 : index + 1]:
+        leads = kinds[index - 1] in ("start", "memory", "tier")
+        if leads or kinds[index] == "heat" or "dip" in kinds[index - 1 : index + 1]:
             groups[-1].append(index)
         else:
             groups.append([index])
-    return [_level(phases, group, found) for group in groups]
+    return [_plateau(phases, group, kinds) for group in groups]
 
 
-def _level(phases: Sequence[Phase], group: list[int], found: Sequence[PhaseKind]) -> Plateau:
-    cells = [index for index in group if found[index] == "cells"] or group
-    usual = max((phases[index] for index in cells), key=_bytes)
+def _plateau(phases: Sequence[Phase], group: list[int], kinds: Sequence[PhaseKind]) -> Plateau:
+    cells = [index for index in group if kinds[index] == "cells"] or group
+    longest = max((phases[index] for index in cells), key=_bytes)
     first, last = phases[group[0]], phases[group[-1]]
-    whole = replace(
-        usual, from_bytes=first.from_bytes, from_low=first.from_low, from_high=first.from_high, to_bytes=last.to_bytes
+    phase = replace(
+        longest, from_bytes=first.from_bytes, from_low=first.from_low, from_high=first.from_high, to_bytes=last.to_bytes
     )
-    return Plateau(whole, tuple(group))
+    return Plateau(phase, tuple(group))
 
 
 def _bytes(phase: Phase) -> float:
@@ -131,108 +120,126 @@ def _seconds(phase: Phase) -> float:
     return _bytes(phase) / phase.bytes_per_s
 
 
-def _usual(phase: Phase) -> float:
-    """What half of its bytes were slower than: moments that are too short for phases weigh on the mean."""
+def _typical(phase: Phase) -> float:
+    """The typical speed of a phase: moments that are too short for phases weigh on the mean."""
     return phase.usual_bytes_per_s or phase.bytes_per_s
 
 
-def _starts(phases: Sequence[Phase], found: list[PhaseKind]) -> None:
+def _mark_start(phases: Sequence[Phase], kinds: list[PhaseKind]) -> None:
     """A slow first phase before a faster one that falls."""
     if len(phases) < 3:
         return
-    first, cache, after = phases[:3]
-    both = _bytes(first) + _bytes(cache)
-    if first.bytes_per_s < BACK * cache.bytes_per_s > after.bytes_per_s and _bytes(first) < STARTING * both:
-        found[0] = "start"
+    first, cache, following = phases[:3]
+    is_slow = first.bytes_per_s < MIN_RETURN_RATIO * cache.bytes_per_s > following.bytes_per_s
+    if is_slow and _bytes(first) < MAX_START_SHARE * (_bytes(first) + _bytes(cache)):
+        kinds[0] = "start"
 
 
-def _collected(phases: Sequence[Phase], found: list[PhaseKind], capacity: float) -> None:
+def _mark_collection(phases: Sequence[Phase], kinds: list[PhaseKind], capacity: float) -> None:
     """Slow moments of a drive that writes faster, all in all, than a cache and folding in those moments allow for."""
-    usual = _usual(max(phases, key=_bytes))
-    if any(BACK * _usual(phase) > usual for phase in phases):
+    typical = _typical(max(phases, key=_bytes))
+    if any(MIN_RETURN_RATIO * _typical(phase) > typical for phase in phases):
         return  # what was faster was a cache
-    fast = [index for index, phase in enumerate(phases) if BACK * usual <= _usual(phase) <= usual / BACK]
-    between = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < BACK * usual]
-    freed = FOLDED * usual * sum(_seconds(phases[index]) for index in between)
-    if sum(_bytes(phases[index]) for index in fast) > max_cache_bytes(capacity) + freed:
-        for index in between:
-            found[index] = "dip"
+    slowest, fastest = MIN_RETURN_RATIO * typical, typical / MIN_RETURN_RATIO
+    fast = [index for index, phase in enumerate(phases) if slowest <= _typical(phase) <= fastest]
+    slow = [index for index in range(fast[0], fast[-1]) if phases[index].bytes_per_s < slowest]
+    folded = MAX_FOLD_RATE_RATIO * typical * sum(_seconds(phases[index]) for index in slow)
+    if sum(_bytes(phases[index]) for index in fast) > max_cache_bytes(capacity) + folded:
+        for index in slow:
+            kinds[index] = "dip"
 
 
-def _dips(phases: Sequence[Phase], found: list[PhaseKind]) -> None:
+def _mark_dips(phases: Sequence[Phase], kinds: list[PhaseKind]) -> None:
     """Moments within one speed."""
-    begun = next(index for index, kind in enumerate(found) if kind == "cells")
-    index = begun + 1
+    start = kinds.index("cells")
+    index = start + 1
     while index < len(phases) - 1:
-        if found[index] == "dip":
+        if kinds[index] == "dip":
             index += 1
-            continue
-        dip, after = phases[index : index + 2]
-        before = [phases[i] for i in range(begun, index) if found[i] == "cells"]
-        usual = max(before, key=_bytes).bytes_per_s
-        written = dip.from_bytes - phases[begun].from_bytes
-        freed = FOLDED * usual * _seconds(dip)
-        soon = freed < max(EMPTIED * written, _bytes(after)) and _bytes(dip) < SHORTER * written
-        same = BACK * usual <= _usual(after) <= usual / STARTING
-        if dip.bytes_per_s < usual and same and soon:
-            found[index] = "dip"
+        elif _is_dip(phases, index, start, kinds):
+            kinds[index] = "dip"
             index += 2
         else:
-            begun = index
+            start = index
             index += 1
 
 
-def _heads(phases: Sequence[Phase], found: list[PhaseKind], context: MeasurementContext) -> None:
-    """Steps down before the cliff; there may be two, of memory and of heat or a second part."""
+def _is_dip(phases: Sequence[Phase], index: int, start: int, kinds: Sequence[PhaseKind]) -> bool:
+    """Whether a phase only interrupts the plateau that began with phase `start`: the speed from before comes back,
+    sooner than a cache could have been emptied."""
+    dip, following = phases[index : index + 2]
+    before = [phases[part] for part in range(start, index) if kinds[part] == "cells"]
+    speed = max(before, key=_bytes).bytes_per_s
+    written = dip.from_bytes - phases[start].from_bytes
+    folded = MAX_FOLD_RATE_RATIO * speed * _seconds(dip)
+    emptied = folded >= max(MIN_EMPTIED_SHARE * written, _bytes(following))
+    if emptied or _bytes(dip) >= MAX_DIP_LENGTH_RATIO * written:
+        return False
+    return dip.bytes_per_s < speed and MIN_RETURN_RATIO * speed <= _typical(following) <= speed / MAX_START_SHARE
+
+
+def _mark_heads(phases: Sequence[Phase], kinds: list[PhaseKind], context: MeasurementContext) -> None:
+    """Steps down before the cliff; there may be two, of memory and of heat or a second tier."""
     for _ in range(2):
-        work = plateaus(phases, found)
-        kind = _head([level.phase for level in work], context)
+        joined = plateaus(phases, kinds)
+        kind = _head_kind([plateau.phase for plateau in joined], context)
         if kind is None:
             return
-        for part in work[kind == "heat"].parts:
-            if found[part] == "cells":
-                found[part] = kind
+        for part in joined[kind == "heat"].parts:
+            if kinds[part] == "cells":
+                kinds[part] = kind
 
 
-def _head(work: Sequence[Phase], context: MeasurementContext) -> PhaseKind | None:
-    """What the first level is, when the step behind it is not the end of the cache."""
-    if len(work) < 2:
+def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKind | None:
+    """The kind of the first plateau, or of the second for heat; None where the step between them ends the cache.
+
+    Args:
+        levels: the phases of the plateaus.
+    """
+    if len(levels) < 2:
         return None
-    first, second = work[:2]
+    first, second = levels[:2]
     ratio = second.bytes_per_s / first.bytes_per_s
     if ratio > 1.0:
         return None
-    most = context.link_bytes_per_s
-    if most is not None and first.bytes_per_s > BEYOND * most:
+    ceiling = context.link_bytes_per_s
+    if ceiling is not None and first.bytes_per_s > MIN_BEYOND_LINK_RATIO * ceiling:
         return "memory"
-    if len(work) < 3 or context.room_bytes is None or second.spread > STEADY:
+    if context.room_bytes is None or not _cliff_follows(levels, context.room_bytes):
         return None
-    third, capacity = work[2], context.room_bytes
-    fall = math.log(second.bytes_per_s / third.bytes_per_s)
-    here = math.log(end_speed(second) / start_speed(third))
-    if fall < -math.log(CLIFF) or here < STEP * fall:
-        return None
-    if second.to_bytes > max_cache_bytes(capacity):
-        return None
-    if (second.to_bytes + (max_native_bits(ratio) - 1) * first.to_bytes) / capacity >= LEAST_SPARE:
-        return None  # there was no free block left, so these were native cells
-    lane = next((carried for carried in CLASSES if second.bytes_per_s <= carried), CLASSES[-1])
-    memory = first.to_bytes <= MEMORY_BYTES
-    if memory and first.bytes_per_s > lane and ratio < FAR:
+    link_class = min((speed for speed in LINK_CLASSES_BYTES_PER_S if speed >= second.bytes_per_s), default=math.inf)
+    memory = first.to_bytes <= MAX_PAGE_CACHE_BYTES
+    if memory and first.bytes_per_s > min(link_class, LINK_CLASSES_BYTES_PER_S[-1]) and ratio < MAX_BEHIND_MEMORY_RATIO:
         return "memory"
-    hot = first.bytes_per_s > HOT_ABOVE and _seconds(first) > HOT_AFTER_S and ratio < CLIFF
+    hot = first.bytes_per_s > MIN_HEAT_BYTES_PER_S and _seconds(first) > MIN_HEAT_S and ratio < MAX_SECOND_STEP_RATIO
     if context.celsius is not None:
         hot = bool(context.is_hot(second.from_bytes, second.to_bytes))
-    if memory and ratio < TIER and not hot:
+    if memory and ratio < MIN_TIER_RATIO and not hot:
         return "memory"
     return "heat" if hot else "tier"
 
 
+def _cliff_follows(levels: Sequence[Phase], capacity: float) -> bool:
+    """Whether the second plateau ends with a cliff, and too early to have been native cells."""
+    if len(levels) < 3 or levels[1].spread > MAX_PLATEAU_SPREAD:
+        return False
+    first, second, third = levels[:3]
+    fall = math.log(second.bytes_per_s / third.bytes_per_s)
+    step = math.log(end_speed(second) / start_speed(third))
+    if fall < -math.log(MAX_SECOND_STEP_RATIO) or step < MIN_STEP_SHARE * fall:
+        return False
+    if second.to_bytes > max_cache_bytes(capacity):
+        return False
+    # Where no free block was left, these were native cells.
+    bits = max_native_bits(second.bytes_per_s / first.bytes_per_s)
+    return (second.to_bytes + (bits - 1) * first.to_bytes) / capacity < MIN_RAW_CAPACITY_RATIO
+
+
 def end_speed(phase: Phase) -> float:
-    """Its speed at its end."""
+    """The speed of a phase at its end, in bytes a second."""
     return phase.bytes_per_s * math.sqrt(1.0 + max(phase.drift, -0.9))
 
 
 def start_speed(phase: Phase) -> float:
-    """Its speed at its start."""
+    """The speed of a phase at its start, in bytes a second."""
     return phase.bytes_per_s / math.sqrt(1.0 + max(phase.drift, -0.9))

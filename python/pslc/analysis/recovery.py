@@ -19,6 +19,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.analysis.thresholds import MIN_PAUSE_RATIO, MIN_RECOVERED_SHARE, NEARLY_ALL_SHARE, PAUSE_CLOCK_ERROR_S
+
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.90
@@ -41,12 +43,6 @@ STUDENT = (
     1.746,
 )
 """Student's t of that confidence, two-sided, by degrees of freedom from 1 on; the last for more."""
-LITTLE, NEARLY_ALL = 0.08, 0.93
-"""Shares of all that comes back, between which a pause is on the slope."""
-NARROW = 1.002
-"""Ratio of two pauses between which no other is tried."""
-CLOCK_S = 0.002
-"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +107,12 @@ def estimate_recovery(pauses: Sequence[Pause], grain_bytes: float, little: float
     # One after which more was fast than after longer ones, by a superblock begun before, is no measure of them.
     end = _end_of_slope(pauses)
     top = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s >= end]))
-    least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
+    least = max(
+        little,
+        MIN_RECOVERED_SHARE * (top - base),
+        2 * grain_bytes,
+        4 * float(np.median(np.abs(np.array(bases) - base))),
+    )
     found = RecoveryEstimate(base, top - base, least, grain_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
     for _ in range(3):
@@ -139,7 +140,7 @@ def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
 def _fitted(found: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -> RecoveryEstimate:
     least, lost, gained, base = found.little_bytes, found.lost_s, found.gained_s, found.base_bytes
     assert gained is not None
-    nearly_all = base + NEARLY_ALL * found.most_bytes
+    nearly_all = base + NEARLY_ALL_SHARE * found.most_bytes
     last, whole = _split(pauses, nearly_all)
     last = min(last, _end_of_slope(pauses))
     slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
@@ -147,7 +148,7 @@ def _fitted(found: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -> R
     given = np.array([pause.fast_bytes for pause in slope]) - base
     rises = len(slope) > 2 and float((seconds - seconds.mean()) @ given) > 0
     if not rises or np.ptp(given) < 0.1 * found.most_bytes:
-        rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
+        rate = (NEARLY_ALL_SHARE * found.most_bytes - least) / (max(whole or last, gained) - lost)
         low = max(lost - least / rate, 0.0)
         # Where nothing tells it from none, most drives have next to none: nothing is left out at that end.
         wide, out = gained - low, 1 - CONFIDENCE
@@ -195,7 +196,7 @@ def _line(found: RecoveryEstimate, seconds: Floats, given: Floats, nothing: Floa
     start = middle - float(given.mean()) / rate
     # The staircase is below the line by up to a step, and what was on its way into the cache above it.
     variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + step**2 / 12
-    error = float(np.hypot(student * np.sqrt(variance) / rate, CLOCK_S))
+    error = float(np.hypot(student * np.sqrt(variance) / rate, PAUSE_CLOCK_ERROR_S))
     least, most = max(lost - (found.little_bytes + step) / rate, 0.0), gained
     low, high = max(start - error, least), min(start + error, most)
     if low > high:
@@ -219,7 +220,7 @@ def next_pause(pauses: Sequence[Pause]) -> float | None:
     # More came back after a longer pause, but for the scatter.
     given = np.maximum.accumulate([pause.fast_bytes for pause in known])
     seconds = [pause.idle_s for pause in known]
-    apart = [after > NARROW * before for before, after in pairwise(seconds)]
+    apart = [after > MIN_PAUSE_RATIO * before for before, after in pairwise(seconds)]
     steps = np.where(apart, np.diff(given), 0.0)
     if not steps.any():
         return None

@@ -1,4 +1,4 @@
-"""What may be wrong with an analysis: a closed set of doubts, each with what to do next."""
+"""What may be wrong with an analysis: a closed set of warnings, each with what to do next."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,34 +6,39 @@ from itertools import pairwise
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from pslc.analysis.cache import BEHIND, WHOLE, CacheEnd
-from pslc.analysis.context import MeasurementContext
+from pslc.analysis.cache import PAST_CACHE_STATES, CacheEnd
+from pslc.analysis.context import AnalysisOptions, MeasurementContext
 from pslc.analysis.counter_causes import CauseEstimate
-from pslc.analysis.nand_state import LIKELY
 from pslc.analysis.phases import Phase
-from pslc.analysis.plateaus import LEAST_SPARE, MOST_BITS
-from pslc.analysis.segment import MAX_PHASES
+from pslc.analysis.plateau_case import LIKELY
 from pslc.analysis.series import Curve, Floats
+from pslc.analysis.thresholds import (
+    MAX_CACHE_INTERVAL_SHARE,
+    MAX_FALL_RATIO,
+    MAX_LAST_PHASE_DRIFT,
+    MAX_NATIVE_BITS,
+    MAX_PHASE_SPREAD,
+    MAX_PHASES,
+    MIN_CURVE_BINS,
+    MIN_GAP_RATIO,
+    MIN_PHASE_BINS,
+    MIN_RAW_CAPACITY_RATIO,
+    MIN_ROOM_USED_SHARE,
+    MIN_STALL_RATIO,
+    MIN_STALL_S,
+    NEIGHBOUR_BINS,
+    SPREAD_PARTS,
+    WHOLE_DRIVE_SHARE,
+)
 from pslc.schema.warnings import MeasurementWarning, WarningCode
 
-FEW_IN_CURVE = 64
-FEW_IN_PHASE = 8
-GAP = 4.0
-UNSTEADY = 0.25
-STALL, STALL_S, BESIDE = 10.0, 1.0, 8
-"""A bin stalls when it takes so many times, and so many seconds, longer than so many bins on each side."""
-PARTS = 512
-"""Of a phase, whose speeds are compared."""
-DRIFTING = 0.15
-WIDE = 0.05
-WRITE_ALL, WRITE_MORE = "write the whole drive", "write more"
+WRITE_MORE = "write more"
 REPEAT, FINER = "repeat the run and compare", "record finer bins"
-FALLS, EARLY = 0.8, 0.9
-"""A phase is followed by a fall to this share; and ends this much of its room too early."""
+DEFAULT_OPTIONS = AnalysisOptions()
 
 
 class AnalysisWarning(WarningCode):
-    """Every doubt there is; the braces hold the numbers of the case."""
+    """Every warning about an analysis; the braces hold the numbers of the case."""
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
@@ -60,163 +65,183 @@ def analysis_warnings(
     phases: Sequence[Phase],
     *,
     end: CacheEnd | None = None,
-    capacity_bytes: float | None = None,
-    interrupted: bool = False,
     causes: Sequence[CauseEstimate] | None = None,
-    context: MeasurementContext | None = None,
-    the_rest: str = WRITE_ALL,
+    options: AnalysisOptions = DEFAULT_OPTIONS,
 ) -> list[MeasurementWarning]:
-    """What to doubt about an analysis, the gravest first; empty when nothing.
+    """What may be wrong with an analysis, the gravest first; empty when nothing.
 
     Args:
         phases: of this curve, from `find_phases`.
         end: of the cache, from `cache_end`.
-        capacity_bytes: of the drive; None when it is not known.
-        interrupted: the run was ended before its time.
-        causes: of the phases, as seen from outside.
-        seen: what else is known of a curve that is somebody else's; None: it is ours.
-        the_rest: what to do for the rest of the drive, where a part was written.
+        causes: of the phases, from `blackbox_causes`.
+        options: of the analysis.
     """
-    part = capacity_bytes is not None and curve.total_bytes < WHOLE * capacity_bytes and not interrupted
-    unfinished = []
-    if part and capacity_bytes is not None:
-        written, whole = _size(curve.total_bytes), _size(capacity_bytes)
-        unfinished.append(AnalysisWarning.PART.of(written=written, capacity=whole, next=the_rest))
-    # Past the cache from the start, there is no cliff to come.
-    elif interrupted and len(phases) == 1 and not (causes and causes[0].nand_state in BEHIND):
-        unfinished.append(AnalysisWarning.FIRST_PHASE.of(written=_size(curve.total_bytes)))
+    context = options.context
     return [
-        *(unfinished if not (context and context.random) else []),
-        *_untold(phases, capacity_bytes, context),
-        *(_too_early(phases, causes, capacity_bytes, context) if causes and context else []),
-        *_coarse(curve, phases, end, ours=context is None),
-        *_unsteady(curve, phases, capacity_bytes),
+        *_unfinished(curve, phases, causes, options),
+        *_unstated(phases, options),
+        *(_doubtful_phases(phases, causes, context, options.capacity_bytes) if causes and context else []),
+        *_few_bins(curve, own=options.is_own),
+        *_irregular_bins(curve),
+        *_wide_interval(end, own=options.is_own),
+        *_short_phases(curve, phases, own=options.is_own),
+        *_unsteady(curve, phases, options.capacity_bytes),
     ]
 
 
-def _untold(
-    phases: Sequence[Phase], capacity: float | None, context: MeasurementContext | None
+def _unfinished(
+    curve: Curve, phases: Sequence[Phase], causes: Sequence[CauseEstimate] | None, options: AnalysisOptions
 ) -> list[MeasurementWarning]:
-    """What nobody says, or what was said and forbids an answer."""
+    """A write that ended before the drive was full, or before its first phase was over."""
+    if options.context and options.context.random:
+        return []
+    capacity, written = options.capacity_bytes, curve.total_bytes
+    if capacity is not None and written < WHOLE_DRIVE_SHARE * capacity and not options.interrupted:
+        sizes = {"written": _size(written), "capacity": _size(capacity)}
+        return [AnalysisWarning.PART.of(**sizes, next=options.next_step)]
+    # Past the cache from the start, there is no cliff to come.
+    past_cache = causes and causes[0].nand_state in PAST_CACHE_STATES
+    if options.interrupted and len(phases) == 1 and not past_cache:
+        return [AnalysisWarning.FIRST_PHASE.of(written=_size(written))]
+    return []
+
+
+def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[MeasurementWarning]:
+    """What nobody says of somebody else's write, or what was said and forbids an answer."""
+    context = options.context
     if context is None:
         return []
     if context.random:
         return [AnalysisWarning.RANDOM.of()]
-    found = []
+    warnings = []
     if context.random is None and len(phases) > 1:
-        found.append(AnalysisWarning.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
-    falls = [after.bytes_per_s < FALLS * phase.bytes_per_s for phase, after in pairwise(phases)]
-    if capacity is None and sum(falls) > 1:
-        found.append(AnalysisWarning.NO_SIZE.of())
+        warnings.append(AnalysisWarning.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
+    falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
+    if options.capacity_bytes is None and sum(falls) > 1:
+        warnings.append(AnalysisWarning.NO_SIZE.of())
     if context.prefilled:
-        found.append(AnalysisWarning.PREFILLED.of())
-    return found
+        warnings.append(AnalysisWarning.PREFILLED.of())
+    return warnings
 
 
-def _too_early(
-    phases: Sequence[Phase], causes: Sequence[CauseEstimate], capacity: float | None, context: MeasurementContext
+def _doubtful_phases(
+    phases: Sequence[Phase], causes: Sequence[CauseEstimate], context: MeasurementContext, capacity: float | None
 ) -> list[MeasurementWarning]:
-    """Phases that ended before the room for them did."""
-    found = []
-    cache = 0.0
-    for number, (phase, why) in enumerate(zip(phases, causes, strict=True), 1):
-        if why.nand_state == "pslc":
-            cache = phase.to_bytes
-        if why.cause == "page-cache" and why.confidence < LIKELY and context.link_bytes_per_s is None:
-            found.append(AnalysisWarning.GUESSED.of(phase=number, cause="memory", what="--link"))
-        if (
-            why.cause == "thermal"
-            and why.confidence < LIKELY
-            and context.celsius is None
-            and context.throttled_s is None
-        ):
-            found.append(AnalysisWarning.GUESSED.of(phase=number, cause="heat", what="a column of temperatures"))
-        falls = number < len(phases) and phases[number].bytes_per_s < FALLS * phase.bytes_per_s
-        if (
-            why.cause == "direct"
-            and cache
-            and capacity is not None
-            and falls
-            and not (context.random or context.prefilled)
-        ):
-            room = LEAST_SPARE * capacity - (MOST_BITS - 1) * cache
-            if phase.to_bytes < EARLY * room:
-                found.append(AnalysisWarning.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
-    return found
+    """By phase: a cause that is only guessed, and native cells that were left before the room for them ended."""
+    warnings: list[MeasurementWarning] = []
+    cache_bytes = 0.0
+    for number, (phase, cause) in enumerate(zip(phases, causes, strict=True), 1):
+        if cause.nand_state == "pslc":
+            cache_bytes = phase.to_bytes
+        warnings += _guessed_cause(number, cause, context)
+        falls = number < len(phases) and phases[number].bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s
+        if capacity is None or context.random or context.prefilled:
+            continue
+        room = MIN_RAW_CAPACITY_RATIO * capacity - (MAX_NATIVE_BITS - 1) * cache_bytes
+        if cause.cause == "direct" and cache_bytes and falls and phase.to_bytes < MIN_ROOM_USED_SHARE * room:
+            warnings.append(AnalysisWarning.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
+    return warnings
 
 
-def _coarse(curve: Curve, phases: Sequence[Phase], end: CacheEnd | None, *, ours: bool) -> list[MeasurementWarning]:
-    """Bins that are too few or too wide; those of `ours` are as fine as they get, and nobody chose them."""
-    found = []
-    if curve.seconds.size < FEW_IN_CURVE:
-        more = WRITE_MORE if ours else f"record at least {FEW_IN_CURVE}"
-        found.append(AnalysisWarning.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more))
+def _guessed_cause(number: int, cause: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
+    """What would tell more of the cause of phase `number`, where it is only guessed."""
+    if cause.confidence >= LIKELY:
+        return []
+    if cause.cause == "page-cache" and context.link_bytes_per_s is None:
+        return [AnalysisWarning.GUESSED.of(phase=number, cause="memory", what="--link")]
+    if cause.cause == "thermal" and context.celsius is None and context.throttled_s is None:
+        return [AnalysisWarning.GUESSED.of(phase=number, cause="heat", what="a column of temperatures")]
+    return []
+
+
+def _few_bins(curve: Curve, *, own: bool) -> list[MeasurementWarning]:
+    """A curve of few bins; those of our `own` recordings are as fine as they get."""
+    if curve.seconds.size >= MIN_CURVE_BINS:
+        return []
+    more = WRITE_MORE if own else f"record at least {MIN_CURVE_BINS}"
+    return [AnalysisWarning.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more)]
+
+
+def _irregular_bins(curve: Curve) -> list[MeasurementWarning]:
+    """Bins that lost samples, and bins in which nothing was written for long."""
+    warnings = []
     wide = _gaps(curve)
     if wide:
-        found.append(AnalysisWarning.GAPS.of(bins=_bins(wide), gap=GAP))
+        warnings.append(AnalysisWarning.GAPS.of(bins=_bins(wide), gap=MIN_GAP_RATIO))
     stalls = _stalls(curve)
     if stalls.size:
-        found.append(
-            AnalysisWarning.STALLS.of(
-                longest=float(stalls.max()), times="once" if stalls.size == 1 else f"{stalls.size} times"
-            )
-        )
-    if end is not None and end.seen_end and end.high - end.low > WIDE * end.bytes:
-        again = REPEAT if ours else f"repeat the run and {FINER}"
-        found.append(AnalysisWarning.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again))
+        times = "once" if stalls.size == 1 else f"{stalls.size} times"
+        warnings.append(AnalysisWarning.STALLS.of(longest=float(stalls.max()), times=times))
+    return warnings
+
+
+def _wide_interval(end: CacheEnd | None, *, own: bool) -> list[MeasurementWarning]:
+    """An end of the cache that is not known well."""
+    if end is None or not end.seen_end or end.high - end.low <= MAX_CACHE_INTERVAL_SHARE * end.bytes:
+        return []
+    again = REPEAT if own else f"repeat the run and {FINER}"
+    return [AnalysisWarning.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again)]
+
+
+def _short_phases(curve: Curve, phases: Sequence[Phase], *, own: bool) -> list[MeasurementWarning]:
+    """Phases of few whole bins."""
+    warnings = []
     for number, phase in enumerate(phases, 1):
-        bins = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right")) - int(
-            np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")
-        )
-        if bins - 1 < FEW_IN_PHASE <= curve.seconds.size:
-            again = REPEAT if ours else FINER
-            found.append(AnalysisWarning.SHORT_PHASE.of(phase=number, bins=_bins(max(bins - 1, 0)), next=again))
-    return found
+        last = int(np.searchsorted(curve.edges_bytes, phase.to_bytes, side="right"))
+        bins = last - int(np.searchsorted(curve.edges_bytes, phase.from_bytes, side="left")) - 1
+        if bins < MIN_PHASE_BINS <= curve.seconds.size:
+            again = REPEAT if own else FINER
+            warnings.append(AnalysisWarning.SHORT_PHASE.of(phase=number, bins=_bins(max(bins, 0)), next=again))
+    return warnings
 
 
 def _gaps(curve: Curve) -> int:
-    """Bins both wider and longer than those beside them. A phase that is faster or slower changes only one of these,
-    whether samples are taken every so many bytes or every so often."""
+    """Count of bins both wider and longer than those around them. A phase that is faster or slower changes only one of
+    these, whether samples are taken by bytes or by time."""
     if curve.seconds.size < 2:
         return 0
-    wide, long = (column > GAP * _beside(column) for column in (curve.widths, curve.seconds))
+    wide, long = (column > MIN_GAP_RATIO * _neighbourhood(column) for column in (curve.widths, curve.seconds))
     return int(np.count_nonzero(wide & long))
 
 
-def _beside(column: Floats) -> Floats:
-    """The median of each bin's neighbourhood."""
-    usual: Floats = np.median(sliding_window_view(np.pad(column, BESIDE, mode="edge"), 2 * BESIDE + 1), axis=1)
-    return usual
+def _neighbourhood(column: Floats) -> Floats:
+    """The median of the bins around each bin, shape (n,)."""
+    padded = np.pad(column, NEIGHBOUR_BINS, mode="edge")
+    medians: Floats = np.median(sliding_window_view(padded, 2 * NEIGHBOUR_BINS + 1), axis=1)
+    return medians
 
 
 def _stalls(curve: Curve) -> Floats:
     """Seconds of single bins that took far longer, for their width, than those beside them."""
     slowness = curve.seconds / curve.widths
-    if slowness.size < FEW_IN_CURVE:
+    if slowness.size < MIN_CURVE_BINS:
         return np.array([])
-    stalled: Floats = curve.seconds[(slowness > STALL * _beside(slowness)) & (curve.seconds > STALL_S)]
+    stalled: Floats = curve.seconds[
+        (slowness > MIN_STALL_RATIO * _neighbourhood(slowness)) & (curve.seconds > MIN_STALL_S)
+    ]
     return stalled
 
 
 def _unsteady(curve: Curve, phases: Sequence[Phase], capacity_bytes: float | None) -> list[MeasurementWarning]:
-    found = []
+    """A speed that changes too often, scatters within a phase, or still drifts at the end."""
+    warnings = []
     if len(phases) >= MAX_PHASES:
-        found.append(AnalysisWarning.PATTERN.of(phases=MAX_PHASES - 1))
+        warnings.append(AnalysisWarning.PATTERN.of(phases=MAX_PHASES - 1))
     for number, phase in enumerate(phases, 1):
         spread = min(phase.spread, _spread_of_parts(curve, phase))
-        if spread > UNSTEADY:
-            found.append(AnalysisWarning.UNSTEADY.of(phase=number, spread=100 * spread, next=REPEAT))
-    if phases and abs(phases[-1].drift) > DRIFTING:
-        whole = capacity_bytes is not None and curve.total_bytes >= WHOLE * capacity_bytes
-        on = "read the plot instead" if whole else "write on until it settles"
-        found.append(AnalysisWarning.DRIFTING.of(drift=100 * phases[-1].drift, next=on))
-    return found
+        if spread > MAX_PHASE_SPREAD:
+            warnings.append(AnalysisWarning.UNSTEADY.of(phase=number, spread=100 * spread, next=REPEAT))
+    if phases and abs(phases[-1].drift) > MAX_LAST_PHASE_DRIFT:
+        whole = capacity_bytes is not None and curve.total_bytes >= WHOLE_DRIVE_SHARE * capacity_bytes
+        advice = "read the plot instead" if whole else "write on until it settles"
+        warnings.append(AnalysisWarning.DRIFTING.of(drift=100 * phases[-1].drift, next=advice))
+    return warnings
 
 
 def _spread_of_parts(curve: Curve, phase: Phase) -> float:
     """Half the range of the middle 68 % of the speeds of equal parts of a phase, over their median: bins that are finer
     than the pages a drive programs at once jump from one to the next though nothing is unsteady."""
-    seconds = np.diff(curve.seconds_at(np.linspace(phase.from_bytes, phase.to_bytes, PARTS + 1)))
+    seconds = np.diff(curve.seconds_at(np.linspace(phase.from_bytes, phase.to_bytes, SPREAD_PARTS + 1)))
     low, middle, high = np.quantile(1.0 / np.maximum(seconds, 1e-15 * seconds.sum()), (0.16, 0.5, 0.84))
     return float((high - low) / (2.0 * middle))
 

@@ -1,4 +1,4 @@
-"""Everything that is said of a write curve, as typed objects; `document` is their form in JSON."""
+"""The analysis of a write curve as typed objects, and as the dictionary that run.json holds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from pslc.analysis.cache import CacheEnd, cache_end
-from pslc.analysis.context import MeasurementContext
+from pslc.analysis.context import AnalysisOptions
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.series import Curve
-from pslc.analysis.warnings import WRITE_ALL, analysis_warnings
+from pslc.analysis.warnings import DEFAULT_OPTIONS, analysis_warnings
 from pslc.schema.warnings import MeasurementWarning
 
 
@@ -35,7 +35,7 @@ class PhaseRow(TypedDict):
 
 
 class Writes(TypedDict):
-    """What is found of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
+    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
     recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
 
     cache_bytes: int | None
@@ -71,7 +71,7 @@ class ExplainedPhase(Phase):
 
 @dataclass(frozen=True)
 class WriteAnalysis:
-    """What a write curve says.
+    """The analysis of a write curve.
 
     Attributes:
         mean_bytes_per_s: all bytes over all of the time; None when nothing was written.
@@ -114,48 +114,22 @@ class WriteAnalysis:
         return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
 
 
-def analyze_curve(
-    curve: Curve,
-    explain: Explain,
-    *,
-    capacity_bytes: float | None = None,
-    seed: int = 0,
-    interrupted: bool = False,
-    context: MeasurementContext | None = None,
-    the_rest: str = WRITE_ALL,
-) -> WriteAnalysis:
-    """Phases, the end of the cache, causes and doubts of a curve.
+def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEFAULT_OPTIONS) -> WriteAnalysis:
+    """Phases, the end of the cache, causes and warnings of a curve.
 
     Args:
-        capacity_bytes: of the drive; None when it is not known.
-        seed: of the intervals.
-        interrupted: the run was ended before its time.
-        seen: what else is known of a curve that is somebody else's, so that what is not can be doubted.
-        the_rest: what to do for the rest of the drive, where a part was written.
+        explain: gives the cause of each phase.
+        options: what is known of the drive and the run.
     """
     phases = find_phases(curve)
     causes = explain(phases)
-    end = cache_end(curve, phases, causes, seed=seed, capacity_bytes=capacity_bytes)
-    return WriteAnalysis(
-        curve.total_bytes / curve.total_seconds,
-        tuple(
-            ExplainedPhase(**vars(phase), cause=why.cause, confidence=why.confidence, because=why.because)
-            for phase, why in zip(phases, causes, strict=True)
-        ),
-        end,
-        tuple(
-            analysis_warnings(
-                curve,
-                phases,
-                end=end,
-                capacity_bytes=capacity_bytes,
-                interrupted=interrupted,
-                causes=causes,
-                context=context,
-                the_rest=the_rest,
-            )
-        ),
+    end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
+    explained = (
+        ExplainedPhase(**vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because)
+        for phase, cause in zip(phases, causes, strict=True)
     )
+    warnings = analysis_warnings(curve, phases, end=end, causes=causes, options=options)
+    return WriteAnalysis(curve.total_bytes / curve.total_seconds, tuple(explained), end, tuple(warnings))
 
 
 def _document(phase: ExplainedPhase) -> PhaseRow:

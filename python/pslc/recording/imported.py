@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pslc._native import version
-from pslc.analysis import Curve, MeasurementContext, Writes, blackbox_causes
+from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, Writes, blackbox_causes
 from pslc.base.errors import RecordingError
 from pslc.formats import ImportedData
 from pslc.recording import warnings
@@ -31,12 +31,8 @@ def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) ->
     context = replace(
         stated, random=random, buffered=foreign.buffered, celsius=foreign.celsius, synced_bytes=foreign.synced_bytes
     )
-    findings = of_curve(
-        foreign.curve,
-        explain=lambda phases: blackbox_causes(phases, context),
-        capacity_bytes=stated.capacity_bytes,
-        context=context,
-    )
+    options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=context)
+    findings = of_curve(foreign.curve, lambda phases: blackbox_causes(phases, context), options)
     findings["doubts"] = warnings.of_foreign(foreign) + findings["doubts"]
     return findings
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from pslc.analysis import (
     WRITE_ALL,
+    AnalysisOptions,
     AnalysisWarning,
     CauseEstimate,
     Curve,
@@ -74,19 +75,17 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
             return [_evidence(recording, curve, phase) for phase in phases]
         return blackbox_causes(phases, measurement_context(recording, phases))
 
-    found = of_curve(
-        curve,
-        explain=explain,
+    options = AnalysisOptions(
         capacity_bytes=_to_be_written(recording),
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
-        phases_too=not mixed,
-        the_rest=_the_rest(recording),
+        next_step=_next_step(recording),
     )
+    findings = _mean_alone(curve) if mixed else of_curve(curve, explain, options)
     if recording.is_simulated and not outside:
-        _by_the_counters(recording, found)
-    found["throttled_s"] = throttled(recording)
-    return found
+        _correct_by_counters(recording, findings)
+    findings["throttled_s"] = throttled(recording)
+    return findings
 
 
 def _to_be_written(recording: Recording) -> int:
@@ -96,14 +95,14 @@ def _to_be_written(recording: Recording) -> int:
     return size - recording.capacity_bytes * before // 100
 
 
-def _the_rest(recording: Recording) -> str:
+def _next_step(recording: Recording) -> str:
     """What to do where only a part of the drive was written."""
     if any("runtime" in job["options"] for job in recording.jobs):
         return "pslc run fill writes all of it"
     return longer(recording, WRITE_ALL)
 
 
-def _by_the_counters(recording: Recording, found: Writes) -> None:
+def _correct_by_counters(recording: Recording, found: Writes) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, it may have
     been full without the speed showing it, and it may not have been free when the write began."""
     least, end = found["cache_bytes_low"], found["cache_bytes"]
@@ -132,30 +131,20 @@ def _by_the_counters(recording: Recording, found: Writes) -> None:
             found["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *found["doubts"]]
 
 
-def of_curve(  # noqa: PLR0913 keywords of one call, passed on
-    curve: Curve | None,
-    *,
-    explain: Explain,
-    capacity_bytes: float | None = None,
-    seed: int = 0,
-    interrupted: bool = False,
-    phases_too: bool = True,
-    context: MeasurementContext | None = None,
-    the_rest: str = WRITE_ALL,
-) -> Writes:
-    """What a write curve says; see `of_writes`."""
-    if curve is None or not phases_too:
-        mean = curve.total_bytes / curve.total_seconds if curve else None
-        return WriteAnalysis(mean, (), None, ()).document()
-    return analyze_curve(
-        curve,
-        explain,
-        capacity_bytes=capacity_bytes,
-        seed=seed,
-        interrupted=interrupted,
-        context=context,
-        the_rest=the_rest,
-    ).document()
+def of_curve(curve: Curve | None, explain: Explain, options: AnalysisOptions) -> Writes:
+    """The analysis of a write curve as run.json holds it; see `of_writes`. None: nothing was written.
+
+    Args:
+        explain: gives the cause of each phase.
+        options: what is known of the drive and the run.
+    """
+    return analyze_curve(curve, explain, options).document() if curve else _mean_alone(curve)
+
+
+def _mean_alone(curve: Curve | None) -> Writes:
+    """The mean speed, of a curve that tells nothing else."""
+    mean = curve.total_bytes / curve.total_seconds if curve else None
+    return WriteAnalysis(mean, (), None, ()).document()
 
 
 def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
@@ -200,13 +189,8 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
         prefilled=prefilled,
         celsius=degrees,
     )
-    return analyze_curve(
-        curve,
-        lambda phases: blackbox_causes(phases, context),
-        capacity_bytes=capacity_bytes,
-        seed=seed,
-        context=context,
-    )
+    options = AnalysisOptions(capacity_bytes=capacity_bytes, seed=seed, context=context)
+    return analyze_curve(curve, lambda phases: blackbox_causes(phases, context), options)
 
 
 def write_curve(recording: Recording) -> Curve | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pslc.analysis.load import PAUSE_S
 from pslc.analysis.slowdowns import Slowdown
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.recording.warnings import HOT, THERMAL
 from pslc.schema.facts import Change, HealthLog
 
@@ -72,7 +72,7 @@ def why(fall: Slowdown, others: Sequence[Slowdown], changes: Sequence[Change], t
         and abs(of.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
     ]
     # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
-    surely = fall.recovery.idle_s >= PAUSE_S and (same or fall.recovery.insufficient_idle_s)
+    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (same or fall.recovery.insufficient_idle_s)
     return Because("cache", "very likely" if surely else "likely")
 
 

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.load import PAUSE_S, Load
+from pslc.analysis.load import Load
 from pslc.analysis.slowdowns import Slowdown, find_slowdowns
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.base import words
 from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.figures import curves
@@ -266,7 +267,7 @@ def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
     if not load.pauses() and load.write_bytes.any():
         said.append(WatchWarning.NO_PAUSE.of())
     usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
-    if usual > PAUSE_S:
+    if usual > MIN_PAUSE_S:
         said.append(WatchWarning.INTERVALS.of(span=words.span(usual)))
     gaps = float(load.seconds[load.seconds > 5 * usual].sum())
     if gaps:
@@ -306,7 +307,7 @@ def sentences(findings: Findings) -> list[str]:
     moved = " and ".join(kinds) or "Nothing moved"
     said.append(
         f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
-        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {PAUSE_S:.0f} s."
+        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
     )
     return said
 
@@ -321,7 +322,7 @@ def _fall(of: Fell, findings: Findings) -> str:
     said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
     if of["kind"] == "write":
         least = "" if of["watched_pause"] else " or more"
-        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {PAUSE_S:.0f} s"
+        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {MIN_PAUSE_S:.0f} s"
     cause = CAUSES[of["cause"]]
     if of["cause"] == "heat":
         cause += f" at {of['celsius']:.0f} C"
