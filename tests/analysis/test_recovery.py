@@ -32,14 +32,14 @@ def test_the_search_brackets_the_threshold_and_finds_the_slope(threshold, rate):
     if found.rate_bytes_per_s is not None:
         assert found.rate_bytes_per_s.value == pytest.approx(rate, rel=0.05)
     else:
-        assert found.rate_least is not None
-        assert found.rate_least < rate
+        assert found.min_rate_bytes_per_s is not None
+        assert found.min_rate_bytes_per_s < rate
 
 
 def test_a_drive_that_gives_nothing_back_has_no_threshold_but_a_least_one():
     found = estimate_recovery([Pause(0.01, 20e6), Pause(0.01, 21e6), Pause(300.0, 20.5e6)], GRAIN)
     assert found.threshold_s is None
-    assert found.lost_s == 300.0
+    assert found.longest_without_s == 300.0
 
 
 def test_one_pause_that_was_unlike_the_others_does_not_move_the_threshold():
@@ -54,8 +54,8 @@ def test_pauses_of_one_length_on_the_slope_tell_no_rate_but_a_least_one():
     pauses = [Pause(0.01, 20e6), Pause(0.01, 20e6), Pause(2.0, 120e6), Pause(2.0, 420e6), Pause(2.0, 300e6)]
     found = estimate_recovery([*pauses, Pause(300.0, 820e6)], GRAIN)
     assert found.rate_bytes_per_s is None
-    assert found.rate_least is not None
-    assert found.rate_least > 0
+    assert found.min_rate_bytes_per_s is not None
+    assert found.min_rate_bytes_per_s > 0
 
 
 def test_a_threshold_that_nothing_tells_from_none_may_be_none():

@@ -15,6 +15,7 @@ from pslc.analysis.thresholds import (
     MERGE_LOG_SPEED,
     MIN_OWN_LOG_SPEED,
     MIN_SCATTER_BINS,
+    MIN_SHAPE_BINS,
 )
 
 
@@ -45,27 +46,31 @@ class Phase:
 
 
 def find_phases(curve: Curve) -> list[Phase]:
-    """The phases of a curve, in order; they tile it exactly. At least one, at most `segment.MAX_PHASES`.
+    """The phases of a curve, in order; they tile it exactly. At least one, at most `MAX_PHASES`.
 
-    A border needs a change of speed of 12 % or more that stands out of the noise and the ripple, and a phase lasts
-    0.5 % of the trace or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
+    A boundary needs a change of speed of 12 % or more that exceeds the noise and the ripple, and a phase lasts 0.5 % of
+    the curve or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
     """
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
     rough = [start, *_without_straddling(curve, rough_boundaries(curve)), end]
-    borders = [PhaseBoundary(start, start, start)]
-    for i in range(1, len(rough) - 1):
-        found = locate(curve, rough[i], borders[-1].bytes, rough[i + 1], seed=i)
-        if borders[-1].bytes < found.bytes < end:
-            borders.append(found)
-    ends = [border.bytes for border in borders[1:]] + [end]
+    boundaries = [PhaseBoundary(start, start, start)]
+    for number in range(1, len(rough) - 1):
+        boundary = locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number)
+        if boundaries[-1].bytes < boundary.bytes < end:
+            boundaries.append(boundary)
+    ends = [boundary.bytes for boundary in boundaries[1:]] + [end]
     phases: list[Phase] = []
-    for border, to in zip(borders, ends, strict=True):
-        phase = _phase(curve, border, to)
-        if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < MERGE_LOG_SPEED:
-            before = phases.pop()
-            phase = _phase(curve, PhaseBoundary(before.from_bytes, before.from_low, before.from_high), to)
+    for boundary, to_bytes in zip(boundaries, ends, strict=True):
+        phase = _phase(curve, boundary, to_bytes)
+        if phases and _same_typical_speed(phase, phases[-1]):
+            joined = phases.pop()
+            phase = _phase(curve, PhaseBoundary(joined.from_bytes, joined.from_low, joined.from_high), to_bytes)
         phases.append(phase)
     return phases
+
+
+def _same_typical_speed(phase: Phase, other: Phase) -> bool:
+    return abs(math.log(phase.usual_bytes_per_s / other.usual_bytes_per_s)) < MERGE_LOG_SPEED
 
 
 def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
@@ -113,7 +118,7 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
         int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
     )
     speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
-    if speed.size < 4:
+    if speed.size < MIN_SHAPE_BINS:
         return 0.0, 0.0, 0.0, math.nan
     order = np.argsort(speed)
     share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()

@@ -34,6 +34,7 @@ from pslc.analysis.thresholds import (
     MIN_PHASE_SHARE_IN_RIPPLE,
     MIN_START_RATIO,
     RIPPLE_SCALES_CELLS,
+    RIPPLE_STEP_RATIO,
 )
 
 
@@ -158,7 +159,7 @@ def _excursion(calm: Floats, ends: list[int], k: int) -> bool:
 def _swing(level: Floats) -> float:
     """The change of log speed that stands out of what is usual here, for a stretch too short to average it out."""
     low, high = np.quantile(level, (0.05, 0.95))
-    return MIN_LOG_STEP + 0.625 * float(high - low)
+    return MIN_LOG_STEP + RIPPLE_STEP_RATIO * float(high - low)
 
 
 def _ripple(calm: Floats, ends: list[int]) -> int | None:
