@@ -7,9 +7,7 @@ possible last borders fast enough, 16 ms for the 2048 cells of a curve.
 import numpy as np
 
 from pslc.analysis.series import Floats
-
-LEAST = 2
-"""Samples in a segment, at least."""
+from pslc.analysis.thresholds import MIN_SEGMENT_SAMPLES
 
 
 def change_points(signal: Floats, penalty: float) -> list[int]:
@@ -20,7 +18,7 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
         penalty: what a border must save in squared error, in the signal's units squared.
     """
     count = signal.size
-    if count < 2 * LEAST:
+    if count < 2 * MIN_SEGMENT_SAMPLES:
         return []
     # Squared error of signal[s:t] about its own mean, from running sums; the mean of all taken off keeps them small.
     centred = signal - signal.mean()
@@ -30,8 +28,8 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
     best[0] = -penalty
     last = np.zeros(count + 1, dtype=np.intp)
     numbers = np.arange(count + 1, dtype=np.float64)
-    for end in range(LEAST, count + 1):
-        starts = slice(0, end - LEAST + 1)
+    for end in range(MIN_SEGMENT_SAMPLES, count + 1):
+        starts = slice(0, end - MIN_SEGMENT_SAMPLES + 1)
         lengths = end - numbers[starts]
         cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
         cost += best[starts]

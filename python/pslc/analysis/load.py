@@ -4,19 +4,14 @@ work, not in a test of its own. When it rested, and how much was written since."
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis.series import Floats
+from pslc.analysis.thresholds import MAX_RESTING_BUSY_SHARE, MIN_PAUSE_S
 
 Bools = NDArray[np.bool_]
-
-PAUSE_S: Final = 10.0
-"""A pause: firmware that folds in pauses waits for seconds before it begins."""
-RESTING: Final = 0.05
-"""A drive that is busy for a smaller share of the time rests: background work of the host goes on in any pause."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +63,14 @@ class Load:
     @property
     def resting(self) -> Bools:
         """The intervals in which the drive was left alone, nearly."""
-        return self.busy_s < RESTING * self.seconds
+        return self.busy_s < MAX_RESTING_BUSY_SHARE * self.seconds
 
     def pauses(self) -> list[tuple[int, int]]:
         """Where the drive rested for `PAUSE_S` or more: first interval, and the one after the last."""
         edges = np.diff(np.concatenate([[0], self.resting.astype(np.int8), [0]]))
         began, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
         since = np.concatenate([[0.0], self.ends_s])
-        return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= PAUSE_S]
+        return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= MIN_PAUSE_S]
 
     def sessions(self) -> list[tuple[int, int]]:
         """What lies between the pauses."""

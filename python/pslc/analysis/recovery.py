@@ -19,6 +19,14 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.analysis.thresholds import (
+    MIN_PAUSE_RATIO,
+    MIN_RECOVERED_SHARE,
+    MIN_RISE_SHARE,
+    NEARLY_ALL_SHARE,
+    PAUSE_CLOCK_ERROR_S,
+)
+
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.90
@@ -41,12 +49,6 @@ STUDENT = (
     1.746,
 )
 """Student's t of that confidence, two-sided, by degrees of freedom from 1 on; the last for more."""
-LITTLE, NEARLY_ALL = 0.08, 0.93
-"""Shares of all that comes back, between which a pause is on the slope."""
-NARROW = 1.002
-"""Ratio of two pauses between which no other is tried."""
-CLOCK_S = 0.002
-"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Recovered:
+class RecoveryEstimate:
     """What pauses gave back.
 
     Attributes:
@@ -83,17 +85,17 @@ class Recovered:
     """
 
     base_bytes: float
-    most_bytes: float
-    little_bytes: float
+    max_recovered_bytes: float
+    noise_bytes: float
     step_bytes: float
-    lost_s: float
-    gained_s: float | None
+    longest_without_s: float
+    shortest_with_s: float | None
     threshold_s: Interval | None
     rate_bytes_per_s: Interval | None
-    rate_least: float | None
+    min_rate_bytes_per_s: float | None
 
 
-def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) -> Recovered:
+def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_bytes: float = 0.0) -> RecoveryEstimate:
     """Threshold and rate from pauses.
 
     Args:
@@ -111,15 +113,22 @@ def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) 
     # One after which more was fast than after longer ones, by a superblock begun before, is no measure of them.
     end = _end_of_slope(pauses)
     top = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s >= end]))
-    least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
-    found = Recovered(base, top - base, least, grain_bytes, shortest, None, None, None, None)
+    least = max(
+        noise_bytes,
+        MIN_RECOVERED_SHARE * (top - base),
+        2 * resolution_bytes,
+        4 * float(np.median(np.abs(np.array(bases) - base))),
+    )
+    found = RecoveryEstimate(base, top - base, least, resolution_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
     for _ in range(3):
         lost, gained = _split(pauses, base + least)
         if gained is None:
-            return replace(found, lost_s=lost)
-        found = replace(found, base_bytes=base, most_bytes=top - base, lost_s=lost, gained_s=gained)
-        found = _fitted(found, pauses, grain_bytes)
+            return replace(found, longest_without_s=lost)
+        found = replace(
+            found, base_bytes=base, max_recovered_bytes=top - base, longest_without_s=lost, shortest_with_s=gained
+        )
+        found = _fitted(found, pauses, resolution_bytes)
         assert found.threshold_s is not None
         before = found.threshold_s.low if found.rate_bytes_per_s else lost
         base = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s <= max(before, shortest)]))
@@ -136,24 +145,24 @@ def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
     return known[at - 1].idle_s, known[at].idle_s if at < len(known) else None
 
 
-def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovered:
-    least, lost, gained, base = found.little_bytes, found.lost_s, found.gained_s, found.base_bytes
+def _fitted(found: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -> RecoveryEstimate:
+    least, lost, gained, base = found.noise_bytes, found.longest_without_s, found.shortest_with_s, found.base_bytes
     assert gained is not None
-    nearly_all = base + NEARLY_ALL * found.most_bytes
+    nearly_all = base + NEARLY_ALL_SHARE * found.max_recovered_bytes
     last, whole = _split(pauses, nearly_all)
     last = min(last, _end_of_slope(pauses))
     slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
     seconds = np.array([pause.idle_s for pause in slope])
     given = np.array([pause.fast_bytes for pause in slope]) - base
     rises = len(slope) > 2 and float((seconds - seconds.mean()) @ given) > 0
-    if not rises or np.ptp(given) < 0.1 * found.most_bytes:
-        rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
+    if not rises or np.ptp(given) < MIN_RISE_SHARE * found.max_recovered_bytes:
+        rate = (NEARLY_ALL_SHARE * found.max_recovered_bytes - least) / (max(whole or last, gained) - lost)
         low = max(lost - least / rate, 0.0)
         # Where nothing tells it from none, most drives have next to none: nothing is left out at that end.
         wide, out = gained - low, 1 - CONFIDENCE
         under = 0.5 * out if low else 0.0
         interval = Interval(low + 0.5 * wide, low + under * wide, gained - (out - under) * wide)
-        return replace(found, threshold_s=interval, rate_least=rate, rate_bytes_per_s=None)
+        return replace(found, threshold_s=interval, min_rate_bytes_per_s=rate, rate_bytes_per_s=None)
     nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= lost and p.fast_bytes - base < least]) - base
     return _line(found, seconds, given, nothing, grain)
 
@@ -175,7 +184,7 @@ def _end_of_slope(pauses: Sequence[Pause]) -> float:
     return end
 
 
-def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> Recovered:
+def _line(found: RecoveryEstimate, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> RecoveryEstimate:
     """Rate and threshold by least squares."""
     count, middle = len(seconds), float(seconds.mean())
     spread = float(((seconds - middle) ** 2).sum())
@@ -189,14 +198,14 @@ def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, gra
     # Where on its step the staircase is at either end is not known.
     unknown = step / 4
     off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(given)))
-    lost = found.lost_s
+    lost = found.longest_without_s
     # The shortest that gave more than what comes back scatters by: less may have been there before it.
     gained = float(np.min(seconds[given > student * scatter], initial=np.inf))
     start = middle - float(given.mean()) / rate
     # The staircase is below the line by up to a step, and what was on its way into the cache above it.
     variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + step**2 / 12
-    error = float(np.hypot(student * np.sqrt(variance) / rate, CLOCK_S))
-    least, most = max(lost - (found.little_bytes + step) / rate, 0.0), gained
+    error = float(np.hypot(student * np.sqrt(variance) / rate, PAUSE_CLOCK_ERROR_S))
+    least, most = max(lost - (found.noise_bytes + step) / rate, 0.0), gained
     low, high = max(start - error, least), min(start + error, most)
     if low > high:
         low, high = least, most
@@ -206,7 +215,7 @@ def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, gra
         step_bytes=step,
         threshold_s=Interval(start, low, high),
         rate_bytes_per_s=Interval(rate, max(rate - off, 0.0), rate + off),
-        rate_least=None,
+        min_rate_bytes_per_s=None,
     )
 
 
@@ -219,7 +228,7 @@ def next_pause(pauses: Sequence[Pause]) -> float | None:
     # More came back after a longer pause, but for the scatter.
     given = np.maximum.accumulate([pause.fast_bytes for pause in known])
     seconds = [pause.idle_s for pause in known]
-    apart = [after > NARROW * before for before, after in pairwise(seconds)]
+    apart = [after > MIN_PAUSE_RATIO * before for before, after in pairwise(seconds)]
     steps = np.where(apart, np.diff(given), 0.0)
     if not steps.any():
         return None

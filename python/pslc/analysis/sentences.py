@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from pslc.analysis.thresholds import MAX_FALL_RATIO, MAX_LISTED_PHASES, MIN_SURE_CONFIDENCE, SAME_SIZE_TOLERANCE
 from pslc.base import words
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ NO_PLACE = ("link", "host", "cpu", "flush", "power", "other")
 MEMORY = ("dram", "page-cache")
 """Causes of a phase that tells nothing of the drive's cells."""
 
-FALLEN = 0.8
-"""A phase of this share of the speed of one before it, or less, is a fall."""
-
-SAME = 0.05
-"""Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
-superblock."""
-
-SURE = 0.9
-"""A cause that is right less often than this is "probably" so."""
-
-IN_A_ROW = 4
-"""Phases that a sentence tells one after the other; of more it tells the fastest and the slowest."""
-
 
 def _why(phase: PhaseRow) -> str:
     return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
@@ -69,7 +57,7 @@ def _step(phases: list[PhaseRow]) -> str:
 
 
 def _probably(phase: PhaseRow) -> str:
-    return "" if phase["confidence"] >= SURE else "probably "
+    return "" if phase["confidence"] >= MIN_SURE_CONFIDENCE else "probably "
 
 
 def describe(findings: Writes) -> list[str]:
@@ -90,7 +78,7 @@ def describe(findings: Writes) -> list[str]:
         said.append("No end of a cache: the speed fell for other reasons.")
     elif phases:
         said.append("No cliff: the speed never fell by more than a fifth.")
-    if 0 < len(phases) <= IN_A_ROW:
+    if 0 < len(phases) <= MAX_LISTED_PHASES:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
         said.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
@@ -145,9 +133,9 @@ def began_full(phases: list[PhaseRow]) -> bool:
 def _falls(phases: list[PhaseRow]) -> bool:
     """Whether a phase is slower than one before it by more than a fifth."""
     speeds = [phase["bytes_per_s"] for phase in phases]
-    return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)
+    return any(later < MAX_FALL_RATIO * max(speeds[:at]) for at, later in enumerate(speeds) if at)
 
 
 def alike(size: float, other: float) -> bool:
     """Whether two measurements of a size are told as one."""
-    return abs(size - other) <= SAME * max(size, other)
+    return abs(size - other) <= SAME_SIZE_TOLERANCE * max(size, other)

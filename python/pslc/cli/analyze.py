@@ -48,7 +48,7 @@ def command(
     NIOBench. For iostat -x, sar -d and nvme smart-log of a drive at work it answers as pslc watch does.
     """
     from pslc import formats
-    from pslc.analysis import Seen
+    from pslc.analysis import MeasurementContext
     from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.formats import ImportOptions
@@ -69,7 +69,7 @@ def command(
         raise user_error("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
     if workload not in (None, "random", "sequential"):
         raise user_error(f'--workload is "{workload}"', "random or sequential")
-    told = Seen(
+    told = MeasurementContext(
         capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
         link_bytes_per_s=units.link(link, "--link") if link else None,
         random=None if workload is None else workload == "random",

@@ -88,7 +88,7 @@ def _keeper(folder: Path) -> "Callable[[Recording], None]":
 
 def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":
     """What draws each second; None where nobody looks."""
-    from pslc.analysis.load import PAUSE_S, RESTING
+    from pslc.analysis.thresholds import MAX_RESTING_BUSY_SHARE, MIN_PAUSE_S
     from pslc.base import words
     from pslc.base.live_lines import Trail
 
@@ -101,8 +101,8 @@ def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now]
     def show(now: "Now") -> None:
         nonlocal rested, written
         moved = now.moved
-        rested = rested + now.seconds if moved["busy_ns"] < RESTING * 1e9 * now.seconds else 0.0
-        written = 0.0 if rested >= PAUSE_S else written + moved["write_bytes"]
+        rested = rested + now.seconds if moved["busy_ns"] < MAX_RESTING_BUSY_SHARE * 1e9 * now.seconds else 0.0
+        written = 0.0 if rested >= MIN_PAUSE_S else written + moved["write_bytes"]
         lines = [f"{device}, watched for {words.span(round(now.at_s))}{until}; Ctrl-C ends it"]
         for kind, trail in trails.items():
             count = moved[f"{kind}s"]
@@ -114,7 +114,7 @@ def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now]
         parts = [f"queue {moved['queue_ns'] / 1e9 / now.seconds:.1f}", f"busy {busy:.0f} %"]
         parts += [f"{now.asked.celsius:.0f} C"] if now.asked.celsius is not None else []
         parts += [state for state in now.asked.state.values() if state]
-        parts.append(f"{words.size(written)} written without a pause of {PAUSE_S:.0f} s")
+        parts.append(f"{words.size(written)} written without a pause of {MIN_PAUSE_S:.0f} s")
         live.draw([*lines, "       " + ", ".join(parts)])
 
     return show

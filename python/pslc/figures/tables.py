@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pslc.analysis import PhaseRow, Writes, sentences
+from pslc.analysis import PhaseRow, Writes
+from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
 from pslc.base import words
 from pslc.figures.picture import Table
 from pslc.formats import Measured
@@ -36,7 +37,7 @@ def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
     because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
-    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < sentences.SURE else because
+    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < MIN_SURE_CONFIDENCE else because
 
 
 def of_jobs(jobs: Sequence[Job]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.analysis import Phase, Place, Seen
+from pslc.analysis import AccessPattern, MeasurementContext, Phase
 from pslc.base import units
 from pslc.recording.store import HeatTable, HostTable, Recording
 from pslc.recording.warnings import link_bytes_per_s, throttled_s
@@ -24,29 +24,29 @@ SATA_COMMAND_BYTES = 2400.0
 """What SATA could carry in the time of a command's registers and turnarounds, 4 us at 6 Gb/s."""
 
 
-def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
+def measurement_context(recording: Recording, phases: Sequence[Phase]) -> MeasurementContext:
     """What the recording tells of the outside: no counter of the drive's."""
     latencies = [_latencies(recording, phase) for phase in phases]
     first_s = _first_s(recording, phases[0])
     moved = [_others(recording, phase) for phase in phases]
     others = [other for other in moved if other is not None]
-    return Seen(
+    return MeasurementContext(
         capacity_bytes=recording.drive_bytes,
         link_bytes_per_s=_link(recording),
         command_bytes=_command_bytes(recording),
         map_bytes=_map_bytes(recording),
-        places=_places(recording),
+        access_patterns=_places(recording),
         mean_s=_without_the_first(recording, [mean for mean, _, _ in latencies], phases[0], first_s),
         longest_s=[longest for _, longest, _ in latencies],
         fastest_s=[fastest for _, _, fastest in latencies],
-        waits=[_waits(recording, phase) for phase in phases],
-        one_by_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
-        first_s=first_s,
-        silent_s=_silent_s(recording),
-        cpu=_cpu(recording, phases),
+        slowest_quantiles_s=[_waits(recording, phase) for phase in phases],
+        is_depth_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
+        first_request_extra_s=first_s,
+        silence_s=_silent_s(recording),
+        cpu_share=_cpu(recording, phases),
         buffered=_buffered(recording),
         throttled_s=throttled(recording),
-        others=[
+        other_share=[
             other / (other + phase.to_bytes - phase.from_bytes) for other, phase in zip(others, phases, strict=True)
         ]
         if len(others) == len(phases)
@@ -199,11 +199,11 @@ def _command_bytes(recording: Recording) -> float:
     return SATA_COMMAND_BYTES if sata else 0.0
 
 
-def _places(recording: Recording) -> list[Place]:
+def _places(recording: Recording) -> list[AccessPattern]:
     """Where the jobs that write did so, in the order in which they began."""
     ends = np.concatenate([[recording.start_ns], recording.bytes["end_ns"]]).astype(np.float64)
     found = [
-        Place(
+        AccessPattern(
             from_bytes=float(np.interp(job["start_ns"], ends, _written(recording))),
             span_bytes=job["size_bytes"],
             request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],

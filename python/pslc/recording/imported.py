@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pslc._native import version
-from pslc.analysis import Curve, Seen, Writes, causes_from_outside
+from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, Writes, blackbox_causes
 from pslc.base.errors import RecordingError
 from pslc.formats import ImportedData
 from pslc.recording import warnings
@@ -14,11 +14,11 @@ from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
 
 
-def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
+def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) -> Writes:
     """The findings of data of one run; see `pslc.recording.writes.of_writes`.
 
     Args:
-        told: what the user says of the drive and the workload; the data tell the rest.
+        stated: what the user says of the drive and the workload; the data tell the rest.
 
     Raises:
         PslcError: they tell of nothing.
@@ -26,17 +26,13 @@ def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
         hint = "give a log of writes, or a table of speed against what was written"
         raise RecordingError(f"{foreign.name} tells of no writes", hint)
-    told = told or Seen()
-    random = foreign.random if told.random is None else told.random
-    seen = replace(
-        told, random=random, buffered=foreign.buffered, celsius=foreign.celsius, synced_bytes=foreign.synced_bytes
+    stated = stated or MeasurementContext()
+    random = foreign.random if stated.random is None else stated.random
+    context = replace(
+        stated, random=random, buffered=foreign.buffered, celsius=foreign.celsius, synced_bytes=foreign.synced_bytes
     )
-    findings = of_curve(
-        foreign.curve,
-        explain=lambda phases: causes_from_outside(phases, seen),
-        capacity_bytes=told.capacity_bytes,
-        seen=seen,
-    )
+    options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=context)
+    findings = of_curve(foreign.curve, lambda phases: blackbox_causes(phases, context), options)
     findings["doubts"] = warnings.of_foreign(foreign) + findings["doubts"]
     return findings
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from arro3.core import Table
     from pydantic import TypeAdapter
 
-    from pslc.analysis import CacheEnd, ExplainedPhase, Found
+    from pslc.analysis import CacheEnd, ExplainedPhase, WriteAnalysis
 
 Columns = dict[str, NDArray[np.uint64]]
 
@@ -216,10 +216,10 @@ class Findings(dict[str, Any]):
         """The same as the `Findings` of its suite."""
         return cast(F, self)
 
-    def _of_writes(self) -> Found:
-        from pslc.analysis import Found
+    def _of_writes(self) -> WriteAnalysis:
+        from pslc.analysis import WriteAnalysis
 
-        return Found.of_document(self)
+        return WriteAnalysis.of_document(self)
 
 
 @lru_cache(maxsize=8)

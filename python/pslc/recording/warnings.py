@@ -1,5 +1,5 @@
 """What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
-about it. Warnings about the analysis of a curve are in `pslc.analysis.doubts`."""
+about it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
+from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
@@ -105,9 +105,9 @@ class _Rounds:
         self.pauses.append(_pause(fill, part, self.found) if fill and part else _expected(pause, self.found))
         return self.pauses[-1]
 
-    def told(self) -> Recovered:
+    def told(self) -> RecoveryEstimate:
         """What the pauses tell so far."""
-        return recovered(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
+        return estimate_recovery(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
 
 
 def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
@@ -141,19 +141,19 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
     for _ in range(bases):
         yield from rounds.round(SHORTEST_S)
     yield from rounds.round(rounds.longest)
-    if rounds.told().gained_s is None:
+    if rounds.told().shortest_with_s is None:
         return
     for _ in range(slope):
         pause = next_pause(rounds.pauses)
         if pause is None:
             return
         yield from rounds.round(pause)
-        if rounds.told().most_bytes > ALL * rounds.filled:
+        if rounds.told().max_recovered_bytes > ALL * rounds.filled:
             rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
     for _ in range(near):
         told = rounds.told()
-        assert told.gained_s is not None
-        yield from rounds.round(0.5 * (told.lost_s + told.gained_s))
+        assert told.shortest_with_s is not None
+        yield from rounds.round(0.5 * (told.longest_without_s + told.shortest_with_s))
 
 
 def _whole(rounds: _Rounds) -> float:
@@ -261,7 +261,7 @@ def findings(recording: Recording) -> Findings:
         found["doubts"] = [_nothing(recording, longest)]
         return found
     grain = GRAIN * empty.bytes
-    told = recovered(pauses, grain, LITTLE * empty.bytes)
+    told = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
     pauses.sort(key=lambda pause: pause.idle_s)
     found["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
     found["recovery"] = [
@@ -269,8 +269,8 @@ def findings(recording: Recording) -> Findings:
         for p in pauses if p.idle_s > SHORTEST_S
     ]  # fmt: skip
     if told.threshold_s is None:
-        found["idle_threshold_s_low"] = told.lost_s
-        found["doubts"] = [_nothing(recording, told.lost_s)]
+        found["idle_threshold_s_low"] = told.longest_without_s
+        found["doubts"] = [_nothing(recording, told.longest_without_s)]
         return found
     found |= {
         "idle_threshold_s": told.threshold_s.value,
@@ -284,7 +284,7 @@ def findings(recording: Recording) -> Findings:
             "migration_bytes_per_s_high": told.rate_bytes_per_s.high,
         }
     else:
-        found["migration_bytes_per_s_low"] = told.rate_least
+        found["migration_bytes_per_s_low"] = told.min_rate_bytes_per_s
         found["doubts"] = [
             MeasurementWarning(
                 "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
@@ -305,9 +305,11 @@ def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
     return MeasurementWarning("nothing-back", f"{said}: {_longer(recording, longest_s)}")
 
 
-def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
+def _residue(
+    found: Findings, told: RecoveryEstimate, parts: list[Recording], empty: Cache, grain: float, longer: str
+) -> None:
     """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
-    rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
+    rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.min_rate_bytes_per_s
     assert told.threshold_s is not None
     enough = told.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
     after = [part for part in parts if part.jobs[0]["name"].startswith("after-")]

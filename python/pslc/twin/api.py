@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pslc import formats
-from pslc.analysis import Curve, Seen
+from pslc.analysis import Curve, MeasurementContext
 from pslc.base import units
 from pslc.base.errors import user_error
 from pslc.formats import ImportOptions
@@ -159,7 +159,7 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
     if not inputs.logs:
         return None
     foreign = formats.read(inputs.logs, ImportOptions())
-    imported.analyzed(foreign, Seen(capacity_bytes=inputs.capacity_bytes))
+    imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes))
     if foreign.curve is None:
         raise user_error(
             f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pslc.analysis.falls import Fall
-from pslc.analysis.load import PAUSE_S
+from pslc.analysis.slowdowns import Slowdown
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.recording.warnings import HOT, THERMAL
 from pslc.schema.facts import Change, HealthLog
 
@@ -41,7 +41,7 @@ class Because:
     sureness: str
 
 
-def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled: bool | None) -> Because:
+def why(fall: Slowdown, others: Sequence[Slowdown], changes: Sequence[Change], throttled: bool | None) -> Because:
     """Why the speed fell.
 
     Args:
@@ -58,7 +58,7 @@ def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled
     rise = fall.after.flushes / fall.before.flushes if fall.before.flushes > 0 else math.inf
     if fall.after.flushes > 0.1 and rise >= FLUSHED:
         return Because("flush", "likely")
-    if fall.deeper:
+    if fall.is_further:
         return Because("room", "likely")
     if fall.since_pause_bytes < LEAST_CACHE:
         return Because("unknown", "")
@@ -67,12 +67,12 @@ def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled
         for of in others
         if of is not fall
         and of.kind == "write"
-        and of.watched_pause
-        and not of.deeper
+        and of.pause_observed
+        and not of.is_further
         and abs(of.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
     ]
     # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
-    surely = fall.again.idle_s >= PAUSE_S and (same or fall.again.not_enough_s)
+    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (same or fall.recovery.insufficient_idle_s)
     return Because("cache", "very likely" if surely else "likely")
 
 

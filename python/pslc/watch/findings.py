@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.falls import Fall, falls
-from pslc.analysis.load import PAUSE_S, Load
+from pslc.analysis.load import Load
+from pslc.analysis.slowdowns import Slowdown, find_slowdowns
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.base import words
 from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.figures import curves
@@ -136,7 +137,7 @@ def findings(recording: Recording) -> Findings:
     about = recording.facts["watch"]
     logs = [health(log) for _, log in about["smart"]]
     heat = throttled(logs)
-    seen = falls(load)
+    seen = find_slowdowns(load)
     told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
@@ -166,7 +167,7 @@ def findings(recording: Recording) -> Findings:
     }
 
 
-def _told(fall: Fall, because: Because) -> Fell:
+def _told(fall: Slowdown, because: Because) -> Fell:
     return {
         "kind": fall.kind,
         "at_s": fall.at_s,
@@ -176,13 +177,13 @@ def _told(fall: Fall, because: Because) -> Fell:
         "latency_to_s": _known(fall.after.latency_s),
         "celsius": _known(fall.after.celsius),
         "since_pause_bytes": fall.since_pause_bytes,
-        "watched_pause": fall.watched_pause,
+        "watched_pause": fall.pause_observed,
         "cause": because.cause,
         "sureness": because.sureness,
         "until_s": fall.after.to_s,
-        "again_s": fall.again.at_s,
-        "idle_s": fall.again.idle_s,
-        "not_enough_s": fall.again.not_enough_s,
+        "again_s": fall.recovery.at_s,
+        "idle_s": fall.recovery.idle_s,
+        "not_enough_s": fall.recovery.insufficient_idle_s,
     }
 
 
@@ -266,7 +267,7 @@ def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
     if not load.pauses() and load.write_bytes.any():
         said.append(WatchWarning.NO_PAUSE.of())
     usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
-    if usual > PAUSE_S:
+    if usual > MIN_PAUSE_S:
         said.append(WatchWarning.INTERVALS.of(span=words.span(usual)))
     gaps = float(load.seconds[load.seconds > 5 * usual].sum())
     if gaps:
@@ -306,7 +307,7 @@ def sentences(findings: Findings) -> list[str]:
     moved = " and ".join(kinds) or "Nothing moved"
     said.append(
         f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
-        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {PAUSE_S:.0f} s."
+        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
     )
     return said
 
@@ -321,7 +322,7 @@ def _fall(of: Fell, findings: Findings) -> str:
     said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
     if of["kind"] == "write":
         least = "" if of["watched_pause"] else " or more"
-        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {PAUSE_S:.0f} s"
+        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {MIN_PAUSE_S:.0f} s"
     cause = CAUSES[of["cause"]]
     if of["cause"] == "heat":
         cause += f" at {of['celsius']:.0f} C"

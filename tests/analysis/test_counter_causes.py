@@ -8,7 +8,7 @@ from benches.curves.simulated import without_others
 
 import pslc
 from pslc.analysis import CAUSES, phase_cause
-from pslc.analysis.causes import NEEDED
+from pslc.analysis.counter_causes import REQUIRED_COUNTERS
 from pslc.recording.writes import of_writes
 
 GB = 1e9
@@ -104,7 +104,7 @@ def test_the_reason_is_a_sentence_with_the_numbers() -> None:
     assert found.because == "folding moved 50 % of what the host wrote from pSLC to native cells: 2000 MB/s"
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize("name", REQUIRED_COUNTERS)
 def test_without_a_counter_the_cause_is_unknown_and_the_counter_is_named(name: str) -> None:
     deltas = counters(slc=1.0)
     del deltas[name]
@@ -128,8 +128,8 @@ def test_counters_that_contradict_themselves_give_unknown(shares: dict[str, floa
 
 def test_a_stretch_whose_times_contradict_themselves_still_tells_where_its_bytes_went() -> None:
     ahead = phase_cause(counters(slc=1.0, dies=2.5), seconds=50.0, facts=FACTS)
-    assert (ahead.cause, ahead.cells) == ("unknown", "pslc")
-    assert phase_cause(counters(slc=1.0, fold=0.5, dies=2.5), seconds=50.0, facts=FACTS).cells == ""
+    assert (ahead.cause, ahead.nand_state) == ("unknown", "pslc")
+    assert phase_cause(counters(slc=1.0, fold=0.5, dies=2.5), seconds=50.0, facts=FACTS).nand_state == ""
 
 
 def test_what_memory_took_in_is_told_by_what_did_not_reach_the_drive() -> None:
@@ -209,11 +209,11 @@ def test_heat_is_the_cause_only_near_what_the_drive_carries_while_throttled() ->
     for limit, cause in ((2100e6, "thermal"), (3000e6, "pslc"), (None, "thermal")):
         found = phase_cause(throttled, seconds=50.0, facts=FACTS | {"throttled_bytes_per_s": limit})
         assert found.cause == cause
-        assert found.cells == "pslc"
+        assert found.nand_state == "pslc"
 
 
 def test_nothing_written_has_no_cause() -> None:
-    deltas = dict.fromkeys(NEEDED, 0.0)
+    deltas = dict.fromkeys(REQUIRED_COUNTERS, 0.0)
     assert phase_cause(deltas, seconds=50.0, facts=FACTS).cause == "unknown"
 
 

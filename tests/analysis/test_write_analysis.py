@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc.analysis import ExplainedPhase, Found
+from pslc.analysis import ExplainedPhase, WriteAnalysis
 from tests.conftest import fill
 
 GB, MB = 1e9, 1e6
@@ -26,9 +26,9 @@ def test_the_findings_of_a_run_are_typed_objects_and_the_same_in_json() -> None:
     assert all(isinstance(phase, ExplainedPhase) for phase in found.phases)
     assert [phase.cause for phase in found.phases] == ["pslc", "direct"]
     assert found.mean_bytes_per_s == found["fill_mean_bytes_per_s"]
-    written = Found.of_document(found)
+    written = WriteAnalysis.of_document(found)
     assert written.document() | {"throttled_s": 0.0} == json.loads(json.dumps(found))
-    assert Found.of_document(written.document()) == written
+    assert WriteAnalysis.of_document(written.document()) == written
 
 
 def test_a_part_of_a_fill_and_a_drive_without_a_cliff_survive_json() -> None:
@@ -36,7 +36,7 @@ def test_a_part_of_a_fill_and_a_drive_without_a_cliff_survive_json() -> None:
     for capacity, seen in ((2000 * GB, False), (500 * GB, None)):
         found = pslc.analyze(written, np.full(500, 2e9), capacity_bytes=capacity)
         assert (found.cache.seen_end if found.cache else None) is seen
-        again = Found.of_document(found.document())
+        again = WriteAnalysis.of_document(found.document())
         assert (again.cache.low if again.cache else None) == (500 * GB if found.cache else None)
 
 

@@ -1,4 +1,4 @@
-"""Everything that is said of a write curve, as typed objects; `document` is their form in JSON."""
+"""The analysis of a write curve as typed objects, and as the dictionary that run.json holds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from pslc.analysis.cache import CacheEnd, cache_end
-from pslc.analysis.causes import Evidence
-from pslc.analysis.doubts import WRITE_ALL, doubts
+from pslc.analysis.context import AnalysisOptions
+from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase, find_phases
-from pslc.analysis.seen import Seen
 from pslc.analysis.series import Curve
+from pslc.analysis.warnings import DEFAULT_OPTIONS, analysis_warnings
 from pslc.schema.warnings import MeasurementWarning
 
 
@@ -35,7 +35,7 @@ class PhaseRow(TypedDict):
 
 
 class Writes(TypedDict):
-    """What is found of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
+    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
     recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
 
     cache_bytes: int | None
@@ -50,7 +50,7 @@ class Writes(TypedDict):
     life_years: NotRequired[float | None]
 
 
-Explain = Callable[[Sequence[Phase]], list[Evidence]]
+Explain = Callable[[Sequence[Phase]], list[CauseEstimate]]
 """Gives the cause of each phase."""
 
 
@@ -70,8 +70,8 @@ class ExplainedPhase(Phase):
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a write curve says.
+class WriteAnalysis:
+    """The analysis of a write curve.
 
     Attributes:
         mean_bytes_per_s: all bytes over all of the time; None when nothing was written.
@@ -88,18 +88,18 @@ class Found:
     def document(self) -> Writes:
         """As run.json holds it; see `pslc.recording.writes.of_writes`."""
         cache = self.cache
-        seen = cache is not None and cache.seen_end
+        context = cache is not None and cache.seen_end
         return {
-            "cache_bytes": round(cache.bytes) if cache and seen else None,
+            "cache_bytes": round(cache.bytes) if cache and context else None,
             "cache_bytes_low": round(cache.low) if cache else None,
-            "cache_bytes_high": round(cache.high) if cache and seen else None,
+            "cache_bytes_high": round(cache.high) if cache and context else None,
             "fill_mean_bytes_per_s": self.mean_bytes_per_s,
             "phases": [_document(phase) for phase in self.phases],
             "doubts": list(self.doubts),
         }
 
     @classmethod
-    def of_document(cls, findings: Mapping[str, Any]) -> Found:
+    def of_document(cls, findings: Mapping[str, Any]) -> WriteAnalysis:
         """The findings of a recording again.
 
         Raises:
@@ -114,48 +114,22 @@ class Found:
         return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
 
 
-def find(  # noqa: PLR0913 keywords of one call, passed on
-    curve: Curve,
-    explain: Explain,
-    *,
-    capacity_bytes: float | None = None,
-    seed: int = 0,
-    interrupted: bool = False,
-    seen: Seen | None = None,
-    the_rest: str = WRITE_ALL,
-) -> Found:
-    """Phases, the end of the cache, causes and doubts of a curve.
+def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEFAULT_OPTIONS) -> WriteAnalysis:
+    """Phases, the end of the cache, causes and warnings of a curve.
 
     Args:
-        capacity_bytes: of the drive; None when it is not known.
-        seed: of the intervals.
-        interrupted: the run was ended before its time.
-        seen: what else is known of a curve that is somebody else's, so that what is not can be doubted.
-        the_rest: what to do for the rest of the drive, where a part was written.
+        explain: gives the cause of each phase.
+        options: what is known of the drive and the run.
     """
     phases = find_phases(curve)
     causes = explain(phases)
-    end = cache_end(curve, phases, causes, seed=seed, capacity_bytes=capacity_bytes)
-    return Found(
-        curve.total_bytes / curve.total_seconds,
-        tuple(
-            ExplainedPhase(**vars(phase), cause=why.cause, confidence=why.confidence, because=why.because)
-            for phase, why in zip(phases, causes, strict=True)
-        ),
-        end,
-        tuple(
-            doubts(
-                curve,
-                phases,
-                end=end,
-                capacity_bytes=capacity_bytes,
-                interrupted=interrupted,
-                causes=causes,
-                seen=seen,
-                the_rest=the_rest,
-            )
-        ),
+    end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
+    explained = (
+        ExplainedPhase(**vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because)
+        for phase, cause in zip(phases, causes, strict=True)
     )
+    warnings = analysis_warnings(curve, phases, end=end, causes=causes, options=options)
+    return WriteAnalysis(curve.total_bytes / curve.total_seconds, tuple(explained), end, tuple(warnings))
 
 
 def _document(phase: ExplainedPhase) -> PhaseRow:

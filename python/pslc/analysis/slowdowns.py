@@ -13,37 +13,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
 from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
+from pslc.analysis.thresholds import (
+    MAX_LOAD_CELLS,
+    MAX_REQUEST_SIZE_RATIO,
+    MIN_BUSY_SHARE,
+    MIN_CHANGE_LOG_SPEED,
+    MIN_DIRECTION_SHARE,
+    MIN_LOG_NOISE,
+    MIN_RECOVERED_SPEED_RATIO,
+    MIN_SLOWDOWN_RATIO,
+    MIN_STEADY_S,
+)
 
-Kind = Literal["read", "write"]
-
-FALL: Final = 1.5
-"""Speed before over speed after, from which it is told."""
-AGAIN: Final = 0.7
-"""Share of the speed before a fall at which it is fast again."""
-ALIKE: Final = 2.0
-"""Requests whose sizes differ by a larger factor are other work."""
-DOMINATES: Final = 0.7
-"""Share of the bytes of an interval from which it tells the speed of one kind."""
-BUSY: Final = 0.2
-"""Share of an interval for which the drive is busy, from which it tells a speed."""
-SHORTEST_S: Final = 3.0
-"""Of a speed: shorter ones are a moment's."""
-WEAK: Final = math.log(1.25)
-"""Changes of log speed below it are no border."""
-MOST_CELLS: Final = 1024
-LEAST_NOISE: Final = 0.05
-"""Of log speed: no drive is steadier."""
+Direction = Literal["read", "write"]
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SteadyInterval:
     """Intervals in a row, those of other work left out, of about the same speed.
 
     Attributes:
@@ -73,7 +66,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Again:
+class SpeedRecovery:
     """How a slow stretch ended.
 
     Attributes:
@@ -84,11 +77,11 @@ class Again:
 
     at_s: float | None
     idle_s: float
-    not_enough_s: float
+    insufficient_idle_s: float
 
 
 @dataclass(frozen=True)
-class Fall:
+class Slowdown:
     """The speed of reads or writes fell, and it was the drive.
 
     Attributes:
@@ -99,62 +92,62 @@ class Fall:
         deeper: it had fallen before, without having been fast again.
     """
 
-    kind: Kind
+    kind: Direction
     at_s: float
-    before: Stretch
-    after: Stretch
+    before: SteadyInterval
+    after: SteadyInterval
     since_pause_bytes: float
-    watched_pause: bool
-    deeper: bool
-    again: Again
+    pause_observed: bool
+    is_further: bool
+    recovery: SpeedRecovery
 
 
-def falls(load: Load) -> list[Fall]:
+def find_slowdowns(load: Load) -> list[Slowdown]:
     """Every fall of either kind, in order of time."""
     found = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
     return sorted(found, key=lambda fall: fall.at_s)
 
 
-def _of_kind(load: Load, kind: Kind) -> list[Fall]:
+def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
     sessions = load.sessions()
     found = [(number, of) for number, session in enumerate(sessions) for of in _stretches(load, kind, *session)]
     written = np.concatenate([[0.0], np.cumsum(np.nan_to_num(load.write_bytes))])
-    falls: list[Fall] = []
+    find_slowdowns: list[Slowdown] = []
     for at, ((number, before), (other, after)) in enumerate(pairwise(found)):
         if number != other or not fell(before, after):
             continue
-        last = falls[-1] if falls else None
-        deeper = last is not None and (last.again.at_s is None or last.again.at_s > after.from_s)
-        falls.append(
-            Fall(
+        last = find_slowdowns[-1] if find_slowdowns else None
+        deeper = last is not None and (last.recovery.at_s is None or last.recovery.at_s > after.from_s)
+        find_slowdowns.append(
+            Slowdown(
                 kind=kind,
                 at_s=after.from_s,
                 before=before,
                 after=after,
                 since_pause_bytes=float(written[after.begin] - written[sessions[number][0]]),
-                watched_pause=sessions[number][0] > 0,
-                deeper=deeper,
-                again=_again(load, before, after, [of for _, of in found[at + 2 :]]),
+                pause_observed=sessions[number][0] > 0,
+                is_further=deeper,
+                recovery=_again(load, before, after, [of for _, of in found[at + 2 :]]),
             )
         )
-    return falls
+    return find_slowdowns
 
 
-def fell(before: Stretch, after: Stretch) -> bool:
+def fell(before: SteadyInterval, after: SteadyInterval) -> bool:
     """Whether the second is slower, and it is the drive: the latency of requests of the same size rose with it."""
     ratio = before.bytes_per_s / after.bytes_per_s
-    if ratio < FALL or not _alike(before, after):
+    if ratio < MIN_SLOWDOWN_RATIO or not _alike(before, after):
         return False
     latencies = after.latency_s / before.latency_s if before.latency_s > 0 else math.nan
     return math.isnan(latencies) or latencies >= math.sqrt(ratio)
 
 
-def _alike(one: Stretch, other: Stretch) -> bool:
+def _alike(one: SteadyInterval, other: SteadyInterval) -> bool:
     ratio = one.request_bytes / other.request_bytes
-    return math.isnan(ratio) or 1 / ALIKE <= ratio <= ALIKE
+    return math.isnan(ratio) or 1 / MAX_REQUEST_SIZE_RATIO <= ratio <= MAX_REQUEST_SIZE_RATIO
 
 
-def _again(load: Load, before: Stretch, after: Stretch, later: list[Stretch]) -> Again:
+def _again(load: Load, before: SteadyInterval, after: SteadyInterval, later: list[SteadyInterval]) -> SpeedRecovery:
     """Look for the first later stretch that is as fast as before, and at the pauses on the way."""
     pauses = [(a, b, float(load.seconds[a:b].sum())) for a, b in load.pauses()]
     slow, not_enough = after, 0.0
@@ -162,18 +155,20 @@ def _again(load: Load, before: Stretch, after: Stretch, later: list[Stretch]) ->
         if not _alike(before, of):
             continue
         rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= of.begin), default=0.0)
-        if of.bytes_per_s >= AGAIN * before.bytes_per_s:
-            return Again(of.from_s, rested, not_enough)
+        if of.bytes_per_s >= MIN_RECOVERED_SPEED_RATIO * before.bytes_per_s:
+            return SpeedRecovery(of.from_s, rested, not_enough)
         not_enough, slow = max(not_enough, rested), of
-    return Again(None, 0.0, not_enough)
+    return SpeedRecovery(None, 0.0, not_enough)
 
 
-def _stretches(load: Load, kind: Kind, begin: int, end: int) -> list[Stretch]:
+def _stretches(load: Load, kind: Direction, begin: int, end: int) -> list[SteadyInterval]:
     """Between two pauses: what was fast, what was slow."""
     part = slice(begin, end)
     moved = load.read_bytes[part] if kind == "read" else load.write_bytes[part]
     both = load.read_bytes[part] + load.write_bytes[part]
-    tells = (moved > 0) & (moved >= DOMINATES * both) & (load.busy_s[part] >= BUSY * load.seconds[part])
+    tells = (
+        (moved > 0) & (moved >= MIN_DIRECTION_SHARE * both) & (load.busy_s[part] >= MIN_BUSY_SHARE * load.seconds[part])
+    )
     places = begin + np.flatnonzero(tells)
     if places.size < 2:
         return []
@@ -187,13 +182,13 @@ def _stretches(load: Load, kind: Kind, begin: int, end: int) -> list[Stretch]:
 
 def _borders(moved: Floats, busy: Floats) -> list[int]:
     """Change points of log speed, in cells of a few intervals where there are many, then to one interval."""
-    step = -(-moved.size // MOST_CELLS)
+    step = -(-moved.size // MAX_LOAD_CELLS)
     starts = np.arange(0, moved.size, step)
     level = np.log(np.add.reduceat(moved, starts) / np.add.reduceat(busy, starts))
     if level.size < 4:
         return []
     # Neighbours differ by the noise alone, nearly always.
-    noise = max(1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2), LEAST_NOISE)
+    noise = max(1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2), MIN_LOG_NOISE)
     cells = change_points(level, 6 * noise**2 * math.log(level.size))
     if step == 1:
         return cells
@@ -212,15 +207,15 @@ def _weakest(moved: Floats, busy: Floats, edges: list[int]) -> int | None:
     speeds = [math.log(moved[a:b].sum() / busy[a:b].sum()) for a, b in pairwise(edges)]
     lasted = [float(busy[a:b].sum()) for a, b in pairwise(edges)]
     changes = {at: abs(speeds[at] - speeds[at - 1]) for at in range(1, len(edges) - 1)}
-    brief = [number for number, seconds in enumerate(lasted) if seconds < SHORTEST_S]
+    brief = [number for number, seconds in enumerate(lasted) if seconds < MIN_STEADY_S]
     if brief:
         shortest = min(brief, key=lambda number: lasted[number])
         return min((at for at in (shortest, shortest + 1) if at in changes), key=lambda at: changes[at])
     weakest = min(changes, key=lambda at: changes[at])
-    return weakest if changes[weakest] < WEAK else None
+    return weakest if changes[weakest] < MIN_CHANGE_LOG_SPEED else None
 
 
-def _stretch(load: Load, kind: Kind, places: np.ndarray) -> Stretch:
+def _stretch(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
     moved, count, latency = (
         (load.read_bytes, load.reads, load.read_s) if kind == "read" else (load.write_bytes, load.writes, load.write_s)
     )
@@ -233,7 +228,7 @@ def _stretch(load: Load, kind: Kind, places: np.ndarray) -> Stretch:
     )
     celsius = load.celsius[places]
     hottest = float(np.nanmax(celsius)) if np.isfinite(celsius).any() else math.nan
-    return Stretch(
+    return SteadyInterval(
         begin,
         end,
         float(ends[begin] - load.seconds[begin]),

@@ -13,38 +13,27 @@ together: new traces are made with the border where it was found, and the border
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis.series import Curve, Floats
-
-REACH: Final = 0.02
-"""How far from the first answer the border is looked for, as a share of the bins."""
-LEVEL_REACH: Final = 0.05
-"""How far from the border a side's level is taken, as a share of the bins."""
-SHORT_BINS: Final = 64
-"""A first phase of fewer bins is looked at as a whole; a longer one may begin with a slow start."""
-GUARD: Final = 0.005
-"""Share of the bins beside a rough border that its sides' levels are not taken from."""
-MOST_BINS: Final = 400
-"""The border is looked for within so many bins on each side at the most, or four cells of the rough answer."""
-TAKEN_IN: Final = 16e6
-"""Bytes, or a bin where that is less, within which no border is known: a drive takes in what its queue and its buffer
-hold before it slows down, as 16 requests of 512 KiB and some MB. Finer bins show by themselves how it does so."""
-FEWEST: Final = 3
-"""Bins of a side below which its level is not known, and so nor where in a bin the border is."""
-LEAST_THIRD: Final = 5
-"""Bins in a third of a side, with which it is asked whether it drifts."""
-SURE_DRIFT: Final = 4.0
-"""A drift is one from so many times its standard error, about, on."""
-LEAST_SCATTER: Final = 0.005
-"""Relative scatter no side is held to be below: real drives are not metronomes."""
+from pslc.analysis.thresholds import (
+    BOUNDARY_GUARD_SHARE,
+    BOUNDARY_LEVEL_SHARE,
+    BOUNDARY_SEARCH_SHARE,
+    DRIFT_T_THRESHOLD,
+    MAX_BOUNDARY_SEARCH_BINS,
+    MAX_SHORT_FIRST_PHASE_BINS,
+    MIN_BOUNDARY_ERROR_BYTES,
+    MIN_DRIFT_THIRD_BINS,
+    MIN_LEVEL_BINS,
+    MIN_RELATIVE_SCATTER,
+)
 
 
 @dataclass(frozen=True)
-class Border:
+class PhaseBoundary:
     """Where one phase ends and the next begins: cumulative bytes, with the 90 % interval."""
 
     bytes: float
@@ -59,7 +48,9 @@ class _Side:
     residuals: Floats
 
 
-def locate(curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200) -> Border:
+def locate(
+    curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200
+) -> PhaseBoundary:
     """Refine the border near `about`, knowing that its neighbours are at `after` and `before` (all in bytes).
 
     Args:
@@ -72,11 +63,11 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     last = int(np.searchsorted(edges, before, side="right")) - 1
     centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
     if last - first < 4:
-        return Border(about, after, before)
-    reach = max(12, min(round(REACH * level.size), max(MOST_BINS, level.size // 512)))
-    start = max(centre - reach, first if first == 0 and centre < SHORT_BINS else (first + centre) // 2)
+        return PhaseBoundary(about, after, before)
+    reach = max(12, min(round(BOUNDARY_SEARCH_SHARE * level.size), max(MAX_BOUNDARY_SEARCH_BINS, level.size // 512)))
+    start = max(centre - reach, first if first == 0 and centre < MAX_SHORT_FIRST_PHASE_BINS else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
-    for share in (GUARD, 0.0):
+    for share in (BOUNDARY_GUARD_SHARE, 0.0):
         # In logs sampled by time a fast phase has few bins of many: the guard leaves three quarters of each side.
         guard_now = max(1, min(round(share * level.size), (centre - first) // 4, (last - centre) // 4))
         left, right = _sides(level, first, centre, last, guard_now)
@@ -87,11 +78,11 @@ def locate(curve: Curve, about: float, after: float, before: float, *, seed: int
     errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
     fewest, most = np.quantile(errors, (0.05, 0.95))
     taken_in = float(curve.widths[min(start + int(place), level.size - 1)])
-    if centre - first >= FEWEST and last - centre >= FEWEST:
-        taken_in = min(TAKEN_IN, taken_in)
+    if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
+        taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
     low = min(found - taken_in, _position(window, place - most))
     high = max(found + taken_in, _position(window, place - fewest))
-    return Border(found, max(low, after), min(high, before))
+    return PhaseBoundary(found, max(low, after), min(high, before))
 
 
 def _position(window: Floats, place: float) -> float:
@@ -100,7 +91,7 @@ def _position(window: Floats, place: float) -> float:
 
 def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tuple[_Side, _Side]:
     """The levels beside the border, without the `guard` bins nearest to it while enough are left."""
-    reach = max(20, min(round(LEVEL_REACH * level.size), 5 * MOST_BINS))
+    reach = max(20, min(round(BOUNDARY_LEVEL_SHARE * level.size), 5 * MAX_BOUNDARY_SEARCH_BINS))
     # A slow start is half of the samples of a short first phase, or more.
     near = min(reach, max(20, (centre - first) // 2)) if first == 0 else reach
     left = level[max(first, centre - near) : max(centre - guard, first + min(3, centre - first))]
@@ -114,17 +105,19 @@ def _side(level: Floats, ahead: int) -> _Side:
     middle = float(np.median(level))
     residuals = level - middle
     third = level.size // 3
-    if third >= LEAST_THIRD:
+    if third >= MIN_DRIFT_THIRD_BINS:
         # Tukey's resistant line: the medians of the outer thirds lie two thirds of the side apart.
         near, far = float(np.median(level[:third])), float(np.median(level[-third:]))
         off = float(np.abs(level[:third] - near).mean() + np.abs(level[-third:] - far).mean())
-        if abs(far - near) > SURE_DRIFT * max(off, LEAST_SCATTER) / np.sqrt(third):
+        if abs(far - near) > DRIFT_T_THRESHOLD * max(off, MIN_RELATIVE_SCATTER) / np.sqrt(third):
             slope = (far - near) / (level.size - third)
             line = near + slope * (np.arange(level.size) - (third - 1) / 2.0)
             return _Side(
-                float(line[0] - slope * ahead), max(float(np.abs(level - line).mean()), LEAST_SCATTER), level - line
+                float(line[0] - slope * ahead),
+                max(float(np.abs(level - line).mean()), MIN_RELATIVE_SCATTER),
+                level - line,
             )
-    return _Side(middle, max(float(np.abs(residuals).mean()), LEAST_SCATTER), residuals)
+    return _Side(middle, max(float(np.abs(residuals).mean()), MIN_RELATIVE_SCATTER), residuals)
 
 
 def _places(traces: Floats, left: _Side, right: _Side) -> Floats:
