@@ -80,7 +80,7 @@ def test_rust_makes_files_in_the_room_for_it_alone():
         r"|OFlags::CREATE|OFlags::TMPFILE"
     )
     # A scratch file has no name, or loses it at once, and takes none that is there.
-    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/scratch.rs"}
+    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/guard/scratch.rs"}
     found = {}
     for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
         name = str(path.relative_to(ROOT))
@@ -139,7 +139,7 @@ def test_rust_deletes_in_the_room_for_it_alone():
     assert counts == {
         "crates/drive/src/files/mod.rs": 4,
         "crates/python/src/files.rs": 2,
-        "crates/drive/src/scratch.rs": 1,
+        "crates/drive/src/guard/scratch.rs": 1,
     }
 
 

@@ -481,8 +481,8 @@ mod tests {
     fn zeros_behind_it_are_not_read_however_many_there_are() {
         let entry = Entry { at: Nanos(5), call: Call::Advance };
         let begun = [header(7, Nanos::ZERO), encoded(&entry)].concat();
-        let found = since(begun.chain(io::repeat(0)), 7, Nanos::ZERO).unwrap();
-        assert_eq!(found, Some(vec![entry]));
+        let entries = since(begun.chain(io::repeat(0)), 7, Nanos::ZERO).unwrap();
+        assert_eq!(entries, Some(vec![entry]));
     }
 
     #[test]
