@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benches.small import PROFILE
@@ -15,6 +17,7 @@ from pslc import suites
 from pslc.base import memory, processes
 from pslc.device.region import Scope
 from pslc.runner import campaign, parallel
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.parallel import Task
 from pslc.schema.results import StepProgress
 
@@ -46,8 +49,43 @@ def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, 
     assert [len(so_far) for so_far in kept] == [1, 2, 3, 4, 5]
 
 
+def test_logs_of_the_catalogue_at_once_are_those_of_one_after_the_other(
+    small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    names = ["burst", "fill"]
+    monkeypatch.setattr(suites, "names", lambda: names)
+    texts = []
+    for cores in (1, 2):
+        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        (tmp_path / "logs").mkdir(exist_ok=True)
+        logs = JobLogs(tmp_path / "logs")
+        campaign.run(campaign.Order("all", small, options=[("write_bw_log", "x")], scope=Scope(quick=True), logs=logs))
+        assert logs.write() == []
+        texts.append({path.name: path.read_text() for path in (tmp_path / "logs").iterdir()})
+        for path in (tmp_path / "logs").iterdir():
+            path.unlink()
+    assert texts[0] == texts[1]
+    assert texts[0]
+
+
+@pytest.mark.parametrize("what", ["fill", "all"])
+def test_a_log_that_fails_after_the_run_is_exit_code_3_and_the_recording_is_kept(
+    what: str, small: str, small_disk: Callable[[str], Path], command: Any, tmp_path: Path
+):
+    place = small_disk("32k")
+    (place / "fill").write_bytes(bytes(20 << 10))
+    done = command("run", what, "--on", small, "--quick", "--write_iolog=x", "--logs-to", str(place), "--save", "run")
+    assert done.returncode == 3, done.stderr
+    assert f"warning: the log {place}/x" in done.stderr
+    assert "is not written: No space left on device" in done.stderr
+    assert [path.name for path in place.iterdir()] == ["fill"]
+    kept = [path.parent for path in (tmp_path / "run").rglob("run.json")]
+    assert all(pslc.Recording.load(folder).jobs for folder in kept)
+    assert len(kept) == (1 if what == "fill" else len(suites.catalogue()))
+
+
 def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
-    tasks = [Task("fill", on, 0, [], Scope(), None) for on in ("sim:nowhere", small)]
+    tasks = [Task("fill", on, 0, [], Scope(), None, JobLogs()) for on in ("sim:nowhere", small)]
     begun: list[str] = []
     made = {task.on: made for task, made in parallel.results(tasks, 2, None, begun.append)}
     assert isinstance(made[small], pslc.Recording)
@@ -58,7 +96,7 @@ def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
 
 
 def test_an_interrupt_ends_what_is_under_way_and_begins_nothing_more():
-    tasks = [Task(name, LONG, 0, [], Scope(), None) for name in ("random-steady", "snia", "fill")]
+    tasks = [Task(name, LONG, 0, [], Scope(), None, JobLogs()) for name in ("random-steady", "snia", "fill")]
     begun: list[str] = []
     said: list[str] = []
 
@@ -74,7 +112,7 @@ def test_an_interrupt_ends_what_is_under_way_and_begins_nothing_more():
 
 
 def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch: pytest.MonkeyPatch):
-    tasks = [Task(name, LONG, 0, [], Scope(), None) for name in ("fill", "random-steady", "burst")]
+    tasks = [Task(name, LONG, 0, [], Scope(), None, JobLogs()) for name in ("fill", "random-steady", "burst")]
     monkeypatch.setattr(processes, "cores", lambda: 8)
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
     in_order, count = parallel.workers(tasks)

@@ -22,6 +22,7 @@ from benches.small import PROFILE
 from pyarrow import parquet
 
 import pslc
+from pslc.base import gate
 from pslc.base.errors import PslcError
 from pslc.lab import apart, app, files, fits, overlay, recordings, replays, server, uploads
 from pslc.lab.apart import Readers
@@ -168,6 +169,21 @@ def test_a_profile_that_was_dropped_stands_on_no_file_of_this_machine(base, here
     assert drops.read(put(drops, "good.toml", b'base = "sn550-1tb"\n')).source.endswith("good.toml")
 
 
+def test_a_recording_that_is_deleted_takes_nothing_else_with_it(here):
+    good = pslc.run("fill", on="sim:./small.toml")
+    for name in ("alone", "beside", "other"):
+        good.save(here / "runs" / name)
+    (here / "runs" / "beside" / "thesis.txt").write_text("a thesis")
+    (here / "runs" / "other" / "report.html").write_text("a page of somebody's")
+    recordings.delete("alone")
+    recordings.delete("beside")
+    with pytest.raises(PslcError):
+        recordings.delete("other")
+    assert sorted(path.relative_to(here / "runs").as_posix() for path in (here / "runs").rglob("*")) == [
+        "beside", "beside/thesis.txt", "other", "other/report.html", "other/run.json", "other/series.parquet",
+    ]  # fmt: skip
+
+
 def test_one_bad_recording_does_not_empty_the_list(here):
     good = pslc.run("fill", on="sim:./small.toml")
     good.save(here / "runs" / "good")
@@ -189,7 +205,7 @@ def test_one_bad_recording_does_not_empty_the_list(here):
     (here / "runs" / "folder" / "run.json").mkdir()
     (here / "runs" / "zero" / "run.json").symlink_to("/dev/zero")
     with (here / "runs" / "large" / "run.json").open("w") as large:
-        large.truncate(recordings.MAX_BYTES + 1)
+        large.truncate(gate.MAX_LOG_BYTES + 1)
     (here / "runs" / "latin" / "run.json").write_bytes(b"\xff\xfe")
     for by, falling in itertools.product((*recordings.COLUMNS, "no such", "__class__"), (False, True)):
         found, unreadable = recordings.entries("", by, falling)

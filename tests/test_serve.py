@@ -825,6 +825,50 @@ def test_the_reason_is_said_where_there_is_no_room_to_serve_at_all(
     SimDrive.open(str(small / disk)).close()
 
 
+def test_what_was_served_until_pslc_was_killed_is_a_recording_that_opens(
+    tmp_path: Path, disk: str, command: Any
+) -> None:
+    with served(tmp_path, disk) as on:
+        on.nbdsh("h.pwrite(b'x' * (4 << 20), 0)")
+        run = tmp_path / "run" / "run.json"
+        eventually(lambda: run.exists() and json.loads(run.read_text())["totals"]["host_write_bytes_total"], 30)
+        nbdkit = on.nbdkit
+        on.process.kill()
+        on.process.wait()
+        eventually(lambda: not Path(f"/proc/{nbdkit}").exists())
+    kept = Recording.load(tmp_path / "run")
+    assert kept.written_bytes == 4 << 20
+    for words in (("analyze", "run"), ("report", "run", "-o", "page.html"), ("compare", "run", "run")):
+        done = command(*words)
+        assert done.returncode == 0, done.stderr
+    said = " ".join(command("analyze", "run").stdout.split())
+    assert "this recording is partial" in said
+    assert "pslc serve has not ended" in said
+    # The drive goes on, and its next recording has a folder of its own.
+    with served(tmp_path, disk) as on:
+        on.nbdsh("assert h.pread(4096, 0) == b'x' * 4096")
+        on.end()
+        assert on.process.returncode == 0
+
+
+def test_a_recording_that_finds_no_room_goes_elsewhere_and_that_is_said(
+    tmp_path: Path, disk: str, small_disk: Any
+) -> None:
+    small = small_disk("16k")
+    (small / "fill").write_bytes(bytes(12 << 10))
+    with served(tmp_path, disk, "--save", str(small / "run")) as on:
+        on.nbdsh("h.pwrite(b'x' * (4 << 20), 0)")
+        said, talk = on.end()
+        assert on.process.returncode == 3, talk
+    assert "warning: the recording cannot be written: " in talk
+    assert "No space left on device" in talk
+    elsewhere = Path(talk.rpartition("recording: ")[2].strip())
+    assert Recording.load(elsewhere).written_bytes == 4 << 20
+    shutil.rmtree(elsewhere)
+    SimDrive.open(str(tmp_path / disk)).close()
+    assert "4.19 MB" in said
+
+
 def _await_handler(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
     """Return once the process catches the signal, or has ended."""
     while process.poll() is None:

@@ -80,7 +80,7 @@ def test_rust_makes_files_in_the_room_for_it_alone():
         r"|OFlags::CREATE|OFlags::TMPFILE"
     )
     # A scratch file has no name, or loses it at once, and takes none that is there.
-    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/scratch.rs"}
+    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/guard/scratch.rs"}
     found = {}
     for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
         name = str(path.relative_to(ROOT))
@@ -88,6 +88,59 @@ def test_rust_makes_files_in_the_room_for_it_alone():
         if name not in rooms and (lines := makes.findall(text)):
             found[name] = lines
     assert found == {}
+
+
+DELETES = {
+    "python/pslc/base/writer.py": (2, "the room itself"),
+    "python/pslc/serving/listening.py": (2, "sockets: its own by its number, and one at which nobody listens"),
+    "python/pslc/fio.py": (2, "makes its target as long as the jobs need it, and shortens none"),
+    "python/pslc/watch/traced.py": (1, "the folder of tracing that it made, which is the kernel's"),
+}
+"""What deletes: how often, and what."""
+
+
+def deleted_by(tree: ast.AST) -> list[int]:
+    """The lines of calls that remove or rename files or folders."""
+    lines = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        name, of = node.func.attr, ast.unparse(node.func.value)
+        if (
+            name in ("unlink", "rmtree", "rmdir", "removedirs", "rename", "renames", "truncate")
+            or (name in ("remove", "replace", "move") and of in ("os", "shutil"))
+            or (name == "replace" and len(node.args) == 1 and not node.keywords and of != "dataclasses")
+        ):
+            lines.append(node.lineno)
+    return lines
+
+
+def test_python_deletes_in_the_room_for_it_alone():
+    counts = {}
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        if lines := deleted_by(ast.parse(path.read_text())):
+            counts[str(path.relative_to(ROOT))] = len(lines)
+    assert counts == {name: count for name, (count, _) in DELETES.items()}
+    for line in ("p.unlink()", "shutil.rmtree(p)", "os.remove(p)", "os.replace(a, b)", "p.replace(q)", "p.rename(q)",
+                 "shutil.move(a, b)", "os.truncate(p, 1)"):  # fmt: skip
+        assert deleted_by(ast.parse(line)), line
+    for line in ("text.replace('a', 'b')", "jobs.remove(1)", "replace(job, name='a')"):
+        assert not deleted_by(ast.parse(line)), line
+
+
+def test_rust_deletes_in_the_room_for_it_alone():
+    deletes = re.compile(r"remove_file|remove_dir|\bunlinkat\(|fs::rename")
+    counts = {}
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        text = path.read_text().partition("#[cfg(test)]")[0]
+        if path.name != "tests.rs" and (count := len(deletes.findall(text))):
+            counts[str(path.relative_to(ROOT))] = count
+    # The room, its face for Python, and the name that a new scratch file gives up.
+    assert counts == {
+        "crates/drive/src/files/mod.rs": 4,
+        "crates/python/src/files.rs": 2,
+        "crates/drive/src/guard/scratch.rs": 1,
+    }
 
 
 # ---- what stands at the name

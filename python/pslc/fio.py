@@ -235,14 +235,14 @@ def _run(command: Command) -> int:
             )
         except BaseException:
             if place.made and place.path is not None:
-                place.path.unlink(missing_ok=True)
+                writer.remove(place.path, writer.Replace.ANY)
             raise
     for failed in logs.write():
         print(f"pslc: {failed}", file=sys.stderr)
     if "bandwidth-log" in command.said:
         fio_logs.write_aggregate(recording, Path())
     if place.path is not None and any(job.get("unlink", "0") not in ("0", "") for job in jobs):
-        place.path.unlink(missing_ok=True)
+        writer.remove(place.path, writer.Replace.ANY)
     _print(command, formats, recording, list(_seeds(seed, jobs)) if "random" in command.said.get("debug", "") else [])
     if recording.error:
         failure.tell(TargetError(recording.error, "what came before is printed"))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc._native import SimDrive
 
@@ -50,7 +52,7 @@ def format_drive(
     drive_files.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
     for name, after in _settings(drive).items():
         change = after if before[name] == after else f"{before[name]} -> {after}"
-        typer.echo(f"{name:12} {change}", err=True)
+        say(f"{name:12} {change}", err=True)
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
             raise user_error(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")

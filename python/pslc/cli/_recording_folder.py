@@ -1,4 +1,4 @@
-"""Where `pslc run` puts its recordings, while it runs and at its end."""
+"""Where `pslc run` and `pslc serve` put their recordings, meanwhile and at the end."""
 
 import sys
 import tempfile
@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.recording.store import Recording
     from pslc.runner.campaign import Order
+
+
+ELSEWHERE = 3
+"""Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
 
 
 def check(folder: Path) -> None:
@@ -29,32 +35,44 @@ def check(folder: Path) -> None:
 
 
 class Keeper:
-    """Keeps recordings that anyone can open, and that can be resumed, even if the run is killed now. Where one cannot
-    be written the run goes on, and the next is tried."""
+    """Keeps what is measured in a folder, even if pslc is killed now. Where it cannot be written the measurement goes
+    on, and the next time it is tried again."""
 
-    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
-        self._order, self._folder, self._tell = order, folder, tell
-        self._finished = 0
+    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
+        self.folder, self._tell = folder, tell
         self._failed = ""
 
-    def __call__(self, so_far: "list[Recording]") -> None:
+    def keep(self, save: Callable[[], None]) -> None:
+        """Call `save`; where it fails, say so once."""
         from pslc.base.errors import GuardError
 
         failed = ""
         try:
-            self._save(so_far)
+            save()
         except (OSError, GuardError) as error:
-            failed = _reason(self._folder, error)
+            failed = _reason(self.folder, error)
         if failed and failed != self._failed:
             self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
         if self._failed and not failed:
-            self._tell(f"what is measured is kept in {self._folder} again")
+            self._tell(f"what is measured is kept in {self.folder} again")
         self._failed = failed
+
+
+class RunKeeper(Keeper):
+    """The same for the recordings of a run, which anyone can open, and which can be resumed."""
+
+    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
+        super().__init__(folder, tell)
+        self._order = order
+        self._finished = 0
+
+    def __call__(self, so_far: "list[Recording]") -> None:
+        self.keep(lambda: self._save(so_far))
 
     def _save(self, so_far: "list[Recording]") -> None:
         from pslc.runner import campaign
 
-        places = campaign.folders(self._order, so_far, self._folder)
+        places = campaign.folders(self._order, so_far, self.folder)
         *before, last = so_far
         while self._finished < len(before):
             before[self._finished].save(places[self._finished])
@@ -71,8 +89,27 @@ class Kept:
 
 
 def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Kept | None:
-    """Put the recordings into `folder`, or where that fails into another, which is asked for at a terminal and is a
-    temporary one otherwise. None where they could be put nowhere."""
+    """Put the recordings of a run, and their page if `report`, into `folder` or another; see `put`."""
+    from pslc.report import page, recording_view
+    from pslc.runner import campaign
+
+    def save(where: Path) -> None:
+        for recording, to in zip(recordings, campaign.folders(order, recordings, where), strict=True):
+            recording.save(to)
+
+    def write_page(path: Path) -> None:
+        views = [recording_view.of_recording(recording) for recording in recordings]
+        if order.what == campaign.ALL:
+            page.write_all(views, path)
+        else:
+            page.write(views[0], path)
+
+    return put(folder, save, write_page if report else None)
+
+
+def put(folder: Path, save: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Kept | None:
+    """Let `save` fill a folder, or where that fails another, which is asked for at a terminal and is a temporary one
+    otherwise; `write_page` then writes the page there. None where it could be put nowhere."""
     from pslc.base import writer
     from pslc.base.errors import GuardError
 
@@ -82,13 +119,13 @@ def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: b
             where = place()
             if where is None:
                 continue
-            _save(order, recordings, where)
+            save(where)
         except (OSError, GuardError) as error:
             why = _reason(where or Path(tempfile.gettempdir()), error)
-            typer.echo(f"warning: the recording cannot be written: {why}", err=True)
+            say(f"warning: the recording cannot be written: {why}", err=True)
             continue
-        return Kept(where, not report or _reported(order, recordings, where))
-    typer.echo("warning: the recording is nowhere; --json prints it", err=True)
+        return Kept(where, write_page is None or _is_written(write_page, where))
+    say("warning: the recording is nowhere; --json prints it", err=True)
     return None
 
 
@@ -110,24 +147,13 @@ def _asked() -> Path | None:
     return None
 
 
-def _save(order: "Order", recordings: "list[Recording]", folder: Path) -> None:
-    from pslc.runner import campaign
-
-    for recording, where in zip(recordings, campaign.folders(order, recordings, folder), strict=True):
-        recording.save(where)
-
-
-def _reported(order: "Order", recordings: "list[Recording]", folder: Path) -> bool:
+def _is_written(write_page: Callable[[Path], None], folder: Path) -> bool:
     """Write the page; whether it could be written."""
     from pslc.base.errors import GuardError
-    from pslc.report import page, recording_view
 
     try:
-        if order.what == "all":
-            page.write_all([recording_view.of_recording(recording) for recording in recordings], folder / "report.html")
-        else:
-            page.write(recording_view.of_recording(recordings[0]), folder / "report.html")
+        write_page(folder / "report.html")
     except (OSError, GuardError) as error:
-        typer.echo(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
+        say(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
         return False
     return True

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
@@ -75,7 +77,7 @@ def command(
     _show(report, output, as_json)
     if output is not None:
         page = page or output.with_suffix(".html")
-        typer.echo(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
+        say(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
     if strict and report.result.is_poor:
         raise typer.Exit(1)
 

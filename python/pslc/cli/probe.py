@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pslc.base.console import say
+
 
 def command(
     path: Annotated[
@@ -45,7 +47,7 @@ def command(
         holds = None if held is None else "; ".join(held) or "nothing"
         _show("guard", {"users": "; ".join(seen["users"]) or "none", "holds": holds})
     for doubt in found:
-        print(f"doubt: {doubt}")
+        say(f"doubt: {doubt}")
 
 
 def _simulated(path: Path, as_json: bool) -> None:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.base.writer import Replace as Replaces
     from pslc.recording.comparison import Side
@@ -50,7 +52,7 @@ def command(
     try:
         if path is not None:
             _write(sides, recordings, called, path, Replace.ANY if output else Replace.OURS)
-            typer.echo(str(path))
+            say(str(path))
     except OSError as error:
         raise user_error(f"{path}: {error.strerror}", "give -o a file that can be written") from None
     for kind, folder in (("png", png), ("svg", svg)):
@@ -83,4 +85,4 @@ def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folde
         shown.append((folder / recording.suite if catalogue else folder, of.pictures, About.of(of)))
     for place, pictures, about in shown:
         for file in export.write(pictures, about, place, kind):
-            typer.echo(str(file))
+            say(str(file))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
 from pslc.cli import _complete, _recording_folder, _usage_errors
 from pslc.cli._output_format import OutputFormat
 
@@ -34,8 +35,6 @@ FILE_UNIT_BYTES = 4096
 """Scratch files are whole pages."""
 COMMAND_LINE = "--name"
 """In place of a suite or a job file: options alone tell the jobs (`job_file.COMMAND_LINE`)."""
-ELSEWHERE = 3
-"""Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
 SUITE = "Suites"
 TRACE = "Traces"
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -299,10 +298,10 @@ def command(  # noqa: C901 to be split into what is run: a suite, a job file, a 
     whole = _shown(order, recordings, formats, output) and whole
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
-        typer.echo(f"recording: {folder}{where}", err=True)
+        say(f"recording: {folder}{where}", err=True)
     _end(order, recordings, folder, failed)
     if folder != wanted or not whole:
-        raise typer.Exit(ELSEWHERE)
+        raise typer.Exit(_recording_folder.ELSEWHERE)
 
 
 def _look(output: Path) -> None:
@@ -326,7 +325,7 @@ def _write_logs(order: "Order") -> bool:
         return True
     failed = order.logs.write()
     for sentence in failed:
-        typer.echo(f"warning: {sentence}", err=True)
+        say(f"warning: {sentence}", err=True)
     return not failed
 
 
@@ -341,7 +340,7 @@ def _shown(order: "Order", recordings: "list[Recording]", formats: list[OutputFo
         _show(order, recordings, formats, output)
     except (OSError, GuardError) as error:
         why = error.message if isinstance(error, GuardError) else f"{output}: {error.strerror or error}"
-        typer.echo(f"warning: what was to be printed is not written: {why}", err=True)
+        say(f"warning: what was to be printed is not written: {why}", err=True)
         return False
     return True
 
@@ -404,7 +403,7 @@ def _end(order: "Order", recordings: "list[Recording]", folder: Path | None, fai
         more = (
             f"\nto go on: pslc run --resume {folder}" if folder and (last.steps or order.what == campaign.ALL) else ""
         )
-        typer.echo(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}{more}", err=True)
+        say(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}{more}", err=True)
         raise typer.Exit(130)
     if failed:
         hint = f"once it is mended, pslc run --resume {folder}" if folder else "run it alone to see more"
@@ -471,7 +470,7 @@ def _run(order: "Order", folder: Path | None, dry_run: bool, yes: bool, failed: 
                 order,
                 progress=bar,
                 confirm=partial(_confirm, bar, dry_run, yes),
-                keep=_recording_folder.Keeper(order, folder, bar.tell) if folder else None,
+                keep=_recording_folder.RunKeeper(order, folder, bar.tell) if folder else None,
                 tell=bar.tell,
                 fail=fail,
             )
@@ -497,9 +496,9 @@ def _confirm(bar: "Bar", dry_run: bool, yes: bool, plan: "Plan") -> bool:
 
     bar.pause()
     for sentence in plan.sentences:
-        typer.echo(f"plan: {sentence}", err=not dry_run)
+        say(f"plan: {sentence}", err=not dry_run)
     if plan.fio:
-        typer.echo(f"plan: as fio: {plan.fio}", err=not dry_run)
+        say(f"plan: as fio: {plan.fio}", err=not dry_run)
     if dry_run:
         return False
     asked = sys.stdin is not None and sys.stdin.isatty()
@@ -635,7 +634,7 @@ def _show(order: "Order", recordings: "list[Recording]", formats: list[OutputFor
     # Who sees both streams reads them in what is printed.
     if formats or output is not None or not sys.stdout.isatty():
         for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
-            typer.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
     wanted: list[OutputFormat | None] = [*formats] or [None]
     with contextlib.ExitStack() as stack:
         printed = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if output is not None else None

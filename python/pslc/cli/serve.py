@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
+    from pslc.cli._recording_folder import Keeper
     from pslc.recording.store import Recording
     from pslc.serving.listening import Address
     from pslc.serving.server import Server
@@ -63,6 +66,7 @@ def command(
         from pslc.base.errors import TargetError
         from pslc.base.live_lines import Live
         from pslc.base.output_dirs import new_folder
+        from pslc.cli import _recording_folder
         from pslc.device.target import name_in
         from pslc.serving.listening import Address
         from pslc.serving.server import Server
@@ -82,11 +86,13 @@ def command(
             if not as_json:
                 print(at.uri, flush=True)
             if server.data == "memory":
-                typer.echo("what is written is in memory: it is gone when serve ends", err=True)
-            typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+                say("what is written is in memory: it is gone when serve ends", err=True)
+            say(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
             with Live(sys.stderr) as live:
                 look = _shown(live, server.target.name) if watch and live.shown else _warning()
-                recording = server.run(look, partial(_say, live))
+                tell = partial(_say, live)
+                keeper = _recording_folder.Keeper(folder, tell) if folder is not None else None
+                recording = server.run(look, tell, partial(_keep, keeper) if keeper else None)
     _end(recording, folder, report=not no_report, as_json=as_json)
 
 
@@ -104,7 +110,7 @@ class _Ends:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is KeyboardInterrupt:
-            typer.echo(f"interrupted before {self._drive} was served; the drive is as it was", err=True)
+            say(f"interrupted before {self._drive} was served; the drive is as it was", err=True)
             raise typer.Exit(130)
 
     def guard(self, server: "Server") -> "Server":
@@ -121,7 +127,7 @@ class _Ends:
 def _warn_of(at: "Address") -> None:
     """Say who can reach an address of the network."""
     if not at.is_local:
-        typer.echo(
+        say(
             f"warning: whoever can reach {at.listen} over the network can read and write the drive; -- --tls=require "
             "encrypts it and asks who they are",
             err=True,
@@ -132,6 +138,11 @@ def _say(live: "Live", text: str) -> None:
     """A line above what is drawn."""
     live.draw([])
     typer.echo(text, err=True)
+
+
+def _keep(keeper: "Keeper", so_far: "Recording") -> None:
+    """Put down what was served so far, for the case that pslc is killed."""
+    keeper.keep(lambda: so_far.save(keeper.folder))
 
 
 def _shown(live: "Live", title: str) -> "Callable[[State], None]":
@@ -150,28 +161,30 @@ def _warning() -> "Callable[[State], None]":
         nonlocal told
         if state.too_slow and not told:
             told = True
-            typer.echo(f"warning: the host is too slow for this drive: {state.too_slow}; --speed 0.1 for one", err=True)
+            say(f"warning: the host is too slow for this drive: {state.too_slow}; --speed 0.1 for one", err=True)
 
     return look
 
 
 def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: bool) -> None:
     from pslc.base.errors import TargetError
+    from pslc.cli import _recording_folder
     from pslc.report import page, recording_view, terminal
     from pslc.runner.load import analysed
 
     recording = analysed(recording)
     shown = recording_view.of_recording(recording)
+    kept = None
     if folder is not None:
-        recording.save(folder)
-        if report:
-            page.write(shown, folder / "report.html")
+        kept = _recording_folder.put(folder, recording.save, partial(page.write, shown) if report else None)
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
         terminal.show(shown)
-    if folder is not None:
-        typer.echo(f"recording: {folder}", err=True)
+    if kept is not None:
+        say(f"recording: {kept.folder}", err=True)
     if recording.error:
         raise TargetError(recording.error, "the drive is as it was when it was saved last, or at the last flush")
     sys.stdout.flush()
+    if folder is not None and (kept is None or kept.folder != folder or not kept.whole):
+        raise typer.Exit(_recording_folder.ELSEWHERE)

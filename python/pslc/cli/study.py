@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pslc.base import output_dirs
+from pslc.base.console import say
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
@@ -83,9 +84,9 @@ def command(
     else:
         _show(study, found, len(points))
         _answer(study, found, save, finding or [])
-    typer.echo(f"results: {save}", err=True)
+    say(f"results: {save}", err=True)
     if found.interrupted:
-        typer.echo(f"interrupted: {len(found.rows)} of {len(points)} points are kept; run it again to go on", err=True)
+        say(f"interrupted: {len(found.rows)} of {len(points)} points are kept; run it again to go on", err=True)
         raise typer.Exit(130)
 
 
@@ -96,10 +97,10 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 
     count = min(workers or cores(), len(points))
     seconds, peak = timed(points)
-    typer.echo(f"{len(points)} points, the first of them: {points[0].command}")
+    say(f"{len(points)} points, the first of them: {points[0].command}")
     whole = words.span(seconds * len(points) / count)
-    typer.echo(f"about {whole} with {count} processes, {words.span(seconds)} a point")
-    typer.echo(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
+    say(f"about {whole} with {count} processes, {words.span(seconds)} a point")
+    say(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
 
 
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
@@ -182,4 +183,4 @@ def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> Non
         out.print(grid(table))
     path = save / "study.html"
     page.write(told, save.name, path, page.profiles(told, save))
-    typer.echo(f"page: {path}", err=True)
+    say(f"page: {path}", err=True)

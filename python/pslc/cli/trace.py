@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pslc.base.console import say
 from pslc.cli import _groups
 
 
@@ -106,4 +107,4 @@ def convert(
     else:
         hint = "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog"
         raise user_error(f"{output} is neither .parquet nor .iolog", hint)
-    print(f"{words.count(count)} requests written to {output}")
+    say(f"{words.count(count)} requests written to {output}")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
     from pslc.recording.store import Recording
@@ -55,7 +57,7 @@ def command(
             raise user_error(
                 f"{folder} is on the drive that is traced", "--save DIR on another one, or in memory (/dev/shm)"
             )
-        typer.echo(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
+        say(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
         keep = None
     if trace and folder is not None:
         writer.folder(folder)
@@ -73,7 +75,7 @@ def command(
         terminal.show(recording_view.of_recording(recording))
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
-        typer.echo(f"recording: {folder}{where}", err=True)
+        say(f"recording: {folder}{where}", err=True)
     if recording.error:
         raise user_error(f"it was watched until then: {recording.error}", "what was recorded is kept")
 

@@ -101,7 +101,7 @@ class Meter:
         """
         lines = gate.text(path, FILE).splitlines()
         separator = max(",;\t", key=(lines or [""])[0].count)
-        rows = cells(path, lines, separator)
+        rows = list(cells(path, lines, separator))
         names = [name.strip() for name in rows[0]] if rows else []
         time = _column(names, TIMES) or _dates(names)
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))

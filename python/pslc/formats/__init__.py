@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, TextIO, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
@@ -185,9 +186,25 @@ def text(path: Path) -> str:
     return _decoded(gate.data(path, FILE))
 
 
+def lines(path: Path, limit: int) -> TextIO:
+    """The lines of a file, decoded as they are asked for: cells of all of them take fifty times its size.
+
+    Raises:
+        PslcError: it cannot be read, or has more than `limit` lines.
+    """
+    data = gate.data(path, FILE)
+    if (count := data.count(b"\n")) > limit:
+        raise FILE.refused(f"{path} has {count:,} lines; the limit is {limit:,}")
+    return io.TextIOWrapper(io.BytesIO(data), _encoding(data), errors="replace")
+
+
 def _decoded(data: bytes) -> str:
+    return data.decode(_encoding(data), errors="replace")
+
+
+def _encoding(data: bytes) -> str:
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig", errors="replace")
+    return "utf-16" if data.startswith(marks) else "utf-8-sig"
 
 
 def only(paths: Sequence[Path]) -> Path:
@@ -201,14 +218,14 @@ def only(paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def cells(path: Path, lines: Sequence[str], separator: str = ",") -> list[list[str]]:
-    """The cells of each line of a CSV file.
+def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:
+    """The cells of each line of a CSV file, line by line.
 
     Raises:
         PslcError: it is none, as where a cell is longer than any figure.
     """
     try:
-        return list(csv.reader(lines, delimiter=separator))
+        yield from csv.reader(lines, delimiter=separator)
     except csv.Error as error:
         raise RecordingError(f"{path}: {error}", "tables hold figures between commas, semicolons or tabs") from None
 

@@ -2,16 +2,17 @@
 columns, `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`."""
 
 import re
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions, cells
-from pslc.formats import text as whole
+from pslc.formats import ImportedData, ImportOptions, cells, lines
 
 SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
@@ -19,6 +20,10 @@ DEGREES = {"c", "°c", "celsius"}
 SPEEDS = {f"{unit}/s": scale for unit, scale in SIZES.items()}
 MOST = 1e30
 """Of any cell, in the unit of its column."""
+MAX_LINES: Final = 6_000_000
+"""Of a table: a line takes 100 bytes of memory while it is read."""
+MAX_SAMPLES: Final = 1_000_000
+"""Of the curve: a column of a plot has a thousand of them then. Neighbours become one where there are more."""
 
 
 def matches(path: Path, head: str) -> bool:
@@ -33,20 +38,20 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
-    text = whole(path)
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    rows = cells(path, text.splitlines(), separator)
-    names = [name.strip() for name in rows[0]]
+    text = lines(path, MAX_LINES)
+    first = text.readline()
+    separator = max(",;\t", key=first.count)
+    names = [name.strip() for name in next(cells(path, [first], separator))]
     x, x_unit = _column(names, hints.x, (SIZES, TIMES), "--x", path)
     y, y_unit = _column(names, hints.y, (SPEEDS,), "--y", path)
     heat = _celsius(names, hints.celsius, path)
-    values, bad = [], 0
-    for line, row in enumerate(rows[1:], 2):
+    values, bad = array("d"), 0
+    for line, row in enumerate(cells(path, text, separator), 2):
         if not any(cell.strip() for cell in row):
             continue
         try:
             hot = number(row[heat], separator) if heat is not None else 0.0
-            values.append((number(row[x], separator), number(row[y], separator), hot))
+            values.extend((number(row[x], separator), number(row[y], separator), hot))
         except (ValueError, IndexError):
             if not hints.skip_bad:
                 hint = (
@@ -54,14 +59,24 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 )
                 raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
             bad += 1
-    at, speed, degrees = np.array(values).reshape(-1, 3).T
+    at, speed, degrees = np.frombuffer(values).reshape(-1, 3).T
     curve = _curve(at, speed * SPEEDS[y_unit], x_unit)
     celsius = None
     if heat is not None and curve is not None:
         steps = np.diff(at * TIMES.get(x_unit, 0.0), prepend=0.0)
         written = at * SIZES[x_unit] if x_unit in SIZES else np.cumsum(speed * SPEEDS[y_unit] * steps)
         celsius = (np.maximum.accumulate(written), degrees)
-    return ImportedData(path.name, curve, bad_lines=bad, celsius=celsius)
+    notes = []
+    if curve is not None and (count := -(-len(curve.seconds) // MAX_SAMPLES)) > 1:
+        notes.append(f"the table has {len(curve.seconds):,} samples: each {count} of them are read as one")
+        curve = _merged(curve, count)
+    return ImportedData(path.name, curve, notes=notes, bad_lines=bad, celsius=celsius)
+
+
+def _merged(curve: Curve, count: int) -> Curve:
+    """The same bytes in the same time, each `count` samples as one."""
+    firsts = np.arange(0, len(curve.seconds), count)
+    return Curve(np.append(curve.edges_bytes[firsts], curve.edges_bytes[-1]), np.add.reduceat(curve.seconds, firsts))
 
 
 def _celsius(names: list[str], wanted: str | None, path: Path) -> int | None:

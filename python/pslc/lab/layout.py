@@ -13,7 +13,9 @@ from dash.development.base_component import Component
 from typing_extensions import TypedDict
 
 from pslc import suites
+from pslc.base import gate
 from pslc.base.errors import PslcError
+from pslc.device import profiles
 from pslc.device.profiles import library
 from pslc.figures.picture import Table
 from pslc.lab import answer, knobs
@@ -174,8 +176,8 @@ def sources(*more: str) -> list[tuple[str, str]]:
 
 def _is_profile(path: Path) -> bool:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
+        text = gate.text(path, profiles.FILE)
+    except PslcError:
         return False
     return "[nand" in text or text.startswith("base") or "\nbase" in text
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -13,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
+from pslc.base import gate, writer
 from pslc.base.errors import RecordingError
 from pslc.base.output_dirs import RUNS, new_folder
 from pslc.device.target import name_in
@@ -21,8 +21,10 @@ from pslc.recording.store import Recording
 from pslc.report import page, recording_view
 from pslc.runner.load import opened, read_side
 
-MAX_BYTES: Final = 100_000_000
-"""Of a run.json in the list."""
+RUN_FILE: Final = gate.Expected("a recording is a folder with a run.json and a series.parquet", RecordingError,
+                                gate.MAX_LOG_BYTES)  # fmt: skip
+FILES: Final = ("report.html", "series.parquet", "run.json.part", "run.json")
+"""Of a recording; the last of them is what makes a folder one."""
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
@@ -68,12 +70,12 @@ def _name(path: Path) -> str:
 
 
 def _changed_ns(path: Path) -> int:
-    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device, or too large."""
+    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
     try:
         status = path.stat()
     except OSError:
         return -1
-    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES else -1
+    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else -1
 
 
 def changed_ns(name: str) -> int:
@@ -91,7 +93,7 @@ def _entry(path: Path, changed_ns: int) -> Entry | None:
     if changed_ns < 0:
         return None
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = gate.document(gate.text(path, RUN_FILE), str(path), RUN_FILE)
         began, findings = said["began_unix_ns"], said["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
         texts = [said[key] for key in ("suite", "drive", "target")]
@@ -129,16 +131,19 @@ def load(name: str) -> Recording:
 
 
 def delete(name: str) -> None:
-    """Remove a recording and its report.
+    """Remove a recording and its report; whatever else lies in its folder stays there.
 
     Raises:
-        PslcError: there is none.
+        PslcError: there is none, or somebody else's file has one of its names.
         OSError: it cannot be removed.
     """
     at = folder(name)
     if at.is_symlink():
         raise RecordingError(f"{at} is a link", "remove what it leads to by hand")
-    shutil.rmtree(at)
+    for file in FILES:
+        writer.remove(at / file)
+    with suppress(OSError):
+        writer.remove_empty(at)
 
 
 def save(recording: Recording) -> str:

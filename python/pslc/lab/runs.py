@@ -3,7 +3,6 @@ what takes longer than a moment is left to a job of its own."""
 
 from __future__ import annotations
 
-import shutil
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -187,7 +186,7 @@ class Runs:
         end = monotonic() + MAX_WAIT_S
         for thread in self._threads:
             thread.join(max(end - monotonic(), 0))
-        shutil.rmtree(self.folder, ignore_errors=True)
+        writer.remove_folder(self.folder)
 
     def _work(self, job: Job, bench: Bench) -> None:
         missing = [drive for drive in dict.fromkeys(bench.drives) if self.known(bench.suite, drive) is None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +92,7 @@ class Drops:
         try:
             return self.readers.kept(folder.stat().st_mtime_ns, _read, self.folder, name, tab=tab)
         except PslcError:
-            shutil.rmtree(folder, ignore_errors=True)
+            writer.remove_folder(folder)
             raise
 
 

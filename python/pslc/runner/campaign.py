@@ -152,7 +152,8 @@ def _at_once(
     from pslc.runner import parallel
 
     runs = [(name, seed, _left(order, name, number)) for number, (name, seed) in enumerate(order.runs)]
-    missing = [parallel.Task(name, order.on, seed, order.options, order.scope, left)
+    logs = order.logs or JobLogs()
+    missing = [parallel.Task(name, order.on, seed, order.options, order.scope, left, logs.beside())
                for name, seed, left in runs if left is None or _is_partial(left)]  # fmt: skip
     tasks, count = parallel.workers(missing)
     if count == 1:
@@ -175,6 +176,11 @@ def _at_once(
         finished.append(made)
         if keep is not None:
             keep(finished)
+    # Of logs of one name the last counts, as where the suites run one after the other.
+    for task in missing:
+        logs.take(task.logs)
+    if order.logs is None:
+        logs.write_or_warn()
     places = [name for name, _ in order.runs]
     return sorted(finished, key=lambda recording: (recording.interrupted, places.index(recording.suite)))
 

@@ -3,6 +3,7 @@
 What a job file names lies below the current folder and replaces nothing but pslc's own logs; what the command line
 names is anywhere, and replaces any file."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -63,6 +64,17 @@ class JobLogs:
         more = [f"{len(paths) - MAX_LISTED} further logs"] if len(paths) > MAX_LISTED else []
         return [f"writes the log {path}" for path in paths[:MAX_LISTED]] + [f"writes {text}" for text in more]
 
+    def beside(self) -> "JobLogs":
+        """Empty ones for a run in another process, to the same folder; `take` brings them here."""
+        return JobLogs(self._to, self.named)
+
+    def take(self, other: "JobLogs") -> None:
+        """Add the logs that another run of the same drive gave; what it calls the same takes its place."""
+        self.named |= other.named
+        self._target = other._target or self._target
+        self._logs += other._logs
+        self._blocks |= other._blocks
+
     def add(self, logs: Sequence[Log]) -> None:
         """The logs of a step; what a later one calls the same takes its place."""
         if logs:
@@ -74,6 +86,11 @@ class JobLogs:
         self._blocks[here / f"{name}.{dump['offset']}.received"] = dump["received"]
         if dump["expected"] is not None:
             self._blocks[here / f"{name}.{dump['offset']}.expected"] = dump["expected"]
+
+    def write_or_warn(self) -> None:
+        """Write them, with a Python warning for each that could not be written."""
+        for failed in self.write():
+            warnings.warn(failed, stacklevel=3)
 
     def write(self) -> list[str]:
         """Write them. Returns what could not be written, a sentence each."""

@@ -16,6 +16,7 @@ from pslc.device.cost import Cost, cost
 from pslc.device.region import Region, Scope, find_region
 from pslc.device.target import find_target
 from pslc.runner.callbacks import Progress
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.plan import DAY, expected
 from pslc.runner.run import run as run_one
 
@@ -30,7 +31,8 @@ PROGRAM_BYTES: Final = 300 << 20
 
 
 class Task(NamedTuple):
-    """A suite to run on a simulated drive. `left` is what an interruption left of it."""
+    """A suite to run on a simulated drive. `left` is what an interruption left of it; `logs` takes the logs that its
+    options ask for, for who calls to write them."""
 
     suite: str
     on: str
@@ -38,6 +40,7 @@ class Task(NamedTuple):
     options: Sequence[tuple[str, str]]
     scope: Scope
     left: Recording | None
+    logs: JobLogs
 
 
 def workers(tasks: Sequence[Task]) -> tuple[list[Task], int]:
@@ -95,7 +98,12 @@ def results(tasks: Sequence[Task], count: int, progress: Progress | None,
                 task, error = waiting.pop(future), future.exception()
                 if isinstance(error, BrokenProcessPool):
                     raise _killed() from error
-                yield task, error if isinstance(error, Exception) else future.result()
+                if isinstance(error, Exception):
+                    yield task, error
+                    continue
+                recording, logs = future.result()
+                task.logs.take(logs)
+                yield task, recording
     finally:
         stop.set()
         # A process that has not yet begun needs what it shares with this one, which goes when this one ends.
@@ -138,12 +146,12 @@ def _begin(stop: Any, told: Any) -> None:
     _told = told
 
 
-def _run(task: Task) -> Recording:
+def _run(task: Task) -> tuple[Recording, JobLogs]:
     def progress(state: StepProgress) -> bool:
         _told.put((task.suite, state))
         return processes.is_wanted()
 
-    return run_one(
+    recording = run_one(
         task.suite,
         on=task.on,
         seed=task.seed,
@@ -151,4 +159,6 @@ def _run(task: Task) -> Recording:
         scope=task.scope,
         progress=progress,
         done=task.left,
+        logs=task.logs,
     )
+    return recording, task.logs

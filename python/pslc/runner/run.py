@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -159,8 +158,7 @@ def run(  # noqa: C901, PLR0913 public: keywords as the options of pslc run
             doubt = MeasurementWarning("not-laid-out", f"{never}: leave --no-layout out")
             recording.findings.doubts = (doubt, *recording.findings.doubts)
         if logs is None:
-            for failed in job_logs.write():
-                warnings.warn(failed, stacklevel=2)
+            job_logs.write_or_warn()
         return recording
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from time import monotonic
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
 from pslc.base import gate, writer
-from pslc.base.errors import JobError
+from pslc.base.errors import GuardError, JobError
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
 
@@ -84,7 +85,8 @@ class Results:
         mine = {_key(row) for row in rows}
         _write(table([*rows, *(row for key, row in self._rows.items() if key not in mine)]), self._folder / WHOLE)
         for path in self._parts:
-            path.unlink(missing_ok=True)
+            with suppress(GuardError):  # somebody else put it there
+                writer.remove(path)
         self._parts.clear()
         self._new.clear()
 
