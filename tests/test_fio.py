@@ -383,6 +383,7 @@ log_avg_msec=500
 """
 
 
+@pytest.mark.slow
 @needs_fio
 @pytest.mark.parametrize("more", ["", "log_offset=1\n", "log_max_value=1\n"])
 def test_averaged_logs_are_those_of_fio(more, tmp_path):
