@@ -621,16 +621,27 @@ def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, 
                     "--verify=crc32c", "--do_verify=1")  # fmt: skip
         assert done["error"] == 0
         assert done["write"]["io_bytes"] == done["read"]["io_bytes"] == 32 << 20
-    with served(tmp_path, disk, "--data", "none", "--speed", "0.05") as on:
-        single = _fio(
-            on, "--name=a", "--rw=randread", "--bs=4k", "--iodepth=1", "--size=1g", "--runtime=2", "--time_based"
-        )
-        deep = _fio(
-            on, "--name=b", "--rw=randread", "--bs=4k", "--iodepth=16", "--size=1g", "--runtime=2", "--time_based"
-        )
+    # So slow that a busy machine is fast beside it: 7 ms a request.
+    speed = 0.001
+    found = {}
+    with served(tmp_path, disk, "--data", "none", "--speed", str(speed)) as on:
+        for depth in (1, 16):
+            job = _fio(on, "--name=a", "--rw=randread", "--bs=4k", f"--iodepth={depth}", "--size=1g", "--runtime=3",
+                       "--time_based")  # fmt: skip
+            found[depth] = (job["read"]["iops"], job["read"]["clat_ns"]["mean"] / 1e9)
+            # Neither is faster than the drive is in a run.
+            assert found[depth][0] < 1.1 * speed * _reads_per_s(depth)
     # Sixteen at once are faster than one, and each of them is not faster.
-    assert deep["read"]["iops"] > 1.2 * single["read"]["iops"]
-    assert deep["read"]["clat_ns"]["mean"] > 0.9 * single["read"]["clat_ns"]["mean"]
+    assert found[16][0] > 1.2 * found[1][0]
+    assert found[16][1] > 0.9 * found[1][1]
+
+
+def _reads_per_s(depth: int) -> float:
+    """Random reads of 4 KiB a second of drive time in a simulated run, so many under way."""
+    drive = SimDrive("small.toml", PROFILE, {}, [])
+    job = f"[a]\nrw=randread\nbs=4k\nioengine=libaio\ndirect=1\nsize=1g\nnumber_ios=2000\niodepth={depth}\n"
+    read = drive.run(job, "a.fio", [], 0)["jobs"][0]["read"]
+    return float(read["total_ios"] / (read["runtime_ns"] / 1e9))
 
 
 @pytest.mark.long

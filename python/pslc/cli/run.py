@@ -621,7 +621,7 @@ def _check_jobs(
     if what == COMMAND_LINE:
         text, options = job_file.of_command_line(options, files, sections), []
     else:
-        text = job_file.read([what, *files], sections)
+        text, options = job_file.read([what, *files], sections), job_file.with_patterns(options)
     simulated = on is not None and on.startswith("sim:")
     capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and simulated else UNLIMITED_BYTES
     plan_jobs(text, job_file.SOURCES.get(what, what), options, capacity, simulated)

@@ -27,6 +27,10 @@ FURTHER = "#line 0 "
 DEEPEST = 8
 """Of files that include files."""
 
+MAX_PATTERN_BYTES = 64 << 10
+PATTERNS = ("verify_pattern", "buffer_pattern")
+"""Options whose value may name a file in single quotes."""
+PATTERN_FILE = gate.Expected("a pattern takes the bytes of a file of up to 64 KiB", max_bytes=MAX_PATTERN_BYTES)
 MAX_NAMED = 5
 """Sections that a hint names."""
 
@@ -50,7 +54,7 @@ def text_of(options: Sequence[tuple[str, str]]) -> str:
         JobError: a value cannot stand in a job file.
     """
     lines = ["[global]"]
-    for name, value in options:
+    for name, value in with_patterns(options):
         if "\n" in value or (name == "name" and "]" in value) or any(sign in value for sign in ";#"):
             raise JobError(
                 f"--{name}={value!r} has a sign that ends a line of a job file", "leave out ; # ] and new lines"
@@ -71,6 +75,27 @@ def of_command_line(options: Sequence[tuple[str, str]], more: Sequence[str | Pat
         )
     text = text_of(options)
     return _sections(text, sections) if sections else text
+
+
+def with_patterns(options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Options with the bytes of a file, as `0x...`, in place of its name in single quotes, where a pattern has one.
+
+    Raises:
+        PslcError: the file cannot be read, is empty, or is larger than a pattern may be.
+    """
+    return [(name, _pattern(value) if name in PATTERNS else value) for name, value in options]
+
+
+def _pattern(value: str) -> str:
+    def bytes_of(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        found = gate.data(Path(match[1]), PATTERN_FILE)
+        if not found:
+            raise PATTERN_FILE.refused(f"{match[1]} is empty")
+        return f"0x{found.hex()}"
+
+    return re.sub(r""""[^"]*"|'([^']+)'""", bytes_of, value)
 
 
 def writing(text: str, overrides: Sequence[tuple[str, str]]) -> str | None:
@@ -96,6 +121,9 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     job = jobs[0]
     if len(jobs) != 1 or job.get("numjobs", "1") != "1":
         raise JobError("read_iolog beside other jobs", "a trace is replayed alone; --section=NAME picks one job")
+    if log := next((name for name in job if name in LOGS), None):
+        hint = "leave it out; the recording holds the run, and pslc trace convert writes an iolog of the trace"
+        raise JobError(f"{log} beside read_iolog: a replay writes no logs", hint)
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
     rest = [line for line in text.splitlines() if not line.strip().startswith(REPLAYS)]
     plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
@@ -109,6 +137,8 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
 
 REPLAYS = ("read_iolog", "replay_")
 """How the options begin that are of traces."""
+LOGS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog")
+"""Options that ask for logs of each request."""
 SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
 """Words of `replay_skip`, and the kinds of requests that each leaves out."""
 
@@ -191,7 +221,8 @@ def _included(name: str, including: str, depth: int) -> str:
                 what, "fio takes no sections from there, either; the options go on those of the section before"
             )
         if len(words) != 2 or words[0] != "include":
-            found.append(line)
+            option, equals, value = line.partition("=")
+            found.append(f"{option}={_pattern(value)}" if equals and option.strip() in PATTERNS else line)
             continue
         if depth == DEEPEST:
             raise JobError(f"{source}:{number}: files include files more than {DEEPEST} deep", "leave one include out")

@@ -108,6 +108,7 @@ def run(  # noqa: C901, PLR0913 public: keywords as the options of pslc run
         text: str | None = job_file.of_command_line(options, more, sections)
         options = ()
     else:
+        options = job_file.with_patterns(options)
         text = None if suite else job_file.read([what, *more], sections)
     if text is not None and (trace := job_file.replayed(text, options, how or Replay())) is not None:
         _first_is_for_jobs(what, alone)
