@@ -392,6 +392,39 @@ impl Config {
         .expect("there are four")
     }
 
+    /// A drive `denominator` times smaller that behaves like this one: fewer pages a block, and every size smaller in
+    /// proportion, as `pslc.device.scaling` says it. `None` where a block would not have whole word lines.
+    pub fn scaled(&self, denominator: u32) -> Option<Config> {
+        let word_line_pages = self.nand.bits_per_cell * denominator;
+        if denominator == 0 || !self.nand.pages_per_block.is_multiple_of(word_line_pages) {
+            return None;
+        }
+        let by = denominator as u64;
+        let mut scaled = self.clone();
+        scaled.nand.pages_per_block /= denominator;
+        scaled.capacity_bytes /= by;
+        if let Some(map) = &mut scaled.controller.map {
+            map.bytes /= by;
+        }
+        let cache = &mut scaled.cache;
+        for size in [
+            &mut cache.static_bytes,
+            &mut cache.dynamic_bytes,
+            &mut cache.dynamic_least_bytes,
+            &mut cache.fold_below_bytes,
+            &mut cache.fold_batch_bytes,
+        ] {
+            *size /= by;
+        }
+        if let Some(idle) = &mut cache.idle {
+            idle.residue_bytes /= by;
+        }
+        for timing in [&mut scaled.nand.slc, &mut scaled.nand.native] {
+            timing.erase = Nanos(((timing.erase.0 + by / 2) / by).max(1));
+        }
+        Some(scaled)
+    }
+
     /// What the profile says that its reader may not have meant, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

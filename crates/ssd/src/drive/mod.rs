@@ -201,6 +201,11 @@ impl Drive {
         self.ftl.superblocks()
     }
 
+    /// Mapping pages of a superblock in a mode.
+    pub fn superblock_pages(&self, mode: CellMode) -> u64 {
+        self.ftl.superblock_bytes(mode) / PAGE_BYTES
+    }
+
     /// Check that the mapping is consistent and every count is what it counts; panics if not. Slow; for tests.
     pub fn audit(&self) {
         self.ftl.audit();
