@@ -291,7 +291,8 @@ def test_all_faults_of_a_study_are_one_message_with_a_line_each():
     assert caught.value.message.splitlines() == [
         "the study has 8 faults",
         "  a study has no sampel (hint: did you mean sample?)",
-        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, or --on sim:sn850-1tb)',
+        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, '
+        "or --on sim:sn850-1tb)",
         "  -1 is no seed (hint: whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2])",
         '  fill_first is "150%", which is no share (hint: a whole percentage up to 100%, such as 50%)',
         "  the range of cache.dynamic has no step (hint: cache.dynamic=50GB:700GB:50GB has a step; "

@@ -9,12 +9,12 @@ PORT = 8719
 
 
 def command(
-    host: Annotated[str, typer.Option(help="Address to serve on; only this machine by default.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.", min=0, max=65535)] = PORT,
+    host: Annotated[str, typer.Option(help="Address to serve on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes any free one", min=0, max=65535)] = PORT,
 ) -> None:
-    """Open a page where drives are chosen, their knobs are sliders, and the curve answers.
+    """Open an interactive page: pick a drive, move its settings, and watch the write curve change.
 
-    It ends with Ctrl-C. The address on stdout holds a token, without which nothing is shown; simulated drives only.
+    Ctrl-C ends it. The page needs the token in the printed address, and runs simulated drives only.
     """
     from pslc.base.errors import user_error
 

@@ -11,13 +11,13 @@ from pslc.base.console import say
 
 
 def command(
-    path: Annotated[
-        Path, typer.Argument(help="A block device, a file, a folder, or a drive that pslc keeps.", metavar="TARGET")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    path: Annotated[Path, typer.Argument(help="Block device, file, folder, or drive file", metavar="TARGET")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
-    that stays in a file its health log, and what is in it. Writes nothing."""
+    """Show facts about a drive and problems that could spoil a measurement (read-only).
+
+    For a drive file (disk.pslc): its health log, and how full it is.
+    """
     from pslc.base.errors import user_error
     from pslc.device import probe
     from pslc.device.target import is_drive

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders; several are compared. Or the folder of a catalogue.")
+        list[Path], typer.Argument(help="Run folders (several are compared), or the folder of pslc run all")
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The page; report.html in the folder of a single run.")
+        Path | None,
+        typer.Option("-o", "--output", help="Page to write (default: report.html in the folder of a single run)"),
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(help="What to call the drive; one for each run, in order.", metavar="TEXT"),
+        typer.Option(help="Name of the drive, one for each run, in order", metavar="TEXT"),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="Folder for each picture as PNG.", metavar="DIR")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Folder for each picture as SVG.", metavar="DIR")] = None,
+    png: Annotated[Path | None, typer.Option(help="Save each picture as PNG in this folder", metavar="DIR")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Save each picture as SVG in this folder", metavar="DIR")] = None,
 ) -> None:
     """Make a page of recordings: of one run, of several beside each other, or of every suite in a folder.
 

@@ -36,15 +36,19 @@ class Data(StrEnum):
 
 def command(
     context: typer.Context,
-    drive: Annotated[str, typer.Argument(help="A drive kept in a file (disk.pslc), or sim:NAME[,key=value...].")],
+    drive: Annotated[str, typer.Argument(help="Drive file (disk.pslc), or sim:NAME[,key=value...]")],
     unix: Annotated[
-        Path | None, typer.Option(help="The socket, for its owner alone; DRIVE.sock without it.", metavar="PATH")
+        Path | None, typer.Option(help="Unix socket PATH, accessible to you only (default: DRIVE.sock)", metavar="PATH")
     ] = None,
-    tcp: Annotated[int | None, typer.Option(help="A TCP port instead.", metavar="PORT", min=1, max=65535)] = None,
+    tcp: Annotated[
+        int | None, typer.Option(help="TCP port to listen on instead of a socket", metavar="PORT", min=1, max=65535)
+    ] = None,
     listen: Annotated[
-        str | None, typer.Option(help="With --tcp: the address; this machine alone without it.", metavar="ADDRESS")
+        str | None, typer.Option(help="Address for --tcp (default: this machine only)", metavar="ADDRESS")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Speed of the drive's clock: 0.1 is a tenth.", min=1e-3, max=1e6)] = 1.0,
+    speed: Annotated[
+        float, typer.Option(help="Speed of the drive's clock: 0.1 is a tenth of real time", min=1e-3, max=1e6)
+    ] = 1.0,
     data: Annotated[
         Data | None,
         typer.Option(
@@ -52,10 +56,10 @@ def command(
             "none: zeros are read."
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Draw what happens.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The recording as JSON on stdout at the end.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Draw the speed live")] = False,
+    save: Annotated[Path | None, typer.Option(help="Folder for the recording", metavar="DIR")] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the recording as JSON at the end")] = False,
 ) -> None:
     """Serve a simulated drive as a network block device (NBD) until Ctrl-C: fio, qemu, a file system or a database use
     it, and each request takes as long as the drive takes.

@@ -22,12 +22,14 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def command(
-    device: Annotated[Path, typer.Argument(help="A block device.", metavar="DEVICE")],
-    for_: Annotated[str | None, typer.Option("--for", help="How long; until Ctrl-C without it.", metavar="8h")] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Keep every request too, for a replay.")] = False,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    device: Annotated[Path, typer.Argument(help="Block device", metavar="DEVICE")],
+    for_: Annotated[
+        str | None, typer.Option("--for", help="Stop after this time (default: run until Ctrl-C)", metavar="8h")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder for the recording", metavar="DIR")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Also keep each request, for a replay")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Watch a drive while it does its work, and say when it became slow and why.
 

@@ -43,7 +43,7 @@ CELLS: Final = 20_000
 
 @dataclass
 class Thermometer:
-    """A drive's own, asked once a second at most.
+    """The thermometer of a drive, read at most once a second.
 
     Attributes:
         ask: degrees Celsius, None when it does not answer.

@@ -244,7 +244,7 @@ def _percentiles(job: Job, word: str) -> list[str]:
 
 
 def _batches(job: Job) -> dict[str, float]:
-    """Requests are handed over, and come back, one by one."""
+    """fio's counts of batches: pslc submits and completes one request at a time."""
     some = any(job[kind]["total_ios"] for kind in KINDS)
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 

@@ -1,4 +1,4 @@
-"""What a run is going to do to a real drive, said before it does anything."""
+"""The plan of a run on a real drive, shown before anything is written."""
 
 import shlex
 import subprocess

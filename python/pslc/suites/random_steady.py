@@ -215,7 +215,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a case."""
+    """A table with a row for each case."""
     columns: list[Column] = [
         ("case", "case", str),
         ("first second", "first_iops", words.count),

@@ -85,7 +85,7 @@ class Span(TypedDict):
 
 
 class Elsewhere(TypedDict):
-    """The smallest span elsewhere."""
+    """Latency in the smallest span at another place of the drive."""
 
     at_bytes: int
     mean_s: float
