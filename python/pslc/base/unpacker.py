@@ -38,15 +38,15 @@ def main(asked: dict[str, object]) -> None:
         _table(asked)
 
 
-def _picture(most: int) -> None:
+def _picture(max_pixels: int) -> None:
     """Write the pixels of a picture over white. Its header says how many there are before one of them is decoded."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # The limit is below, and an error rather than a warning.
     with Image.open("/dev/fd/0", formats=PICTURES) as picture:
         width, height = picture.size
-        if width * height > most:
-            raise ValueError(f"it has {width:,} x {height:,} pixels; the limit is {most:,}")
+        if width * height > max_pixels:
+            raise ValueError(f"it has {width:,} x {height:,} pixels; the limit is {max_pixels:,}")
         if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
             raise ValueError(f"its pixels are of mode {picture.mode}; 8 bits for each colour are read")
         pixels = picture.convert("RGBA")

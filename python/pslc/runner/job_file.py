@@ -90,10 +90,10 @@ def _pattern(value: str) -> str:
     def bytes_of(match: re.Match[str]) -> str:
         if match[1] is None:
             return match[0]
-        found = gate.data(Path(match[1]), PATTERN_FILE)
-        if not found:
+        pattern = gate.data(Path(match[1]), PATTERN_FILE)
+        if not pattern:
             raise PATTERN_FILE.refused(f"{match[1]} is empty")
-        return f"0x{found.hex()}"
+        return f"0x{pattern.hex()}"
 
     return re.sub(r""""[^"]*"|'([^']+)'""", bytes_of, value)
 
