@@ -49,7 +49,7 @@ class _Side:
 
 
 def locate(
-    curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200
+    curve: Curve, rough: float, after: float, before: float, *, seed: int, replicates: int = 200
 ) -> PhaseBoundary:
     """Refine the border near `about`, knowing that its neighbours are at `after` and `before` (all in bytes).
 
@@ -61,9 +61,9 @@ def locate(
     edges = curve.edges_bytes
     first = int(np.searchsorted(edges, after, side="left"))
     last = int(np.searchsorted(edges, before, side="right")) - 1
-    centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
+    centre = min(max(int(np.searchsorted(edges, rough)), first + 1), last - 1)
     if last - first < 4:
-        return PhaseBoundary(about, after, before)
+        return PhaseBoundary(rough, after, before)
     reach = max(12, min(round(BOUNDARY_SEARCH_SHARE * level.size), max(MAX_BOUNDARY_SEARCH_BINS, level.size // 512)))
     start = max(centre - reach, first if first == 0 and centre < MAX_SHORT_FIRST_PHASE_BINS else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
@@ -74,15 +74,15 @@ def locate(
         place = float(_places(level[None, start:stop], left, right)[0])
         centre = min(max(start + round(place), first + 1), last - 1)
     window = np.concatenate((edges[start : stop + 1], edges[stop : stop + 1]))
-    found = float(np.interp(place, np.arange(window.size), window))
+    located_bytes = float(np.interp(place, np.arange(window.size), window))
     errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
-    fewest, most = np.quantile(errors, (0.05, 0.95))
+    earliest, latest = np.quantile(errors, (0.05, 0.95))
     taken_in = float(curve.widths[min(start + int(place), level.size - 1)])
     if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
         taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
-    low = min(found - taken_in, _position(window, place - most))
-    high = max(found + taken_in, _position(window, place - fewest))
-    return PhaseBoundary(found, max(low, after), min(high, before))
+    low = min(located_bytes - taken_in, _position(window, place - latest))
+    high = max(located_bytes + taken_in, _position(window, place - earliest))
+    return PhaseBoundary(located_bytes, max(low, after), min(high, before))
 
 
 def _position(window: Floats, place: float) -> float:

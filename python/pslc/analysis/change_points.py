@@ -33,11 +33,11 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
         lengths = end - numbers[starts]
         cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
         cost += best[starts]
-        at = int(np.argmin(cost))
-        best[end], last[end] = cost[at] + penalty, at
+        start = int(np.argmin(cost))
+        best[end], last[end] = cost[start] + penalty, start
     borders = []
-    at = int(last[count])
-    while at > 0:
-        borders.append(at)
-        at = int(last[at])
+    start = int(last[count])
+    while start > 0:
+        borders.append(start)
+        start = int(last[start])
     return borders[::-1]

@@ -75,22 +75,22 @@ def _same_typical_speed(phase: Phase, other: Phase) -> bool:
 
 def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
     """One border for two that enclose hardly more than the bin which lies across it: that is of a speed in between."""
-    found: list[float] = []
+    kept_borders: list[float] = []
     ends = [*borders, float(curve.edges_bytes[-1])]
     for i, border in enumerate(borders):
-        before = found[-1] if found else float(curve.edges_bytes[0])
+        before = kept_borders[-1] if kept_borders else float(curve.edges_bytes[0])
         bins = np.searchsorted(curve.edges_bytes, [before, border])
-        if found and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
-            earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
-            at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
-            speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
+        if kept_borders and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
+            earlier = kept_borders[-2] if len(kept_borders) > 1 else float(curve.edges_bytes[0])
+            times_s = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
+            speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(times_s)
             between = curve.bytes_per_s[bins[0] - 1 : bins[1]]
             own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > MIN_OWN_LOG_SPEED
             if own.sum() <= 1 and min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
-                found[-1] = 0.5 * (before + border)
+                kept_borders[-1] = 0.5 * (before + border)
                 continue
-        found.append(border)
-    return found
+        kept_borders.append(border)
+    return kept_borders
 
 
 def _phase(curve: Curve, start: PhaseBoundary, to: float) -> Phase:

@@ -185,7 +185,7 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
     """
     shortest = math.ceil(MIN_CACHE_SHARE * level.size)
     longest = min(math.ceil(MAX_SHORT_CACHE_SHARE * level.size), until - 4)
-    best, found = 2 * MIN_LOG_STEP, (0, 0)
+    best, phase = 2 * MIN_LOG_STEP, (0, 0)
     started = _begin(level[: max(longest, 0)])
     # The cell across which it begins is of a speed in between.
     for begin in sorted({0, started, started + 1} if started else {0}):
@@ -196,8 +196,8 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
             usual, high = np.quantile(after, (0.5, 0.95))
             gap = float(level[begin:count].min() - high)
             if gap > best and (count > begin + 1 or gap > FIRST_SAMPLE_OUTLIER_RATIO * (high - usual)):
-                best, found = gap, (begin, count)
-    return found
+                best, phase = gap, (begin, count)
+    return phase
 
 
 def _short_behind(level: Floats, first: int) -> int:
@@ -232,11 +232,11 @@ def _short_after_start(level: Floats) -> tuple[int, int]:
                 break
             fast = float(level[start:count].min())
             gaps[start, count] = fast - max(float(np.quantile(after, 0.95)), float(level[:begin].max()))
-    most = max(gaps.values(), default=0.0)
-    if most <= 2 * MIN_LOG_STEP:
+    best_gap = max(gaps.values(), default=0.0)
+    if best_gap <= 2 * MIN_LOG_STEP:
         return 0, 0
     # A part of it stands out as well as all of it.
-    return max((at for at, gap in gaps.items() if gap > MIN_GAP_SHARE * most), key=lambda at: at[1])
+    return max((span for span, gap in gaps.items() if gap > MIN_GAP_SHARE * best_gap), key=lambda span: span[1])
 
 
 def _begin(level: Floats) -> int:

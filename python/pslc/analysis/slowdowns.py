@@ -104,21 +104,23 @@ class Slowdown:
 
 def find_slowdowns(load: Load) -> list[Slowdown]:
     """Every fall of either kind, in order of time."""
-    found = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
-    return sorted(found, key=lambda fall: fall.at_s)
+    slowdowns = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
+    return sorted(slowdowns, key=lambda fall: fall.at_s)
 
 
 def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
     sessions = load.sessions()
-    found = [(number, of) for number, session in enumerate(sessions) for of in _stretches(load, kind, *session)]
+    intervals = [
+        (number, interval) for number, session in enumerate(sessions) for interval in _stretches(load, kind, *session)
+    ]
     written = np.concatenate([[0.0], np.cumsum(np.nan_to_num(load.write_bytes))])
-    find_slowdowns: list[Slowdown] = []
-    for at, ((number, before), (other, after)) in enumerate(pairwise(found)):
-        if number != other or not fell(before, after):
+    slowdowns: list[Slowdown] = []
+    for index, ((number, before), (other_number, after)) in enumerate(pairwise(intervals)):
+        if number != other_number or not fell(before, after):
             continue
-        last = find_slowdowns[-1] if find_slowdowns else None
+        last = slowdowns[-1] if slowdowns else None
         deeper = last is not None and (last.recovery.at_s is None or last.recovery.at_s > after.from_s)
-        find_slowdowns.append(
+        slowdowns.append(
             Slowdown(
                 kind=kind,
                 at_s=after.from_s,
@@ -127,10 +129,10 @@ def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
                 since_pause_bytes=float(written[after.begin] - written[sessions[number][0]]),
                 pause_observed=sessions[number][0] > 0,
                 is_further=deeper,
-                recovery=_again(load, before, after, [of for _, of in found[at + 2 :]]),
+                recovery=_again(load, before, after, [interval for _, interval in intervals[index + 2 :]]),
             )
         )
-    return find_slowdowns
+    return slowdowns
 
 
 def fell(before: SteadyInterval, after: SteadyInterval) -> bool:
@@ -142,8 +144,8 @@ def fell(before: SteadyInterval, after: SteadyInterval) -> bool:
     return math.isnan(latencies) or latencies >= math.sqrt(ratio)
 
 
-def _alike(one: SteadyInterval, other: SteadyInterval) -> bool:
-    ratio = one.request_bytes / other.request_bytes
+def _alike(before: SteadyInterval, after: SteadyInterval) -> bool:
+    ratio = before.request_bytes / after.request_bytes
     return math.isnan(ratio) or 1 / MAX_REQUEST_SIZE_RATIO <= ratio <= MAX_REQUEST_SIZE_RATIO
 
 
@@ -151,13 +153,13 @@ def _again(load: Load, before: SteadyInterval, after: SteadyInterval, later: lis
     """Look for the first later stretch that is as fast as before, and at the pauses on the way."""
     pauses = [(a, b, float(load.seconds[a:b].sum())) for a, b in load.pauses()]
     slow, not_enough = after, 0.0
-    for of in later:
-        if not _alike(before, of):
+    for interval in later:
+        if not _alike(before, interval):
             continue
-        rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= of.begin), default=0.0)
-        if of.bytes_per_s >= MIN_RECOVERED_SPEED_RATIO * before.bytes_per_s:
-            return SpeedRecovery(of.from_s, rested, not_enough)
-        not_enough, slow = max(not_enough, rested), of
+        rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= interval.begin), default=0.0)
+        if interval.bytes_per_s >= MIN_RECOVERED_SPEED_RATIO * before.bytes_per_s:
+            return SpeedRecovery(interval.from_s, rested, not_enough)
+        not_enough, slow = max(not_enough, rested), interval
     return SpeedRecovery(None, 0.0, not_enough)
 
 
@@ -198,7 +200,10 @@ def _borders(moved: Floats, busy: Floats) -> list[int]:
 
 def _finest(level: Floats, begin: int, end: int) -> int:
     """The border within a short part that parts it best."""
-    errors = [level[begin:at].var() * (at - begin) + level[at:end].var() * (end - at) for at in range(begin + 1, end)]
+    errors = [
+        level[begin:border].var() * (border - begin) + level[border:end].var() * (end - border)
+        for border in range(begin + 1, end)
+    ]
     return begin + 1 + int(np.argmin(errors))
 
 
@@ -206,12 +211,12 @@ def _weakest(moved: Floats, busy: Floats, edges: list[int]) -> int | None:
     """The border that is none: beside a stretch that is a moment's, or of a small change. None when all are good."""
     speeds = [math.log(moved[a:b].sum() / busy[a:b].sum()) for a, b in pairwise(edges)]
     lasted = [float(busy[a:b].sum()) for a, b in pairwise(edges)]
-    changes = {at: abs(speeds[at] - speeds[at - 1]) for at in range(1, len(edges) - 1)}
+    changes = {index: abs(speeds[index] - speeds[index - 1]) for index in range(1, len(edges) - 1)}
     brief = [number for number, seconds in enumerate(lasted) if seconds < MIN_STEADY_S]
     if brief:
         shortest = min(brief, key=lambda number: lasted[number])
-        return min((at for at in (shortest, shortest + 1) if at in changes), key=lambda at: changes[at])
-    weakest = min(changes, key=lambda at: changes[at])
+        return min((index for index in (shortest, shortest + 1) if index in changes), key=lambda index: changes[index])
+    weakest = min(changes, key=lambda index: changes[index])
     return weakest if changes[weakest] < MIN_CHANGE_LOG_SPEED else None
 
 
@@ -223,8 +228,8 @@ def _stretch(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
     ends = load.ends_s
     requests = float(count[places].sum())
     size, took, flushes = (
-        float(of) / requests if requests else math.nan
-        for of in (moved[places].sum(), latency[places].sum(), load.flushes[places].sum())
+        float(total) / requests if requests else math.nan
+        for total in (moved[places].sum(), latency[places].sum(), load.flushes[places].sum())
     )
     celsius = load.celsius[places]
     hottest = float(np.nanmax(celsius)) if np.isfinite(celsius).any() else math.nan
