@@ -199,14 +199,14 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
 
 
 def _figures_by_side(sides: Sequence[Side], align: str | None) -> list[Figures]:
-    found = [
+    by_side = [
         _pooled([metrics.of_recording(recording) for recording in side.repeats]) | metrics.of_results(side.rows)
         for side in sides
     ]
     if align is not None:
-        for figures, more in zip(found, _aligned(sides, align), strict=True):
+        for figures, more in zip(by_side, _aligned(sides, align), strict=True):
             figures.update(more)
-    return found
+    return by_side
 
 
 def _rows(figures_by_side: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:

@@ -136,7 +136,7 @@ def show_comparison(
     out = console()
     head: list[RenderableType] = []
     for side in sides:
-        head.append(Text.assemble((side.name, "bold"), f": {side.said(list(suites))}"))
+        head.append(Text.assemble((side.name, "bold"), f": {side.subject(list(suites))}"))
     drawn = [replace(recording, name=side.name) for recording, side in zip(suites.get("fill", ()), sides, strict=False)]
     picture = next((picture for picture in curves.of_sides(drawn if suites else sides) if picture.lines), None)
     if picture is not None:
