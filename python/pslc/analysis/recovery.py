@@ -71,7 +71,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """What pauses gave back.
+    """What pauses give back of a cache.
 
     Attributes:
         base_bytes: fast after no pause at all.
@@ -100,8 +100,8 @@ def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_by
 
     Args:
         pauses: the shortest of them shorter than any threshold; their order does not matter.
-        grain_bytes: to which a count of fast bytes is known.
-        little: bytes that are as good as nothing.
+        resolution_bytes: to which a count of fast bytes is known.
+        noise_bytes: what is as good as nothing.
 
     A straight line through the pauses on the slope gives the rate. Its residuals, which are the steps of whole
     superblocks, give Student's interval of it, and where it meets the base the threshold. The threshold also lies

@@ -45,7 +45,7 @@ def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change]
     """Why the speed fell.
 
     Args:
-        others: all falls that were seen.
+        slowdowns: all falls that were seen.
         changes: of the link, as `Asked.changes`.
         throttled: the drive's own counters of heat rose while it was watched; None where it has none.
     """
