@@ -43,7 +43,7 @@ from pslc.analysis.segment import (
     rough_boundaries,
 )
 from pslc.analysis.series import Floats
-from pslc.analysis.slowdowns import _borders, _weakest, find_slowdowns
+from pslc.analysis.slowdowns import _boundaries, _weakest, find_slowdowns
 from pslc.analysis.warnings import (
     _doubtful_phases,
     _irregular_bins,
@@ -755,10 +755,10 @@ def _interval(bins: int, middle: int) -> float:
     return boundary.high - boundary.bytes
 
 
-def _load_borders(noise: float) -> int:
+def _load_boundaries(noise: float) -> int:
     """Borders of a change of speed that exceeds so much noise."""
     step = noise * math.sqrt(6 * math.log(100) / 25)
-    return len(_borders(np.repeat([1.0, math.exp(step)], 50), np.ones(100)))
+    return len(_boundaries(np.repeat([1.0, math.exp(step)], 50), np.ones(100)))
 
 
 def _change(step: float) -> int | None:
@@ -844,7 +844,7 @@ DETAILS: dict[str, Edge] = {
     "MIN_RISE_SHARE": Edge(0.1, _slope, False, True),
     "PAUSE_CLOCK_ERROR_S": Edge(0.002, lambda x: _clock_error_s() > x, True, False),
     "MIN_CHANGE_LOG_SPEED": Edge(math.log(1.25), _change, 1, None),
-    "MIN_LOG_NOISE": Edge(0.05, _load_borders, 0, 1),
+    "MIN_LOG_NOISE": Edge(0.05, _load_boundaries, 0, 1),
     "NEIGHBOUR_BINS": Edge(8, lambda x: _ones(round(x)), 0.0, 1.0, low=8, high=9),
     "SPREAD_PARTS": Edge(512, lambda x: _alternating(round(x)), False, True, low=500, high=512),
 }

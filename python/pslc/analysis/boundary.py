@@ -1,15 +1,15 @@
-"""A border between two phases, to a fraction of a bin, and how far off it may be.
+"""The boundary between two phases, to a fraction of a bin, and how far off it may be.
 
              left level
     ---------+
-             |f       the bin that straddles the border took f of its bytes at the left speed, the rest at the right:
+             |f       the bin that straddles the boundary took f of its bytes at the left speed, the rest at the right:
          bin j        its own time tells f
              +----------
                right level
 
 Which bin straddles is the most likely one when the log speed of each side scatters as Laplace (bursts weigh little).
 The uncertainty comes from a stationary bootstrap (Politis and Romano 1994) of each side's scatter, which keeps ripple
-together: new traces are made with the border where it was found, and the border is found again.
+together: new curves are made with the boundary where it was located, and it is located again.
 """
 
 from dataclasses import dataclass
@@ -49,21 +49,23 @@ class _Side:
 
 
 def locate(
-    curve: Curve, about: float, after: float, before: float, *, seed: int, replicates: int = 200
+    curve: Curve, rough: float, after: float, before: float, *, seed: int, replicates: int = 200
 ) -> PhaseBoundary:
-    """Refine the border near `about`, knowing that its neighbours are at `after` and `before` (all in bytes).
+    """Refine a rough boundary.
 
     Args:
+        rough: the boundary, to some bins, in cumulative bytes.
+        after, before: the boundaries on either side of it, in cumulative bytes.
         seed: of the bootstrap; the same seed gives the same interval.
-        replicates: traces the bootstrap makes.
+        replicates: curves that the bootstrap makes.
     """
     level = np.log(curve.bytes_per_s)
     edges = curve.edges_bytes
     first = int(np.searchsorted(edges, after, side="left"))
     last = int(np.searchsorted(edges, before, side="right")) - 1
-    centre = min(max(int(np.searchsorted(edges, about)), first + 1), last - 1)
+    centre = min(max(int(np.searchsorted(edges, rough)), first + 1), last - 1)
     if last - first < 4:
-        return PhaseBoundary(about, after, before)
+        return PhaseBoundary(rough, after, before)
     reach = max(12, min(round(BOUNDARY_SEARCH_SHARE * level.size), max(MAX_BOUNDARY_SEARCH_BINS, level.size // 512)))
     start = max(centre - reach, first if first == 0 and centre < MAX_SHORT_FIRST_PHASE_BINS else (first + centre) // 2)
     stop = min(centre + reach, last if last == level.size else (centre + last + 1) // 2)
@@ -71,18 +73,18 @@ def locate(
         # In logs sampled by time a fast phase has few bins of many: the guard leaves three quarters of each side.
         guard_now = max(1, min(round(share * level.size), (centre - first) // 4, (last - centre) // 4))
         left, right = _sides(level, first, centre, last, guard_now)
-        place = float(_places(level[None, start:stop], left, right)[0])
-        centre = min(max(start + round(place), first + 1), last - 1)
+        position = float(_places(level[None, start:stop], left, right)[0])
+        centre = min(max(start + round(position), first + 1), last - 1)
     window = np.concatenate((edges[start : stop + 1], edges[stop : stop + 1]))
-    found = float(np.interp(place, np.arange(window.size), window))
-    errors = _bootstrap(place, stop - start, left, right, np.random.default_rng(seed), replicates)
-    fewest, most = np.quantile(errors, (0.05, 0.95))
-    taken_in = float(curve.widths[min(start + int(place), level.size - 1)])
+    located_bytes = float(np.interp(position, np.arange(window.size), window))
+    errors = _bootstrap(position, stop - start, left, right, np.random.default_rng(seed), replicates)
+    earliest, latest = np.quantile(errors, (0.05, 0.95))
+    taken_in = float(curve.widths[min(start + int(position), level.size - 1)])
     if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
         taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
-    low = min(found - taken_in, _position(window, place - most))
-    high = max(found + taken_in, _position(window, place - fewest))
-    return PhaseBoundary(found, max(low, after), min(high, before))
+    low = min(located_bytes - taken_in, _position(window, position - latest))
+    high = max(located_bytes + taken_in, _position(window, position - earliest))
+    return PhaseBoundary(located_bytes, max(low, after), min(high, before))
 
 
 def _position(window: Floats, place: float) -> float:
@@ -90,7 +92,7 @@ def _position(window: Floats, place: float) -> float:
 
 
 def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tuple[_Side, _Side]:
-    """The levels beside the border, without the `guard` bins nearest to it while enough are left."""
+    """The log speeds on both sides of a boundary, without the `guard` bins nearest to it while enough are left."""
     reach = max(20, min(round(BOUNDARY_LEVEL_SHARE * level.size), 5 * MAX_BOUNDARY_SEARCH_BINS))
     # A slow start is half of the samples of a short first phase, or more.
     near = min(reach, max(20, (centre - first) // 2)) if first == 0 else reach
@@ -99,9 +101,13 @@ def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tup
     return _side(left[::-1], guard), _side(right, guard)
 
 
-def _side(level: Floats, ahead: int) -> _Side:
-    """Of the bins from `ahead` of the border on: their median, or where they rise or fall for sure, what they come to
-    at the border."""
+def _side(level: Floats, guard: int) -> _Side:
+    """The log speed of a side: its median, or where it drifts, the value of its line at the boundary.
+
+    Args:
+        level: log speeds of the bins, from the boundary outwards.
+        guard: bins between the boundary and the first of them.
+    """
     middle = float(np.median(level))
     residuals = level - middle
     third = level.size // 3
@@ -113,7 +119,7 @@ def _side(level: Floats, ahead: int) -> _Side:
             slope = (far - near) / (level.size - third)
             line = near + slope * (np.arange(level.size) - (third - 1) / 2.0)
             return _Side(
-                float(line[0] - slope * ahead),
+                float(line[0] - slope * guard),
                 max(float(np.abs(level - line).mean()), MIN_RELATIVE_SCATTER),
                 level - line,
             )
@@ -121,7 +127,7 @@ def _side(level: Floats, ahead: int) -> _Side:
 
 
 def _places(traces: Floats, left: _Side, right: _Side) -> Floats:
-    """The border of each trace, in bins from its start: shape (traces, bins) in, (traces,) out."""
+    """The boundary of each curve of log speeds, in bins from its start: shape (curves, bins) in, (curves,) out."""
     on_left = np.abs(traces - left.level) / left.scatter + np.log(left.scatter)
     on_right = np.abs(traces - right.level) / right.scatter + np.log(right.scatter)
     lowest, highest = sorted((left.level, right.level))
@@ -139,14 +145,14 @@ def _places(traces: Floats, left: _Side, right: _Side) -> Floats:
 
 
 def _bootstrap(place: float, bins: int, left: _Side, right: _Side, rng: np.random.Generator, replicates: int) -> Floats:
-    """Errors, in bins, of the border found again in `replicates` traces that scatter as this one does.
+    """Errors, in bins, of the boundary located in `replicates` curves that scatter as this one does.
 
-    The border of each is moved by up to half a bin, so that how it falls on the bins, which is chance, is averaged;
+    The boundary of each is moved by up to half a bin, so that how it falls on the bins, which is chance, is averaged;
     and the levels are off by as much as the scatter lets them be.
     """
     places = np.clip(place + rng.uniform(-0.5, 0.5, replicates), 0.0, bins - 1e-9)[:, None]
     column = np.arange(bins)
-    share = np.clip(places - column, 0.0, 1.0)  # of each bin that lies before the border
+    share = np.clip(places - column, 0.0, 1.0)  # of each bin that lies before the boundary
     exact = -np.log(share * np.exp(-left.level) + (1.0 - share) * np.exp(-right.level))
     shape = (replicates, bins)
     scatter = np.where(share > 0.5, *(_scatter(side, shape, rng) for side in (left, right)))
@@ -155,7 +161,7 @@ def _bootstrap(place: float, bins: int, left: _Side, right: _Side, rng: np.rando
 
 
 def _scatter(side: _Side, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
-    """What the bins of one side are off its level by, the error of that level included."""
+    """Residuals of one side, the error of its level included: shape (curves, bins)."""
     again = _resampled(side.residuals, (shape[0], side.residuals.size), rng)
     return _resampled(side.residuals, shape, rng) - np.median(again, axis=1, keepdims=True)
 

@@ -1,7 +1,7 @@
-"""Where the mean of a signal changes: the borders that make squared error plus a penalty a border least.
+"""Where the mean of a signal changes: the boundaries that make squared error plus a penalty a boundary least.
 
 Optimal partitioning (Jackson et al. 2005), which PELT (Killick et al. 2012) prunes: exact, and in vectors over all
-possible last borders fast enough, 16 ms for the 2048 cells of a curve.
+possible last boundaries fast enough, 16 ms for the 2048 cells of a curve.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
 
     Args:
         signal: shape (n,).
-        penalty: what a border must save in squared error, in the signal's units squared.
+        penalty: what a boundary must save in squared error, in the signal's units squared.
     """
     count = signal.size
     if count < 2 * MIN_SEGMENT_SAMPLES:
@@ -33,11 +33,11 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
         lengths = end - numbers[starts]
         cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
         cost += best[starts]
-        at = int(np.argmin(cost))
-        best[end], last[end] = cost[at] + penalty, at
-    borders = []
-    at = int(last[count])
-    while at > 0:
-        borders.append(at)
-        at = int(last[at])
-    return borders[::-1]
+        start = int(np.argmin(cost))
+        best[end], last[end] = cost[start] + penalty, start
+    boundaries = []
+    start = int(last[count])
+    while start > 0:
+        boundaries.append(start)
+        start = int(last[start])
+    return boundaries[::-1]

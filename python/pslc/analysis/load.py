@@ -42,16 +42,16 @@ class Load:
     celsius: Floats
 
     @classmethod
-    def of(cls, **known: Floats) -> Load:
+    def of(cls, **columns: Floats) -> Load:
         """A load of which only some columns are known."""
-        count = known["seconds"].size
-        unknown = {of.name: np.full(count, np.nan) for of in fields(cls)}
-        return cls(**(unknown | known))
+        count = columns["seconds"].size
+        unknown = {field.name: np.full(count, np.nan) for field in fields(cls)}
+        return cls(**(unknown | columns))
 
     def largest(self) -> tuple[str, float]:
         """What adds up to most, in bytes, requests or ns, and to how much."""
-        times = {of.name for of in fields(self) if of.name == "seconds" or of.name.endswith("_s")}
-        counted = [of.name for of in fields(self) if of.name != "celsius"]
+        times = {field.name for field in fields(self) if field.name == "seconds" or field.name.endswith("_s")}
+        counted = [field.name for field in fields(self) if field.name != "celsius"]
         sums = {name: float(np.nansum(getattr(self, name))) * (1e9 if name in times else 1) for name in counted}
         return max(sums.items(), key=lambda item: item[1])
 
@@ -74,9 +74,9 @@ class Load:
 
     def sessions(self) -> list[tuple[int, int]]:
         """What lies between the pauses."""
-        found, at = [], 0
+        spans, start = [], 0
         for began, ended in self.pauses():
-            if began > at:
-                found.append((at, began))
-            at = ended
-        return [*found, (at, self.seconds.size)] if at < self.seconds.size else found
+            if began > start:
+                spans.append((start, began))
+            start = ended
+        return [*spans, (start, self.seconds.size)] if start < self.seconds.size else spans

@@ -24,7 +24,7 @@ class Phase:
     """One stretch of a write.
 
     Attributes:
-        from_bytes, to_bytes: cumulative bytes at its borders.
+        from_bytes, to_bytes: cumulative bytes at its boundaries.
         bytes_per_s: its bytes over its time.
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
@@ -73,24 +73,24 @@ def _same_typical_speed(phase: Phase, other: Phase) -> bool:
     return abs(math.log(phase.usual_bytes_per_s / other.usual_bytes_per_s)) < MERGE_LOG_SPEED
 
 
-def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
+def _without_straddling(curve: Curve, rough: list[float]) -> list[float]:
     """One border for two that enclose hardly more than the bin which lies across it: that is of a speed in between."""
-    found: list[float] = []
-    ends = [*borders, float(curve.edges_bytes[-1])]
-    for i, border in enumerate(borders):
-        before = found[-1] if found else float(curve.edges_bytes[0])
-        bins = np.searchsorted(curve.edges_bytes, [before, border])
-        if found and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
-            earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
-            at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
-            speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
+    boundaries: list[float] = []
+    ends = [*rough, float(curve.edges_bytes[-1])]
+    for i, boundary in enumerate(rough):
+        before = boundaries[-1] if boundaries else float(curve.edges_bytes[0])
+        bins = np.searchsorted(curve.edges_bytes, [before, boundary])
+        if boundaries and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
+            earlier = boundaries[-2] if len(boundaries) > 1 else float(curve.edges_bytes[0])
+            times_s = curve.seconds_at(np.array([earlier, before, boundary, ends[i + 1]]))
+            speeds = np.diff([earlier, before, boundary, ends[i + 1]]) / np.diff(times_s)
             between = curve.bytes_per_s[bins[0] - 1 : bins[1]]
             own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > MIN_OWN_LOG_SPEED
             if own.sum() <= 1 and min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
-                found[-1] = 0.5 * (before + border)
+                boundaries[-1] = 0.5 * (before + boundary)
                 continue
-        found.append(border)
-    return found
+        boundaries.append(boundary)
+    return boundaries
 
 
 def _phase(curve: Curve, start: PhaseBoundary, to: float) -> Phase:

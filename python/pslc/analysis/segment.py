@@ -2,7 +2,7 @@
 
     raw log speed -> equal-byte cells -> bursts out -> penalised change points -> prune what is not a phase
 
-Penalised least squares (`change_points`) proposes too many borders rather than too
+Penalised least squares (`change_points`) proposes too many boundaries rather than too
 few; the pruning then keeps those that change the speed materially, beyond the ripple, and for long enough.
 """
 
@@ -50,24 +50,24 @@ def rough_boundaries(curve: Curve) -> list[float]:
     calm = _without_bursts(level, max(1, math.ceil(MIN_PHASE_SHARE * cells)))
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MIN_LOG_STEP**2
-    borders = _pruned(calm, level, change_points(calm, penalty), penalty)
-    ready = _without_slow_start(calm, borders)
+    boundaries = _pruned(calm, level, change_points(calm, penalty), penalty)
+    ready = _without_slow_start(calm, boundaries)
     start, ends = _short_first_phase(level, ready[0] if ready else cells)
     if not ends:
         start, ends = _short_after_start(level)
     if MIN_START_RATIO * start < ends:
         start = 0
     if ends:
-        borders = [ends, *(b for b in borders if b > max(1.5 * ends, ends + MIN_PHASE_SHARE * cells))]
-    borders = [start, *borders] if start else _without_slow_start(calm, borders)
-    if borders and borders[0] <= max(MIN_PHASE_SHARE_IN_RIPPLE * cells, MAX_SHORT_FIRST_CELLS):
-        first = borders[0]
+        boundaries = [ends, *(b for b in boundaries if b > max(1.5 * ends, ends + MIN_PHASE_SHARE * cells))]
+    boundaries = [start, *boundaries] if start else _without_slow_start(calm, boundaries)
+    if boundaries and boundaries[0] <= max(MIN_PHASE_SHARE_IN_RIPPLE * cells, MAX_SHORT_FIRST_CELLS):
+        first = boundaries[0]
         further = 0 if start else _short_behind(level, first)
-        if further and not any(first < b <= max(1.5 * further, further + MIN_PHASE_SHARE * cells) for b in borders):
-            borders = [first, further, *borders[1:]]
+        if further and not any(first < b <= max(1.5 * further, further + MIN_PHASE_SHARE * cells) for b in boundaries):
+            boundaries = [first, further, *boundaries[1:]]
         if head := _short_head(level[:first]):
-            borders = [head, *borders]
-    return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
+            boundaries = [head, *boundaries]
+    return [float(edges[b]) for b in boundaries[: MAX_PHASES - 1]]
 
 
 def _cell_count(curve: Curve) -> int:
@@ -87,7 +87,7 @@ def _without_bursts(level: Floats, half: int) -> Floats:
 def _noise_power(calm: Floats, level: Floats) -> float:
     """Variance a cell of the noise would have if it were white: the worst over block lengths, so that ripple counts.
 
-    Medians of the differences between neighbouring blocks ignore the few that straddle a border.
+    Medians of the differences between neighbouring blocks ignore the few that straddle a boundary.
     """
     worst = 0.0
     for scale in RIPPLE_SCALES_CELLS:
@@ -103,14 +103,14 @@ def _noise_power(calm: Floats, level: Floats) -> float:
     return min(worst, MAX_NOISE_POWER)
 
 
-def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> list[int]:
-    """Drop borders, the weakest first, until each that is left separates two phases."""
-    borders = list(borders)
+def _pruned(calm: Floats, level: Floats, boundaries: list[int], penalty: float) -> list[int]:
+    """Drop boundaries, the weakest first, until each that is left separates two phases."""
+    boundaries = list(boundaries)
     shortest = max(MIN_PHASE_SHARE * calm.size, MIN_PHASE_CELLS)
     strengths: list[float] = []
-    changed = range(len(borders))
-    while borders:
-        ends = [0, *borders, calm.size]
+    changed = range(len(boundaries))
+    while boundaries:
+        ends = [0, *boundaries, calm.size]
         strengths[changed.start : changed.stop] = [
             _strength(calm, level, ends, i + 1, penalty, shortest) for i in changed
         ]
@@ -120,31 +120,31 @@ def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> 
             if rippling is None:
                 break
             weakest = rippling
-        del borders[weakest], strengths[weakest]
-        # A border is as strong as the two stretches on either side make it.
-        changed = range(max(0, weakest - 2), min(weakest + 2, len(borders)))
-    return borders
+        del boundaries[weakest], strengths[weakest]
+        # A boundary is as strong as the two stretches on either side make it.
+        changed = range(max(0, weakest - 2), min(weakest + 2, len(boundaries)))
+    return boundaries
 
 
 def _strength(calm: Floats, level: Floats, ends: list[int], i: int, penalty: float, shortest: float) -> float:
     """How far border i is above the weakest border worth reporting (1.0)."""
-    start, border, end = ends[i - 1], ends[i], ends[i + 1]
-    left, right = border - start, end - border
-    whole = abs(float(calm[start:border].mean() - calm[border:end].mean()))
+    start, boundary, end = ends[i - 1], ends[i], ends[i + 1]
+    left, right = boundary - start, end - boundary
+    whole = abs(float(calm[start:boundary].mean() - calm[boundary:end].mean()))
     brief = right < shortest or (left < shortest and start > 0)
     if brief or _excursion(calm, ends, i - 1) or _excursion(calm, ends, i):
         return 0.1 * whole / (1.0 + whole)  # a burst goes first, into the neighbour it resembles
     gain = left * right / (left + right) * whole**2
-    # A slow drift differs between the means of two long phases, but not between the two sides of the border.
+    # A slow drift differs between the means of two long phases, but not between the two sides of the boundary.
     reach = max(8, round(0.04 * calm.size))
-    before, after = calm[max(start, border - reach) : border], calm[border : min(end, border + reach)]
+    before, after = calm[max(start, boundary - reach) : boundary], calm[boundary : min(end, boundary + reach)]
     near = abs(float(np.median(before) - np.median(after)))
     needed = MIN_LOG_STEP
     short = MIN_PHASE_SHARE_IN_RIPPLE * calm.size
     if left < short and start > 0:
-        needed = max(needed, _swing(level[border : min(end, border + reach)]))
+        needed = max(needed, _swing(level[boundary : min(end, boundary + reach)]))
     if right < short:
-        needed = max(needed, _swing(level[max(start, border - reach) : border]))
+        needed = max(needed, _swing(level[max(start, boundary - reach) : boundary]))
     return min(whole / needed, near / needed, gain / penalty)
 
 
@@ -163,7 +163,7 @@ def _swing(level: Floats) -> float:
 
 
 def _ripple(calm: Floats, ends: list[int]) -> int | None:
-    """The index of a border inside a ripple: three or more short stretches in a row that go up and down mildly."""
+    """The index of a boundary inside a ripple: three or more short stretches in a row that go up and down mildly."""
     means = [float(calm[a:b].mean()) for a, b in pairwise(ends)]
     steps = np.diff(means)
     lengths = np.diff(ends)
@@ -185,7 +185,7 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
     """
     shortest = math.ceil(MIN_CACHE_SHARE * level.size)
     longest = min(math.ceil(MAX_SHORT_CACHE_SHARE * level.size), until - 4)
-    best, found = 2 * MIN_LOG_STEP, (0, 0)
+    best, phase = 2 * MIN_LOG_STEP, (0, 0)
     started = _begin(level[: max(longest, 0)])
     # The cell across which it begins is of a speed in between.
     for begin in sorted({0, started, started + 1} if started else {0}):
@@ -196,8 +196,8 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
             usual, high = np.quantile(after, (0.5, 0.95))
             gap = float(level[begin:count].min() - high)
             if gap > best and (count > begin + 1 or gap > FIRST_SAMPLE_OUTLIER_RATIO * (high - usual)):
-                best, found = gap, (begin, count)
-    return found
+                best, phase = gap, (begin, count)
+    return phase
 
 
 def _short_behind(level: Floats, first: int) -> int:
@@ -232,11 +232,11 @@ def _short_after_start(level: Floats) -> tuple[int, int]:
                 break
             fast = float(level[start:count].min())
             gaps[start, count] = fast - max(float(np.quantile(after, 0.95)), float(level[:begin].max()))
-    most = max(gaps.values(), default=0.0)
-    if most <= 2 * MIN_LOG_STEP:
+    best_gap = max(gaps.values(), default=0.0)
+    if best_gap <= 2 * MIN_LOG_STEP:
         return 0, 0
     # A part of it stands out as well as all of it.
-    return max((at for at, gap in gaps.items() if gap > MIN_GAP_SHARE * most), key=lambda at: at[1])
+    return max((span for span, gap in gaps.items() if gap > MIN_GAP_SHARE * best_gap), key=lambda span: span[1])
 
 
 def _begin(level: Floats) -> int:
@@ -247,9 +247,9 @@ def _begin(level: Floats) -> int:
     return int(np.argmax(rises)) + 1 if rises.max() > 2 * MIN_LOG_STEP else 0
 
 
-def _without_slow_start(calm: Floats, borders: list[int]) -> list[int]:
-    if not borders or borders[0] > MAX_SLOW_START_SHARE * calm.size:
-        return borders
-    after = calm[borders[0] : borders[1] if len(borders) > 1 else None]
-    slower = float(calm[: borders[0]].mean()) < float(after.mean())
-    return borders[1:] if slower or borders[0] < MIN_CACHE_SHARE * calm.size else borders
+def _without_slow_start(calm: Floats, boundaries: list[int]) -> list[int]:
+    if not boundaries or boundaries[0] > MAX_SLOW_START_SHARE * calm.size:
+        return boundaries
+    after = calm[boundaries[0] : boundaries[1] if len(boundaries) > 1 else None]
+    slower = float(calm[: boundaries[0]].mean()) < float(after.mean())
+    return boundaries[1:] if slower or boundaries[0] < MIN_CACHE_SHARE * calm.size else boundaries

@@ -62,45 +62,45 @@ def _probably(phase: PhaseRow) -> str:
 
 def describe(findings: Writes) -> list[str]:
     """What was found, the most important first."""
-    said = []
+    lines = []
     cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
     phases = findings["phases"]
     if cache is not None and low is not None and high is not None:
         interval = (
             f" ({words.size(low)} to {words.size(high)}, 90 % interval)" if words.size(low) != words.size(high) else ""
         )
-        said.append(f"The write cache ends after {words.size(cache)}{interval}.")
+        lines.append(f"The write cache ends after {words.size(cache)}{interval}.")
     elif low is not None:
-        said.append(f"The write cache holds {words.size(low)} or more: the run ended before it was full.")
+        lines.append(f"The write cache holds {words.size(low)} or more: the run ended before it was full.")
     elif began_full(phases):
-        said.append("No write cache is left: it was full from the start.")
+        lines.append("No write cache is left: it was full from the start.")
     elif _falls(phases):
-        said.append("No end of a cache: the speed fell for other reasons.")
+        lines.append("No end of a cache: the speed fell for other reasons.")
     elif phases:
-        said.append("No cliff: the speed never fell by more than a fifth.")
+        lines.append("No cliff: the speed never fell by more than a fifth.")
     if 0 < len(phases) <= MAX_LISTED_PHASES:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
-        said.append(f"{steps[0].upper()}{steps[1:]}.")
+        lines.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
         cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
         slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
-        said.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
+        lines.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
-            said.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
+            lines.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
     throttled = findings.get("throttled_s")
     if throttled is not None:
         free = phases and not any(phase["cause"] == "thermal" for phase in phases)
         at_no_cost = ", though no phase was slower for it" if free else ""
-        said.append(
+        lines.append(
             f"Thermal throttling: {words.span(throttled)}{at_no_cost}." if throttled else "No thermal throttling."
         )
     if findings["fill_mean_bytes_per_s"]:
-        said.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
+        lines.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:
-        said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
-    return said
+        lines.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
+    return lines
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:
@@ -108,20 +108,22 @@ def verified(jobs: Sequence[Job]) -> list[str]:
     return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
 
 
-def _verified(found: Verified) -> str:
-    count, by = found["blocks"], found["by"]
-    wrong = found.get("wrong_reads", 0)
-    said = [f"{wrong:,} read{'s' * (wrong > 1)} found a block that is not what was written ({by})"] if wrong else []
+def _verified(result: Verified) -> str:
+    count, by = result["blocks"], result["by"]
+    wrong = result.get("wrong_reads", 0)
+    clauses = [f"{wrong:,} read{'s' * (wrong > 1)} found a block that is not what was written ({by})"] if wrong else []
     if count:
-        said.append(f"{count:,} blocks are as they were written ({by}, {words.size(found['bytes'])})")
+        clauses.append(f"{count:,} blocks are as they were written ({by}, {words.size(result['bytes'])})")
     elif not wrong:
-        said.append("nothing was verified")
-    if found["unseen_bytes"]:
+        clauses.append("nothing was verified")
+    if result["unseen_bytes"]:
         why = "verify=null compares nothing" if by == "null" else "the drive keeps no data"
-        said.append(f"{words.size(found['unseen_bytes'])} were read again, but {why}")
-    if found["unjudged_bytes"]:
-        said.append(f"{words.size(found['unjudged_bytes'])} were not judged, for other writes changed them meanwhile")
-    return "; ".join(said)
+        clauses.append(f"{words.size(result['unseen_bytes'])} were read again, but {why}")
+    if result["unjudged_bytes"]:
+        clauses.append(
+            f"{words.size(result['unjudged_bytes'])} were not judged, for other writes changed them meanwhile"
+        )
+    return "; ".join(clauses)
 
 
 def began_full(phases: list[PhaseRow]) -> bool:
@@ -133,7 +135,7 @@ def began_full(phases: list[PhaseRow]) -> bool:
 def _falls(phases: list[PhaseRow]) -> bool:
     """Whether a phase is slower than one before it by more than a fifth."""
     speeds = [phase["bytes_per_s"] for phase in phases]
-    return any(later < MAX_FALL_RATIO * max(speeds[:at]) for at, later in enumerate(speeds) if at)
+    return any(later < MAX_FALL_RATIO * max(speeds[:index]) for index, later in enumerate(speeds) if index)
 
 
 def alike(size: float, other: float) -> bool:

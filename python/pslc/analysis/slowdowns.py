@@ -1,4 +1,4 @@
-"""When a drive became slow while it worked, and when it was fast again.
+"""When a drive became slow at its work, and when it was fast again.
 
 A load is not a test: it asks for much and for little, in requests of all sizes. A drive that was asked for less is not
 slow. So speed is taken over the time in which the drive was busy, and a fall counts only where latencies rose with it
@@ -37,12 +37,12 @@ Direction = Literal["read", "write"]
 
 @dataclass(frozen=True)
 class SteadyInterval:
-    """Intervals in a row, those of other work left out, of about the same speed.
+    """Intervals in a row of about the same speed, without those of another workload.
 
     Attributes:
         begin, end: first interval, and the one after the last.
         from_s, to_s: since the beginning.
-        bytes: that were moved; seconds: for so long the drive was busy with it.
+        bytes: moved; seconds: how long the drive was busy with them.
         request_bytes, latency_s: means; nan where not known.
         flushes: for each request of the kind; nan where not known.
         celsius: the highest; nan where not known.
@@ -61,13 +61,13 @@ class SteadyInterval:
 
     @property
     def bytes_per_s(self) -> float:
-        """While busy."""
+        """Mean speed while busy."""
         return self.bytes / self.seconds
 
 
 @dataclass(frozen=True)
 class SpeedRecovery:
-    """How a slow stretch ended.
+    """How a slowdown ended.
 
     Attributes:
         at_s: when it was fast again, since the beginning; None: never while watched.
@@ -82,7 +82,7 @@ class SpeedRecovery:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The speed of reads or writes fell, and it was the drive.
+    """A fall of the speed of reads or writes that the drive caused.
 
     Attributes:
         at_s: since the beginning; exact to an interval.
@@ -103,22 +103,26 @@ class Slowdown:
 
 
 def find_slowdowns(load: Load) -> list[Slowdown]:
-    """Every fall of either kind, in order of time."""
-    found = [fall for kind in ("write", "read") for fall in _of_kind(load, kind)]
-    return sorted(found, key=lambda fall: fall.at_s)
+    """Every slowdown of reads and writes, in order of time."""
+    slowdowns = [fall for kind in ("write", "read") for fall in _slowdowns_of(load, kind)]
+    return sorted(slowdowns, key=lambda fall: fall.at_s)
 
 
-def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
+def _slowdowns_of(load: Load, kind: Direction) -> list[Slowdown]:
     sessions = load.sessions()
-    found = [(number, of) for number, session in enumerate(sessions) for of in _stretches(load, kind, *session)]
+    intervals = [
+        (number, interval)
+        for number, session in enumerate(sessions)
+        for interval in _steady_intervals(load, kind, *session)
+    ]
     written = np.concatenate([[0.0], np.cumsum(np.nan_to_num(load.write_bytes))])
-    find_slowdowns: list[Slowdown] = []
-    for at, ((number, before), (other, after)) in enumerate(pairwise(found)):
-        if number != other or not fell(before, after):
+    slowdowns: list[Slowdown] = []
+    for index, ((number, before), (other_number, after)) in enumerate(pairwise(intervals)):
+        if number != other_number or not fell(before, after):
             continue
-        last = find_slowdowns[-1] if find_slowdowns else None
+        last = slowdowns[-1] if slowdowns else None
         deeper = last is not None and (last.recovery.at_s is None or last.recovery.at_s > after.from_s)
-        find_slowdowns.append(
+        slowdowns.append(
             Slowdown(
                 kind=kind,
                 at_s=after.from_s,
@@ -127,41 +131,43 @@ def _of_kind(load: Load, kind: Direction) -> list[Slowdown]:
                 since_pause_bytes=float(written[after.begin] - written[sessions[number][0]]),
                 pause_observed=sessions[number][0] > 0,
                 is_further=deeper,
-                recovery=_again(load, before, after, [of for _, of in found[at + 2 :]]),
+                recovery=_speed_recovery(load, before, after, [interval for _, interval in intervals[index + 2 :]]),
             )
         )
-    return find_slowdowns
+    return slowdowns
 
 
 def fell(before: SteadyInterval, after: SteadyInterval) -> bool:
     """Whether the second is slower, and it is the drive: the latency of requests of the same size rose with it."""
     ratio = before.bytes_per_s / after.bytes_per_s
-    if ratio < MIN_SLOWDOWN_RATIO or not _alike(before, after):
+    if ratio < MIN_SLOWDOWN_RATIO or not _same_request_size(before, after):
         return False
     latencies = after.latency_s / before.latency_s if before.latency_s > 0 else math.nan
     return math.isnan(latencies) or latencies >= math.sqrt(ratio)
 
 
-def _alike(one: SteadyInterval, other: SteadyInterval) -> bool:
-    ratio = one.request_bytes / other.request_bytes
+def _same_request_size(before: SteadyInterval, after: SteadyInterval) -> bool:
+    ratio = before.request_bytes / after.request_bytes
     return math.isnan(ratio) or 1 / MAX_REQUEST_SIZE_RATIO <= ratio <= MAX_REQUEST_SIZE_RATIO
 
 
-def _again(load: Load, before: SteadyInterval, after: SteadyInterval, later: list[SteadyInterval]) -> SpeedRecovery:
+def _speed_recovery(
+    load: Load, before: SteadyInterval, after: SteadyInterval, later: list[SteadyInterval]
+) -> SpeedRecovery:
     """Look for the first later stretch that is as fast as before, and at the pauses on the way."""
     pauses = [(a, b, float(load.seconds[a:b].sum())) for a, b in load.pauses()]
     slow, not_enough = after, 0.0
-    for of in later:
-        if not _alike(before, of):
+    for interval in later:
+        if not _same_request_size(before, interval):
             continue
-        rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= of.begin), default=0.0)
-        if of.bytes_per_s >= MIN_RECOVERED_SPEED_RATIO * before.bytes_per_s:
-            return SpeedRecovery(of.from_s, rested, not_enough)
-        not_enough, slow = max(not_enough, rested), of
+        rested = max((seconds for a, b, seconds in pauses if a >= slow.begin and b <= interval.begin), default=0.0)
+        if interval.bytes_per_s >= MIN_RECOVERED_SPEED_RATIO * before.bytes_per_s:
+            return SpeedRecovery(interval.from_s, rested, not_enough)
+        not_enough, slow = max(not_enough, rested), interval
     return SpeedRecovery(None, 0.0, not_enough)
 
 
-def _stretches(load: Load, kind: Direction, begin: int, end: int) -> list[SteadyInterval]:
+def _steady_intervals(load: Load, kind: Direction, begin: int, end: int) -> list[SteadyInterval]:
     """Between two pauses: what was fast, what was slow."""
     part = slice(begin, end)
     moved = load.read_bytes[part] if kind == "read" else load.write_bytes[part]
@@ -173,14 +179,14 @@ def _stretches(load: Load, kind: Direction, begin: int, end: int) -> list[Steady
     if places.size < 2:
         return []
     all_moved = load.read_bytes if kind == "read" else load.write_bytes
-    borders = _borders(all_moved[places], load.busy_s[places])
-    edges = [0, *borders, places.size]
+    boundaries = _boundaries(all_moved[places], load.busy_s[places])
+    edges = [0, *boundaries, places.size]
     while len(edges) > 2 and (weakest := _weakest(all_moved[places], load.busy_s[places], edges)):
         edges.pop(weakest)
-    return [_stretch(load, kind, places[a:b]) for a, b in pairwise(edges)]
+    return [_steady_interval(load, kind, places[a:b]) for a, b in pairwise(edges)]
 
 
-def _borders(moved: Floats, busy: Floats) -> list[int]:
+def _boundaries(moved: Floats, busy: Floats) -> list[int]:
     """Change points of log speed, in cells of a few intervals where there are many, then to one interval."""
     step = -(-moved.size // MAX_LOAD_CELLS)
     starts = np.arange(0, moved.size, step)
@@ -198,7 +204,10 @@ def _borders(moved: Floats, busy: Floats) -> list[int]:
 
 def _finest(level: Floats, begin: int, end: int) -> int:
     """The border within a short part that parts it best."""
-    errors = [level[begin:at].var() * (at - begin) + level[at:end].var() * (end - at) for at in range(begin + 1, end)]
+    errors = [
+        level[begin:boundary].var() * (boundary - begin) + level[boundary:end].var() * (end - boundary)
+        for boundary in range(begin + 1, end)
+    ]
     return begin + 1 + int(np.argmin(errors))
 
 
@@ -206,16 +215,16 @@ def _weakest(moved: Floats, busy: Floats, edges: list[int]) -> int | None:
     """The border that is none: beside a stretch that is a moment's, or of a small change. None when all are good."""
     speeds = [math.log(moved[a:b].sum() / busy[a:b].sum()) for a, b in pairwise(edges)]
     lasted = [float(busy[a:b].sum()) for a, b in pairwise(edges)]
-    changes = {at: abs(speeds[at] - speeds[at - 1]) for at in range(1, len(edges) - 1)}
+    changes = {index: abs(speeds[index] - speeds[index - 1]) for index in range(1, len(edges) - 1)}
     brief = [number for number, seconds in enumerate(lasted) if seconds < MIN_STEADY_S]
     if brief:
         shortest = min(brief, key=lambda number: lasted[number])
-        return min((at for at in (shortest, shortest + 1) if at in changes), key=lambda at: changes[at])
-    weakest = min(changes, key=lambda at: changes[at])
+        return min((index for index in (shortest, shortest + 1) if index in changes), key=lambda index: changes[index])
+    weakest = min(changes, key=lambda index: changes[index])
     return weakest if changes[weakest] < MIN_CHANGE_LOG_SPEED else None
 
 
-def _stretch(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
+def _steady_interval(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
     moved, count, latency = (
         (load.read_bytes, load.reads, load.read_s) if kind == "read" else (load.write_bytes, load.writes, load.write_s)
     )
@@ -223,8 +232,8 @@ def _stretch(load: Load, kind: Direction, places: np.ndarray) -> SteadyInterval:
     ends = load.ends_s
     requests = float(count[places].sum())
     size, took, flushes = (
-        float(of) / requests if requests else math.nan
-        for of in (moved[places].sum(), latency[places].sum(), load.flushes[places].sum())
+        float(total) / requests if requests else math.nan
+        for total in (moved[places].sum(), latency[places].sum(), load.flushes[places].sum())
     )
     celsius = load.celsius[places]
     hottest = float(np.nanmax(celsius)) if np.isfinite(celsius).any() else math.nan

@@ -49,10 +49,10 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
             done = job[kind]
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
-                latency, at = done["lat_ns"], done["lat_ns"]["percentile"]
+                latency, percentiles = done["lat_ns"], done["lat_ns"]["percentile"]
                 row = [job["name"], kind, words.size(done["io_bytes"]), words.speed(done["io_bytes"] / seconds)]
                 row += [f"{done['total_ios'] / seconds:.0f}", words.span(latency["mean"] / 1e9)]
-                row += [words.span(at[p] / 1e9) for p in ("50.000000", "99.000000", "99.900000")]
+                row += [words.span(percentiles[p] / 1e9) for p in ("50.000000", "99.000000", "99.900000")]
                 rows.append(row)
     return Table("Jobs", columns, rows, words=("job", "kind"))
 
@@ -60,9 +60,9 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
 def of_repeats(repeats: Repeats) -> Table:
     """The spread of the findings over several runs; see `pslc.runner.campaign.spread`."""
     rows = [
-        [name, *(f"{figure:.5g}" for figure in (of["mean"], of["min"], of["max"], of["stddev"]))]
-        for name, of in repeats.items()
-        if not isinstance(of, int)
+        [name, *(f"{figure:.5g}" for figure in (repeat["mean"], repeat["min"], repeat["max"], repeat["stddev"]))]
+        for name, repeat in repeats.items()
+        if not isinstance(repeat, int)
     ]
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 

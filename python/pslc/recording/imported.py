@@ -53,9 +53,9 @@ def _columns(curve: Curve | None) -> Columns:
     names = ["read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims"]
     latencies = [f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")]
     count = curve.seconds.size if curve else 0
-    found: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names + latencies}
-    found["end_ns"] = np.zeros(count, dtype=np.uint64)
+    columns: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names + latencies}
+    columns["end_ns"] = np.zeros(count, dtype=np.uint64)
     if curve is not None:
-        found["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
-        found["write_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
-    return found
+        columns["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
+        columns["write_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
+    return columns

@@ -136,47 +136,47 @@ Figures = dict[Name, tuple[str, Figure]]
 def of_recording(recording: Recording) -> Figures:
     """Findings, rows of findings, and jobs, in this order."""
     findings = recording.findings
-    found = {Name(OWN_NAMES.get(key, key), label(key)): of for key, of in _with_units(findings)}
+    figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
     for number, phase in enumerate(findings.get("phases", []), 1):
-        found[Name(f"phase {number}", f"speed of phase {number}")] = (
+        figures_by_name[Name(f"phase {number}", f"speed of phase {number}")] = (
             "B/s", rate(phase["bytes_per_s"], phase["spread"])
         )  # fmt: skip
     for key, rows in findings.items():
         if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
-            found |= _of_rows(key, rows)
+            figures_by_name |= _of_rows(key, rows)
     for job in recording.jobs:
         for kind in ("read", "write"):
             done = job[kind]
             if done["total_ios"]:
-                at, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
+                percentiles, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
                 seconds = max(done["runtime_ns"], 1) / 1e9
                 each = {
                     "IOPS": ("/s", rate(done["total_ios"] / seconds)),
                     "mean latency": ("s", rate(latency / 1e9)),
-                    "99 % latency": ("s", rate(at["99.000000"] / 1e9)),
+                    "99 % latency": ("s", rate(percentiles["99.000000"] / 1e9)),
                 }
                 if "trace" in recording.facts:
                     # Somebody's own work is judged by its slowest.
-                    each["99.9 % latency"] = ("s", rate(at["99.900000"] / 1e9))
-                for what, of in each.items():
+                    each["99.9 % latency"] = ("s", rate(percentiles["99.900000"] / 1e9))
+                for what, figure in each.items():
                     name = f"{job['name']} {kind} {what}"
-                    found[Name(name, name, Origin.JOB)] = of
-    return found
+                    figures_by_name[Name(name, name, Origin.JOB)] = figure
+    return figures_by_name
 
 
 def of_results(rows: Sequence[formats.Measured]) -> Figures:
     """What another program told instead of a series."""
-    found: dict[str, tuple[str, Figure]] = {}
+    figures_by_name: dict[str, tuple[str, Figure]] = {}
     for row in rows:
         name = f"{row.test} {row.kind}"
         if row.bytes_per_s is not None:
             spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
-            found[name] = ("B/s", rate(row.bytes_per_s, spread))
+            figures_by_name[name] = ("B/s", rate(row.bytes_per_s, spread))
         if row.iops is not None:
-            found[f"{name} IOPS"] = ("/s", rate(row.iops))
+            figures_by_name[f"{name} IOPS"] = ("/s", rate(row.iops))
         if row.latency_s is not None:
-            found[f"{name} latency"] = ("s", rate(row.latency_s))
-    return {Name(name, name): of for name, of in found.items()}
+            figures_by_name[f"{name} latency"] = ("s", rate(row.latency_s))
+    return {Name(name, name): figure for name, figure in figures_by_name.items()}
 
 
 def rate(value: float, spread: float = 0.0) -> Figure:
@@ -219,13 +219,13 @@ def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, F
 
 
 def _of_rows(list_name: str, rows: Sequence[Mapping[str, Any]]) -> Figures:
-    found: Figures = {}
+    figures_by_name: Figures = {}
     for called, row in zip(_told_apart(rows), rows, strict=True):
-        for key, of in _with_units(row):
+        for key, figure in _with_units(row):
             if key not in ASKED and key not in AXES:
                 name = f"{called}, {label(key)}"
-                found[Name(f"{list_name} {name}", name, Origin.ROW)] = of
-    return found
+                figures_by_name[Name(f"{list_name} {name}", name, Origin.ROW)] = figure
+    return figures_by_name
 
 
 def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:

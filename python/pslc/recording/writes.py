@@ -102,33 +102,33 @@ def _next_step(recording: Recording) -> str:
     return longer(recording, WRITE_ALL)
 
 
-def _correct_by_counters(recording: Recording, found: Writes) -> None:
+def _correct_by_counters(recording: Recording, findings: Writes) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, it may have
     been full without the speed showing it, and it may not have been free when the write began."""
-    least, end = found["cache_bytes_low"], found["cache_bytes"]
-    if least is None:
+    low, end = findings["cache_bytes_low"], findings["cache_bytes"]
+    if low is None:
         return
     left = left_the_cache(recording)
-    sooner = least if end is None else EARLY * least - _handed_out(recording)
+    sooner = low if end is None else EARLY * low - _handed_out(recording)
     if left is not None and left < sooner:
-        found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
-        found["doubts"] = [AnalysisWarning.HIDDEN.of(size=words.size(left)), *found["doubts"]]
+        findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+        findings["doubts"] = [AnalysisWarning.HIDDEN.of(size=words.size(left)), *findings["doubts"]]
     elif end is not None:
         in_memory, before = held_in_memory(recording, end), at_first(recording, "slc_valid_bytes")
         taken = end - in_memory
         past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
         if elsewhere := past > NOT_FREE * taken:
-            found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+            findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         else:
             # A drive that left off past its cache first completes the superblock that it had begun there.
             besides = in_memory + past
-            found |= {
+            findings |= {
                 "cache_bytes": round(end - besides),
-                "cache_bytes_low": round(least - besides),
-                "cache_bytes_high": round((found["cache_bytes_high"] or least) - besides),
+                "cache_bytes_low": round(low - besides),
+                "cache_bytes_high": round((findings["cache_bytes_high"] or low) - besides),
             }
         if elsewhere or before > NOT_FREE * (before + taken):
-            found["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *found["doubts"]]
+            findings["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *findings["doubts"]]
 
 
 def of_curve(curve: Curve | None, explain: Explain, options: AnalysisOptions) -> Writes:
@@ -176,11 +176,11 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     Raises:
         ValueError: the arrays do not make a curve.
     """
-    at, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
-    curve = Curve.of_samples(at, speed, by)
+    samples, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
+    curve = Curve.of_samples(samples, speed, by)
     degrees = None
     if celsius is not None:
-        written = at if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(at, prepend=0.0))
+        written = samples if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(samples, prepend=0.0))
         degrees = (written, np.asarray(celsius, dtype=np.float64))
     context = MeasurementContext(
         capacity_bytes=capacity_bytes,
@@ -199,10 +199,10 @@ def write_curve(recording: Recording) -> Curve | None:
     series = recording.bytes
     edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
     ends = np.concatenate([[began(recording)], series["end_ns"]]).astype(np.float64)
-    least = 0.0 if recording.is_simulated else SHORTEST_NS
+    shortest_ns = 0.0 if recording.is_simulated else SHORTEST_NS
     keep = [0]
     for i in range(1, len(edges)):
-        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + least:
+        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + shortest_ns:
             keep.append(i)
     if len(keep) < 2:
         return None
