@@ -44,7 +44,7 @@ OF_OURS = {
     "lab/files.py": (2, "folders of its own, to lock them"),
     "serving/folders.py": (1, "folders of its own, to lock them"),
     "cli/__init__.py": (3, "standard streams"),
-    "base/unpacker.py": (2, "what the gate opened, and what it asks"),
+    "base/unpacker.py": (3, "what the gate opened, and what it asks"),
     "formats/fio_log.py": (1, "lines that the gate read"),
     "base/gate.py": (3, "the gate itself"),
 }
@@ -66,7 +66,9 @@ def readings(tree: ast.AST) -> list[int]:
         constants = [one.value for one in [*node.args, *(key.value for key in node.keywords)] if hasattr(one, "value")]
         modes = [one for one in constants if isinstance(one, str) and 0 < len(one) < 4 and set(one) <= set("rwxab+")]
         opens = name == "open" and (
-            of in ("", "os", "path", "file", "io", "gzip", "lzma", "bz2") or of.endswith("path") or bool(modes)
+            of in ("", "os", "path", "file", "io", "gzip", "lzma", "bz2", "tarfile", "zipfile", "Image")
+            or of.endswith("path")
+            or bool(modes)
         )
         if (
             name in READS

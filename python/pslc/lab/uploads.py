@@ -13,7 +13,7 @@ from typing import Final
 from pslc import formats, traces
 from pslc.analysis import Curve
 from pslc.base import writer
-from pslc.base.errors import PslcError, RecordingError
+from pslc.base.errors import GuardError, PslcError, RecordingError
 from pslc.device.target import is_drive
 from pslc.figures.view import View
 from pslc.formats import ImportOptions
@@ -75,7 +75,7 @@ class Drops:
         Raises:
             RecordingError: they cannot be read, or have more than `MAX_BYTES` together.
         """
-        return _keep(self.folder, names, contents)
+        return keep(self.folder, names, contents)
 
     def read(self, name: str, tab: str = "") -> Dropped:
         """What is in a folder that `keep` made. Where it cannot be read, it is not kept.
@@ -90,13 +90,18 @@ class Drops:
         if DROPPED.fullmatch(name) is None or not folder.is_dir():
             raise RecordingError("what was dropped is not here any more", "drop it again: it stays until pslc lab ends")
         try:
-            return self.readers.kept(folder.stat().st_mtime_ns, _read, self.folder, name, tab=tab)
+            return self.readers.kept(folder.stat().st_mtime_ns, read, self.folder, name, tab=tab)
         except PslcError:
             writer.remove_folder(folder)
             raise
 
 
-def _keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
+def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
+    """Put files into a folder of their own below `folder`; see `Drops.keep`.
+
+    Raises:
+        PslcError: they cannot be read, are too large, or have names that no file can have.
+    """
     total = sum(3 * len(content) // 4 for content in contents)
     if total > MAX_BYTES:
         raise RecordingError(
@@ -117,11 +122,20 @@ def _keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
     at = folder / digest.hexdigest()[:16]
     writer.folder(at)
     for name, content in zip(bare, data, strict=True):
-        writer.write(at / name, content, writer.Replace.ANY)
+        try:
+            writer.write(at / name, content, writer.Replace.ANY)
+        except OSError as error:
+            writer.remove_folder(at)
+            raise RecordingError(
+                f"{name[:60]} cannot be kept: {error.strerror}", "give it a plain name, and drop it again"
+            ) from None
+        except GuardError:
+            writer.remove_folder(at)
+            raise
     return at.name
 
 
-def _read(drops: Path, name: str) -> Dropped:
+def read(drops: Path, name: str) -> Dropped:
     """What is in the folder `name` of `drops`, read in this process.
 
     Raises:
