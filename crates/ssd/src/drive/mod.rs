@@ -102,7 +102,7 @@ impl Drive {
             power: config.power,
             heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),
-            nand: Nand::new(&config.nand, config.controller.native_write_bytes_per_s),
+            nand: Nand::new(&config.nand, &config.controller),
             capacity_bytes: config.capacity_bytes,
             planes: config.nand.dies as u64 * config.nand.planes as u64,
             now: Nanos::ZERO,

@@ -111,12 +111,17 @@ fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "at most 1GiB; a few hundred KiB are usual".into(),
         ));
     }
-    if c.controller.native_write_bytes_per_s == Some(0) {
-        return Err(reader.error(
-            "controller.native_write",
-            "controller.native_write is 0".into(),
-            "\"none\": as fast as the dies program".into(),
-        ));
+    let rates = [
+        ("controller.slc_write", c.controller.slc_write_bytes_per_s, "as fast as the dies program"),
+        ("controller.native_write", c.controller.native_write_bytes_per_s, "as fast as the dies program"),
+        (
+            "controller.copy_in",
+            c.controller.copy_in_bytes_per_s,
+            "a write is answered when the link has brought it",
+        ),
+    ];
+    if let Some((key, _, none)) = rates.into_iter().find(|(_, rate, _)| *rate == Some(0)) {
+        return Err(reader.error(key, format!("{key} is 0"), format!("\"none\": {none}")));
     }
     if c.controller.flush > Nanos::from_secs(60) {
         return Err(reader.error(
