@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy calibration scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -43,6 +43,7 @@ help:
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
+	@echo "make calibration  constants of parts from published figures, into docs/accuracy/calibration.csv and the parts"
 	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
 	@echo "make bench-study  what a point of a study costs, into docs/scale.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
@@ -148,6 +149,9 @@ refits: build
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+calibration: build
+	$(BIN)/python docs/accuracy/calibrate.py
 
 scaled: build
 	$(BIN)/python -m benches.scaled

@@ -173,8 +173,8 @@ def test_a_controller_brings_its_ceiling_into_native_cells(tmp_path):
         500, rel=0.02
     )
     dies = said | {"given": {"nand.dies": 32}}
-    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1070, rel=0.02), "the dies could 1822"
-    assert "Cardea IOPS" in parts.profile(**said).how["controller.native_write"]
+    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1000, rel=0.02), "the dies could 1822"
+    assert "FireCuda 510" in parts.profile(**said).how["controller.native_write"]
 
 
 def test_the_direct_phase_ends_at_the_capacity_less_n_minus_1_caches(tmp_path):
@@ -302,6 +302,20 @@ def test_a_note_is_right_the_key_changes_nothing():
 
 
 # ---- pslc drives
+
+
+def test_drives_show_says_how_far_parts_are_off_and_which_defaults_hold(tmp_path, command):
+    (tmp_path / "mine.toml").write_text(THREE_LINES.replace("phison-e16", "phison-e21t"))
+    shown = " ".join(line.strip("# ") for line in command("drives", "show", "./mine.toml").stdout.splitlines())
+    spreads = {spread.what: spread for spread in parts.spreads()}
+    assert f"first phase {spreads['first phase'].median_percent} %" in shown
+    assert parts.spreads("phison-e21t")[0].ninety_percent > 45
+    assert "with phison-e21t" in shown
+    assert "a poor family" in shown
+    assert "cache.dead = free-at-once" in shown
+    built_in = " ".join(line.strip("# ") for line in command("drives", "show", "600p-512gb").stdout.splitlines())
+    assert "cache.host_share = 50%" in built_in
+    assert "from parts" not in built_in
 
 
 def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):

@@ -11,6 +11,7 @@ from pslc import formats
 from pslc.analysis import Curve, MeasurementContext
 from pslc.base import units
 from pslc.base.errors import user_error
+from pslc.device import parts
 from pslc.formats import ImportOptions
 from pslc.recording import imported
 from pslc.recording.store import Recording
@@ -18,6 +19,7 @@ from pslc.twin import initial_fit, priors, published_curve
 from pslc.twin.datasets import Dataset, dataset_of_curve, datasets_of
 from pslc.twin.fit_report import FitReport, build_report
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.review import Drive, drive_of_parts
 
 Source = Recording | str | Path
 """A recording, its folder, or a log of another program."""
@@ -152,8 +154,7 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
     """The write curve of published figures or of logs; None for recordings."""
     published = facts.get("published")
     if published is not None:
-        bits = priors.bits_of(facts.get("nand")) or 3
-        curve, notes = published_curve.curve(published, inputs.capacity_bytes, bits)
+        curve, notes = published_curve.curve(published, inputs.capacity_bytes, _reviewed(inputs.capacity_bytes, facts))
         inputs.notes += notes
         return curve
     if not inputs.logs:
@@ -165,6 +166,17 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
             f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
         )
     return foreign.curve
+
+
+def _reviewed(capacity_bytes: int, facts: DriveFacts) -> Drive:
+    """What is known of a drive that a review tells figures of."""
+    nand, controller, link = facts.get("nand"), facts.get("controller"), facts.get("link")
+    if nand and controller and nand.lower() not in priors.GENERIC_CELLS:
+        drive = drive_of_parts(capacity_bytes, nand, controller)
+        return replace(drive, link_bytes_per_s=priors.link_rate(link)) if link else drive
+    link = link or (parts.controller(controller).link if controller else None)
+    rate = priors.link_rate(link) if link else None
+    return Drive(capacity_bytes, priors.bits_of(nand) or 3, rate)
 
 
 def _prior_knowledge(inputs: _Inputs, facts: DriveFacts) -> priors.PriorKnowledge:

@@ -73,7 +73,8 @@ class Nand:
         slc, native: times at one bit a cell and at the native number; a native program is a whole one, all planes and
             bits (one-shot, or the sum of its passes).
         spare: share of blocks beyond the nominal ones.
-        plane_reads: `independent` or `together`.
+        fold_overhead: die time of programming folded data over that of host data, as drives on it show; None: none
+        does. plane_reads: `independent` or `together`.
         slc_cycles, native_cycles: program and erase cycles a block stands.
         read_mw, program_mw, erase_mw: what the die draws meanwhile.
         source: of each key, as the part file says.
@@ -92,6 +93,7 @@ class Nand:
     slc: Times
     native: Times
     spare: float
+    fold_overhead: float | None
     plane_reads: str
     slc_cycles: int
     native_cycles: int
@@ -125,6 +127,9 @@ class Controller:
         cores, command, read, write: core time of commands, nanoseconds.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
+        slc_write: what its data path moves into pSLC, bytes a second; None: whatever the dies take.
+        copy_in: how fast the data of one write pass into its buffer before it is answered, bytes a second; None: as the
+            link brings them.
         habits, habits_qlc: what its firmware does with the cache, in the keys of a profile's [cache] (`idle` is the
             threshold); `share`, of the capacity that the cache has on an empty drive where nobody says; and
             `native_write`, what it moves into native cells, whatever the dies could. On QLC `habits_qlc` go first.
@@ -144,6 +149,8 @@ class Controller:
     map: str
     map_access: int
     write_buffer: int | None
+    slc_write: int | None
+    copy_in: int | None
     read_ahead: int
     suspend: Mapping[str, str | int] | None
     active_mw: int
@@ -231,6 +238,16 @@ class Reader:
         self.taken.add(key)
         return self.amount(key, units) if key in self.values else None
 
+    def factor(self, key: str) -> float | None:
+        """A number above 0 without a unit, or None where the file does not know."""
+        self.taken.add(key)
+        if key not in self.values:
+            return None
+        value = self.take(key)
+        if isinstance(value, (str, bool)) or not 0 < value < float("inf"):
+            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a number above 0, such as 2.5")
+        return float(value)
+
     def times(self, mode: str) -> Times:
         """The times of a cell mode."""
         return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
@@ -296,6 +313,7 @@ def read_nand(path: Path) -> Nand:
         slc=r.times("slc"),
         native=r.times("native"),
         spare=r.amount("spare", SHARE) / 10_000,
+        fold_overhead=r.factor("fold_overhead"),
         plane_reads=r.text("plane_reads", words=("independent", "together")),
         slc_cycles=r.count("wear.slc_cycles"),
         native_cycles=r.count("wear.native_cycles"),
@@ -338,6 +356,8 @@ def read_controller(path: Path) -> Controller:
         map=memory,
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
+        slc_write=r.optional("slc_write", RATES),
+        copy_in=r.optional("copy_in", RATES),
         read_ahead=r.optional("read_ahead", BYTES) or 0,
         suspend=suspend or None,
         active_mw=r.amount("power.active", WATTS),
