@@ -17,7 +17,7 @@ from pslc import suites
 from pslc.base import memory, processes
 from pslc.device.region import Scope
 from pslc.runner import campaign, parallel
-from pslc.runner.job_logs import JobLogs
+from pslc.runner.options import RunOptions
 from pslc.runner.parallel import Task
 from pslc.schema.results import StepProgress
 
@@ -34,15 +34,15 @@ def small(tmp_path: Path) -> str:
 def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, monkeypatch: pytest.MonkeyPatch):
     names = ["burst", "fill", "mixed", "qd-sweep", "recovery"]
     monkeypatch.setattr(suites, "names", lambda: names)
-    order = campaign.Order("all", small, seed=5, scope=Scope(quick=True))
     found = []
     for cores in (1, 2):
         monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
-        told: list[str] = []
+        lines: list[str] = []
         kept: list[list[str]] = []
-        done = campaign.run(order, tell=told.append, keep=lambda so_far, to=kept: to.append([r.suite for r in so_far]))
+        spec = campaign.CampaignSpec("all", small, RunOptions(seed=5, scope=Scope(quick=True), log=lines.append))
+        done = campaign.run(spec, on_checkpoint=lambda so_far, to=kept: to.append([r.suite for r in so_far]))
         assert [recording.suite for recording in done] == names
-        assert len([line for line in told if " of 5: " in line]) == 5
+        assert len([line for line in lines if " of 5: " in line]) == 5
         found.append([(recording.findings, recording.jobs, recording.seed) for recording in done])
     assert found[0] == found[1]
     assert set(kept[-1]) == set(names)

@@ -531,13 +531,13 @@ def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_benc
     assert "Would this work ever meet the cliff?" in page.locator("#question").inner_text()
     commands = [shlex.split(line) for line in copied(page, "Copy as command").splitlines()]
     assert [command[3:] for command in commands] == [
-        ["--device", "big", "--on", "sim:sn550-1tb"], ["--device", "big", "--fit", "wrap", "--on", SMALL],
+        ["--device", "big", "--on", "sim:sn550-1tb"], ["--device", "big", "--addresses", "wrap", "--on", SMALL],
     ]  # fmt: skip
     assert findings(page) == run(served, *commands[0][1:])
     page.locator("#at").get_by_text("2: ./small.toml").click()
     settle(page)
     assert findings(page) == run(served, *commands[1][1:])
-    assert "begin again at 0" in page.locator("#findings").inner_text()
+    assert "start again at 0" in page.locator("#findings").inner_text()
     # A knob turned is another answer to the same trace; and back to a suite.
     choose(page, "cache.mode", "pure-xlc", drive=1)
     assert "WAF" in page.locator("#findings").inner_text()

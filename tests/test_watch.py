@@ -399,7 +399,7 @@ def simulated(seed: int, path: Path) -> tuple[Load, np.ndarray]:
             at, us = at + (1 << 20), us + (1 << 20) / speed * 1e6
         us += drawn.choice([3, 15, 60, 200, 400]) * 1e6
     path.write_text("\n".join(rows) + "\n")
-    run = pslc.run(path, on="sim:pm871b-128gb", how=Replay(iodepth=8))
+    run = pslc.run(path, on="sim:pm871b-128gb", replay=Replay(iodepth=8))
     ends = np.concatenate([[0.0], (run.time["end_ns"].astype(float) - run.start_ns) / 1e9])
     edges = np.arange(0.0, ends[-1] + 1)
 

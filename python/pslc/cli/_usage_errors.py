@@ -17,6 +17,7 @@ EXAMPLES: Final = {
     "analyze": "pslc analyze fio_bw.1.log --capacity 1TB",
     "compare": "pslc compare runs/a runs/b",
     "probe": "pslc probe /dev/nvme0n1, or a file on the drive",
+    "replay": "pslc replay work.trace --on sim:sn850-1tb",
     "report": "pslc report runs/a -o page.html",
     "serve": "pslc serve sim:sn850-1tb",
     "drives age": "pslc drives age disk.pslc --idle 8h",

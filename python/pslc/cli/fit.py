@@ -65,7 +65,7 @@ def command(
         report = api.fit(
             paths,
             name=name,
-            on_progress=bar.tell,
+            on_progress=bar.log,
             published=published,
             capacity=capacity,
             link=link,

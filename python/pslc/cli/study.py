@@ -107,7 +107,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     from pslc.base.console import Console, Progress
-    from pslc.cli.run import INTERRUPTS
+    from pslc.cli._campaign import INTERRUPTS
     from pslc.studies.study import complete
 
     console = Console(stderr=True)

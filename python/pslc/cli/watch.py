@@ -33,7 +33,7 @@ def command(
 
     Nothing is written to it. Each second the block layer's counters are read; temperature, SMART and the link are asked
     for only while it works, so that it sleeps as it would. Ctrl-C ends it. The recording goes to a folder of its own
-    under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
+    under runs/, or to --save; with --json only to --save. pslc replay RUN/trace.txt replays what --trace recorded.
     """
     from pslc.base import units, writer
     from pslc.base.errors import user_error

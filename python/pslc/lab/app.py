@@ -375,11 +375,9 @@ def _checked(
 
 
 def _command(bench: Bench, drive: Drive) -> str:
-    if replays.is_trace(bench.suite):
-        suite = replays.command(bench.suite, drive.target().capacity_bytes)
-    else:
-        suite = bench.suite
-    return f"pslc run {suite} --on {shlex.quote(drive.spec)}"
+    is_trace = replays.is_trace(bench.suite)
+    command = replays.command(bench.suite, drive.target().capacity_bytes) if is_trace else f"run {bench.suite}"
+    return f"pslc {command} --on {shlex.quote(drive.spec)}"
 
 
 def _jobs(app: Dash, held: runs.Runs) -> None:

@@ -101,7 +101,7 @@ def _keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
     if total > MAX_BYTES:
         raise RecordingError(
             f"what was dropped has {total / 1e6:.0f} MB, at most {MAX_BYTES / 1e6:g} MB are read on the page",
-            "pslc analyze, pslc trace show and pslc run read larger files",
+            "pslc analyze, pslc trace show and pslc replay read larger files",
         )
     try:
         data = [base64.b64decode(content.partition(",")[2], validate=True) for content in contents]

@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.base.errors import RecordingError, TargetError
 from pslc.device.target import Target, find_target
 from pslc.recording.store import Common, Recording
-from pslc.runner.run import of_result
+from pslc.runner.step_runner import of_result
 from pslc.schema.facts import Facts, Served
 from pslc.schema.results import Result
 from pslc.serving.folders import WorkingFolder

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pslc.base import units
 from pslc.base.errors import PslcError
 from pslc.base.processes import deaf_children, is_wanted, work_until
-from pslc.runner.precondition_cache import Prepared
+from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
 
-_prepared: Final = Prepared()
+_preconditioned: Final = PreconditionedDrives()
 """Drives that points of this process began with, where others begin with them too."""
 
 
@@ -53,7 +53,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
             seed=int(values["seed"]),
             scope=scope,
             progress=_go_on,
-            prepared=_prepared if shared else None,
+            preconditioned=_preconditioned if shared else None,
         )
         if recording.interrupted:
             return None

@@ -1,7 +1,7 @@
 """Would this work ever meet the cliff? A trace of it is replayed.
 
-How full the cache was, how slow the slowest requests were and why, and how long the drive lasts. A trace of anyone's
-work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md says how it is replayed.
+How full the cache was, how slow the slowest requests were and why, and how long the drive lasts. `pslc replay TRACE`
+takes a trace of any program; docs/traces.md says how it is replayed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ CAUSES = {
 }
 """What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
 FITS = {
-    "wrap": "begin again at 0 past the end of the drive (--fit wrap)",
-    "compact": "lie side by side in the order of their first use (--fit compact)",
-    "scale": "are shrunk alike (--fit scale)",
+    "wrap": "start again at 0 past the end of the drive (--addresses wrap)",
+    "compact": "are packed in the order of their first use (--addresses compact)",
+    "scale": "are all shrunk alike (--addresses scale)",
 }
 MINOR = 0.05
 """Causes of less than this share of the time are left out of sentences."""

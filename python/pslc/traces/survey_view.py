@@ -174,7 +174,7 @@ def reading_doubts(found: Survey) -> list[MeasurementWarning]:
     if found["skipped"]:
         count = words.count(found["skipped"])
         said.append(
-            MeasurementWarning("broken-lines", f"{count} lines could not be read and were left out (--skip-broken)")
+            MeasurementWarning("broken-lines", f"{count} lines could not be read and were left out (--skip-bad)")
         )
     if found["backwards_ns"] > 1e9:
         back = words.span(found["backwards_ns"] / 1e9)

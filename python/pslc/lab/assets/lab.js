@@ -45,7 +45,7 @@
     event.stopImmediatePropagation();
     event.target.value = "";
     const said = `what was dropped has ${Math.ceil(bytes / 1e6)} MB, at most ${most / 1e6} MB are read on the page`;
-    set("dropped", { children: trouble({ what: said, hint: "pslc analyze, pslc trace show and pslc run read larger files" }) });
+    set("dropped", { children: trouble({ what: said, hint: "pslc analyze, pslc trace show and pslc replay read larger files" }) });
   }
   for (const kind of ["drop", "change"]) window.addEventListener(kind, tooLarge, true);
 
