@@ -161,7 +161,7 @@ def test_reads_of_nothing_end_the_run_and_keep_the_recording(command, tmp_path):
     done = command("run", "read.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--no-layout")
     assert done.returncode == 2
     assert "nothing was ever written there" in done.stderr
-    assert "leave --no-layout out" in done.stderr
+    assert "remove --no-layout" in done.stderr
     recording = pslc.Recording.load(tmp_path / "out")
     assert recording.written_bytes == 8 * MB
     assert recording.error is not None
