@@ -263,7 +263,7 @@ ERRORS = {
     "a region off the drive": (["fill", "--region", "1GB-900GB"], "the region ends at"),
     "a region that ends first": (["fill", "--region", "2GB-1GB"], "ends before it begins"),
     "no percentage": (["fill", "--fill-first", "0.5"], "50%"),
-    "nothing left": (["fill", "--fill-first", "100%"], "are left for the suite"),
+    "nothing left": (["fill", "--fill-first", "100%"], "the suite has 0 B, but needs"),
     "no unit of time": (["fill", "--idle", "5"], "5min"),
     "a job file with a scope": (["my.fio", "--quick"], "are for suites"),
 }

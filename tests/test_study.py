@@ -70,10 +70,10 @@ def test_conditions_compare_quantities_and_words():
         assert Condition.of(text, list(values)).holds(values) == holds, text
     with pytest.raises(PslcError, match="no order"):
         Condition.of("w<b", list(values)).holds(values)
-    with pytest.raises(PslcError, match="no condition"):
+    with pytest.raises(PslcError, match="not a condition"):
         Condition.of("c<b", list(values))
     for where in (3, ["seed<2", 3]):
-        with pytest.raises(PslcError, match='"3" is no condition'):
+        with pytest.raises(PslcError, match='"3" is not a condition'):
             Study.of({"on": "sim:sn850-1tb", "run": "fill", "where": where})
 
 
@@ -168,7 +168,7 @@ def test_an_interrupt_keeps_what_is_done(small, tmp_path):
     os.killpg(going.pid, signal.SIGINT)
     _, talk = going.communicate(timeout=60)
     assert going.returncode == 130, talk
-    assert "of 101 points are kept; run it again to go on" in talk
+    assert "of 101 points are saved; the same command resumes" in talk
     assert "Traceback" not in talk
 
 
@@ -260,14 +260,14 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
     [
         (["--run", "fill"], "which drive it is about"),
         (["--on", "sim:sn850-1tb"], "what is run"),
-        (["--on", "/dev/null", "--run", "fill"], "no simulated drive"),
+        (["--on", "/dev/null", "--run", "fill"], "is not a simulated drive"),
         (["--on", "sim:sn850-1tb", "--run", "fil"], "unknown suite fil"),
         (["--on", "sim:sn850-1tb", "--run", "fill" * 100], "unknown suite fill"),
         (["--on", "sim:sn850-1tb", "--run", "fill" * 100 + ".fio"], "File name too long"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is no axis"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "no seed"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is not KEY=VALUES"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "is not a seed"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "a=1:1000000:1"], "over 100000 values"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "seed=1,2"], "varies twice"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "seed=1,2"], "is given twice"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_before_anything_runs(arguments, words, command):
@@ -334,7 +334,7 @@ def test_a_span_is_even_or_in_equal_ratios_and_a_list_is_drawn_from_too():
 
 @pytest.mark.parametrize("on", [87, 0.5, ["sim:sn850-1tb", 87]])
 def test_a_drive_that_is_a_number_is_none(on):
-    with pytest.raises(PslcError, match="is no simulated drive"):
+    with pytest.raises(PslcError, match="is not a simulated drive"):
         Study.of({"on": on, "run": "fill"})
 
 

@@ -442,7 +442,7 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
     (tmp_path / "file").write_text("")
     done = command("watch", "file")
     assert done.returncode == 2
-    assert "is no block device" in done.stderr
+    assert "is not a block device" in done.stderr
     done = command("watch", "/dev/nvme77n7")
     assert done.returncode == 2
     assert "there is no such device" in done.stderr

@@ -1,4 +1,4 @@
-"""Slips on the command line, in our words: what was wrong, and what to write instead."""
+"""Errors of the command line's parser, in the words of pslc, each with what to write instead."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -41,7 +41,7 @@ def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> P
         words: what follows it; the first is the unknown one.
         known: commands of the group.
     """
-    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " says what they do"
+    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " explains them"
     hint = HINTS.get(group, _nothing)(words) or listed
     meant = closest_match(words[0], known)
     if meant and hint is listed:
@@ -83,9 +83,9 @@ HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_
 
 
 def in_words(error: Any) -> PslcError:
-    """What the parser of the command line found."""
+    """An error of the parser of the command line in the words of pslc."""
     command = error.ctx.command_path if error.ctx else "pslc"
-    more = f"{command} --help lists what there is"
+    more = f"{command} --help lists arguments and options"
     if isinstance(error, _ERRORS.MissingParameter) and error.param is not None:
         example = EXAMPLES.get(command.removeprefix("pslc "), more)
         return user_error(f"{command} needs {_called(error.param)}", example)

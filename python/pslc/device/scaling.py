@@ -49,7 +49,7 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
         some = ", ".join(f"1/{d}" for d in near[:: max(len(near) // 8, 1)])
         raise TargetError(
             f"scale is {by} in {spec}, but its blocks have {pages} pages in {lines} word lines of {bits}",
-            f"a scale that leaves whole word lines: {some}" if near else "leave scale out: a block is one word line",
+            f"scales that keep whole word lines: {some}" if near else "remove scale: a block is one word line",
         )
     scaled = {"nand.pages_per_block": str(int(pages * by))}
     for key in SIZES:

@@ -86,7 +86,7 @@ class Readers:
             its.close()
             try:
                 if not ours.poll(MAX_SECONDS):
-                    raise RecordingError(f"it is not read after {MAX_SECONDS} s", HINT)
+                    raise RecordingError(f"reading takes more than {MAX_SECONDS} s", HINT)
                 error, found = ours.recv()
             except (EOFError, OSError):
                 raise RecordingError(*self._death(key, process)) from None
@@ -137,7 +137,7 @@ def _answer(into: Connection, what: Callable[..., Any], of: tuple[Any, ...]) -> 
     try:
         found = None, what(*of)
     except MemoryError:
-        found = RecordingError(f"it takes more than {MAX_BYTES / 1e9:g} GB of memory", HINT), None
+        found = RecordingError(f"reading takes more than {MAX_BYTES / 1e9:g} GB of memory", HINT), None
     except BaseException as error:  # A panic of the native part is no Exception.
         found = failure.in_words(error), None
     with suppress(BrokenPipeError):

@@ -117,7 +117,7 @@ def folder(name: str) -> Path:
         RecordingError: there is none of that name.
     """
     if name not in map(_name, _paths()):
-        raise RecordingError(f"there is no recording {name} in {RUNS}", "it was removed, or never there")
+        raise RecordingError(f"no recording is named {name} in {RUNS}", "it was removed; reload the page")
     return RUNS / name
 
 
@@ -139,11 +139,8 @@ def delete(name: str) -> None:
     """
     at = folder(name)
     if at.is_symlink():
-        raise RecordingError(f"{at} is a link", "remove what it leads to by hand")
-    for file in FILES:
-        writer.remove(at / file)
-    with suppress(OSError):
-        writer.remove_empty(at)
+        raise RecordingError(f"{at} is a link", "remove its target by hand")
+    shutil.rmtree(at)
 
 
 def save(recording: Recording) -> str:
@@ -170,6 +167,6 @@ def compared(names: Sequence[str]) -> str:
         PslcError: one is not there, or there are fewer than two.
     """
     if len(names) < 2:
-        raise RecordingError("one recording alone", "choose two or more")
+        raise RecordingError("a comparison needs two recordings", "choose two or more")
     sides = comparison.named([read_side(folder(name)) for name in names])
     return page.render_comparison(sides, comparison.compare(sides, {}))

@@ -128,7 +128,7 @@ def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
         why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise PslcError(f"nothing can be served on {host}, port {port}: {why}", hint) from None
+        raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
 
 
 def _family(host: str) -> socket.AddressFamily:

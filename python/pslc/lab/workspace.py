@@ -120,9 +120,9 @@ def find(spec: str) -> Target:
     is_file = not spec.startswith("sim:") or "/" in name_in(spec) or path.suffix == ".toml"
     if is_file and not (is_here(path) or is_dropped(path)):
         raise TargetError(
-            f"the page opens no {path}",
-            "it opens drives that pslc brings along, profiles (./mine.toml) and drives (disk.pslc) of its own folder, "
-            "and what is dropped",
+            f"the page does not open {path}",
+            "it opens built-in drives, profiles (./mine.toml) and drive files (disk.pslc) of its own folder, and what "
+            "is dropped on it",
         )
     return _looked_at(spec, stamp(path))
 
@@ -130,7 +130,7 @@ def find(spec: str) -> Target:
 @lru_cache(maxsize=256)
 def _looked_at(spec: str, changed_ns: int) -> Target:
     if not spec.startswith("sim:") and not is_drive(Path(spec)):
-        raise TargetError(f"{spec} is no simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
+        raise TargetError(f"{spec} is not a simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
     _check_base(Path(name_in(spec)))
     target = find_target(spec)
     if target.stays:
@@ -153,7 +153,7 @@ def _check_base(path: Path) -> None:
         return  # Said by who reads it next, with the line.
     if isinstance(base, str) and base not in library():
         raise TargetError(
-            f'{path.name} has the base "{base}", which pslc does not bring along',
+            f'{path.name} has the base "{base}", which is not built in',
             "give the whole profile: pslc drives show ./mine.toml prints it",
         )
 
@@ -192,12 +192,12 @@ class Bench:
         one = dict(said)
         drives = tuple(Drive.of(value) for name, value in said if name == "on") or (Drive(FIRST),)
         if len(drives) > MOST:
-            raise TargetError(f"{len(drives)} drives at once", f"at most {MOST}")
+            raise TargetError(f"the bench has {len(drives)} drives", f"at most {MOST} are possible")
         suite = one.get("suite", "fill")
         if "/" in suite and not replays.is_trace(suite):
-            raise JobError(f"there is no trace {suite}", "drop it again: what is dropped stays until pslc lab ends")
+            raise JobError(f"no trace is named {suite}", "drop it again: dropped files stay until pslc lab ends")
         if "/" not in suite and suite not in suites.names():
-            raise JobError(f"there is no suite {suite}", f"one of {', '.join(suites.names())}")
+            raise JobError(f"no suite is named {suite}", f"one of {', '.join(suites.names())}")
         number, _, spec = one.get("before", "").partition(":")
         before = (int(number), spec) if number.isdigit() and int(number) < len(drives) and spec else None
         at = one.get("at", "0")

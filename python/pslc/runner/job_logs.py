@@ -58,7 +58,7 @@ class JobLogs:
             try:
                 writer.check(path, replaces)
             except OSError as error:
-                hint = "make its folder, and room; or --logs-to DIR puts the logs into another one"
+                hint = "create its folder and free some space, or give another folder: --logs-to DIR"
                 raise JobError(f"the log {path} cannot be written: {error.strerror}", hint) from None
         paths = [str(path) for path, _ in found]
         more = [f"{len(paths) - MAX_LISTED} further logs"] if len(paths) > MAX_LISTED else []
@@ -146,7 +146,10 @@ class JobLogs:
         here = Path.cwd().resolve()
         if leads_out or not (here / path.parent).resolve().is_relative_to(here):
             what = f"{option} of the job file leads to {name}, which is not below the current folder"
-            raise JobError(what, f"--logs-to DIR puts all logs into a folder; or say it yourself: --{option}=...")
+            raise JobError(
+                what,
+                f"--logs-to DIR puts all logs into one folder; --{option}=... on the command line may lead anywhere",
+            )
         return path
 
 

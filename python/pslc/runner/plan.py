@@ -49,8 +49,8 @@ def afford(found: Cost) -> None:
     if free is not None and found.memory_bytes > free:
         needs = words.size(found.memory_bytes)
         raise JobError(
-            f"the run needs {needs} of memory, {words.size(free)} are free",
-            "less at once: fewer numjobs, a smaller iodepth or bs; of a simulated drive a smaller region or drive",
+            f"the run needs {needs} of memory, but only {words.size(free)} are free",
+            "use fewer numjobs or a smaller iodepth or bs; on a simulated drive, a smaller region or drive",
         )
 
 
@@ -85,7 +85,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     where, *more = places(target)
     said = [where, *long, *more]
     if laid_out:
-        said.append(f"lays out {words.size(laid_out)} first: the jobs read it, and a new file is empty")
+        said.append(f"first writes {words.size(laid_out)} that the jobs read, because a new file is empty")
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
@@ -99,12 +99,12 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     if found.read_bytes:
         said.append(f"reads {about}{words.size(found.read_bytes)}")
     if found.timed_s:
-        what = "writes as much as it can for" if found.writes_until_time else "goes on for"
-        said.append(f"{what} {words.span(found.timed_s)}")
+        verb = "writes as much as it can for" if found.writes_until_time else "runs for"
+        said.append(f"{verb} {words.span(found.timed_s)}")
     if found.idle_s:
-        said.append(f"leaves the drive alone for {words.span(found.idle_s)}")
+        said.append(f"leaves the drive idle for {words.span(found.idle_s)}")
     if len(steps) > 1:
-        said.append(f"{len(steps)} steps, as expected; what is measured may change them")
+        said.append(f"takes {len(steps)} steps as expected; measurements may change them")
     return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
 
 
@@ -112,9 +112,9 @@ def places(target: Target) -> list[str]:
     """What is written to, and what is lost."""
     said = [_where(target)]
     if target.foreign is not None:
-        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
+        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not create")
     if target.kind == "file":
-        said += [f"doubt: {doubt}" for doubt in warnings.of_the_file_system(target.facts["file_system"])]
+        said += [f"warning: {warning}" for warning in warnings.of_the_file_system(target.facts["file_system"])]
     return said
 
 
@@ -140,8 +140,8 @@ def of_its_life(target: Target, written: int) -> str:
     device = target.facts["device"]
     life = probe.endurance_bytes(health(probe.smart(device["name"]))) if device else None
     if life is None:
-        return "its endurance is unknown"
-    return f"{words.share(written / life)} of the {words.size(life)} that it stands by its own wear counter"
+        return "the endurance of the drive is unknown"
+    return f"{words.share(written / life)} of the {words.size(life)} it endures by its own wear counter"
 
 
 def _where(target: Target) -> str:
@@ -163,7 +163,7 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
     what stands before it, and would write where that file says."""
     jobs = jobs_in(job_file)
     if len(jobs) > MOST_JOBS:
-        return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
+        return f"{len(jobs)} jobs, too many for one line; the recording holds them (job_file)"
     # With `filesize` fio lets jobs go on to the end of the file past their size, so the file itself has to be as large.
     makes = target.kind == "file" and not Path(target.spec).exists()
     words = ["truncate", "-s", str(target.capacity_bytes), target.spec, "&&", "fio"] if makes else ["fio"]

@@ -189,7 +189,7 @@ def _jobs(files: Sequence[str | Path], options: RunOptions) -> JobFile | Trace:
 
 def _refuse_more(what: str, more: Sequence[str | Path], sections: Sequence[str]) -> None:
     if more or sections:
-        raise JobError(f"{what}, and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
+        raise JobError(f"{what} and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
 
 
 def _refuse_replay(name: str, replay: Replay | None) -> None:

@@ -90,7 +90,9 @@ class Listener:
 def _unix(path: Path) -> socket.socket:
     name = str(path.absolute())
     if len(os.fsencode(name)) > MAX_PATH_BYTES:
-        raise TargetError(f"{name} is too long for a socket", f"{MAX_PATH_BYTES} bytes at most: --unix /tmp/disk.sock")
+        raise TargetError(
+            f"{name} is too long for a socket", f"at most {MAX_PATH_BYTES} bytes, for example --unix /tmp/disk.sock"
+        )
     made = socket.socket(socket.AF_UNIX)
     # It is the owner's alone from its first moment on.
     before = os.umask(0o177)
@@ -122,7 +124,7 @@ def _make_free(path: Path) -> None:
     """
     name = str(path.absolute())
     if not stat.S_ISSOCK(os.lstat(name).st_mode):
-        raise TargetError(f"{path} exists and is no socket", "give another path: --unix PATH")
+        raise TargetError(f"{path} exists and is not a socket", "give another path: --unix PATH")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1)
         try:
@@ -132,7 +134,7 @@ def _make_free(path: Path) -> None:
             return
         except OSError:
             pass
-    raise TargetError(f"something listens at {path}", "give another path: --unix PATH")
+    raise TargetError(f"another program listens at {path}", "give another path: --unix PATH")
 
 
 def _tcp(at: Address) -> socket.socket:

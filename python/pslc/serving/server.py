@@ -65,12 +65,12 @@ class Server:
         self._target = find_target(spec)
         if self._target.is_real:
             raise TargetError(
-                f"{spec} is a real drive", "qemu-nbd or nbdkit file serve these; pslc serves simulated ones"
+                f"{spec} is a real drive, and pslc serves simulated ones", "qemu-nbd and nbdkit file serve real drives"
             )
         self.data = data or ("keep" if self._target.stays else "memory")
         if self.data == "keep" and not self._target.stays:
             hint = f"pslc drives create disk.pslc --like {spec.partition(':')[2]} makes one that stays"
-            raise TargetError(f"{spec} is gone afterwards, and so are its data", f"--data memory; {hint}")
+            raise TargetError(f"{spec} does not outlast serve, so its data cannot be kept", f"--data memory; {hint}")
         try:
             self._prepare(spec)
         except BaseException:

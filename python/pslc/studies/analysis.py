@@ -89,7 +89,7 @@ def answers(study: Study, rows: Sequence[Row], asked: Sequence[str] = (), most: 
     known = findings(good)
     for name in asked:
         if not any(isinstance(row.get(name), int | float) for row in good):
-            raise JobError(f"no point found {name}", f"they found {', '.join(known[:12])}")
+            raise JobError(f"no point has the finding {name}", f"they have {', '.join(known[:12])}")
     names = list(asked) or known[:most]
     axes = varied(study)
     effects = [effect for name in names for effect in _effects(study, axes, good, name)]

@@ -122,34 +122,46 @@ class Study:
         Raises:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
-        faults = Faults(JobError, "the study")
-        for key in said:
-            if key not in KEYS:
-                meant = closest_match(key, KEYS)
-                listed = f"it has {', '.join(KEYS)}; keys of a drive go into [vary]"
-                faults.add(f"a study has no {key}", f"did you mean {meant}?" if meant else listed)
-        for key, (what, example) in NEEDED.items():
+        if unknown := [key for key in said if key not in KEYS]:
+            raise JobError(
+                f"unknown key {unknown[0]} in a study", f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
+            )
+        for key in NEEDED:
             if not said.get(key):
-                faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
-        sample = None
-        if said.get("sample"):
-            with faults.noted():
-                sample = Sample.of(str(said["sample"]))
-        vary = said.get("vary", {})
+                what, example = NEEDED[key]
+                hint = f'{key} = "{example}" in its file, or --{key} {example}'
+                raise JobError(f"the study does not name {what}", hint)
+        vary, where = said.get("vary", {}), said.get("where", [])
         if not isinstance(vary, Mapping):
-            faults.add("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
-            vary = {}
-        axes = [*_axes_of_runs(said, faults), *_axes_of_drives(vary, not said.get("sample"), faults)]
-        keys = [*(key for key in RESERVED if key in said or key == "seed"), *(key for key, _ in files.dotted(vary))]
-        for key in sorted({key for key in keys if keys.count(key) > 1}):
-            faults.add(f"{key} varies twice", "give all its values at once, between commas")
-        conditions = []
-        where = said.get("where", [])
-        for text in where if isinstance(where, list | tuple) else [where]:
-            with faults.noted():
-                conditions.append(Condition.of(str(text), list(dict.fromkeys(keys))))
-        faults.raise_if_any()
-        return cls(tuple(axes), tuple(conditions), bool(said.get("quick", False)), sample)
+            raise JobError("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
+        on = [str(spec) for spec in (said["on"] if isinstance(said["on"], list | tuple) else [said["on"]])]
+        seeds = axis("seed", said.get("seed", [0]))
+        sample = Sample.of(str(said["sample"])) if said.get("sample") else None
+        varied_by = [(key, value, span(key, value)) for key, value in files.dotted(vary)]
+        if sample is None and (spans := [key for key, _, found in varied_by if found]):
+            hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
+            raise JobError(f"the range of {spans[0]} has no step", hint)
+        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", said["run"]), seeds]
+        if said.get("fill_first"):
+            shares = axis("fill_first", said["fill_first"])
+            for share in shares.values:
+                units.percent(share, "fill_first")
+            axes.append(shares)
+        axes += [found or axis(key, value) for key, value, found in varied_by]
+        keys = [found.key for found in axes]
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise JobError(f"{twice[0]} is given twice", "give all its values at once, separated by commas")
+        for seed in seeds.values:
+            if not seed.isdecimal() or int(seed) >= 2**64:
+                raise JobError(f"{seed} is not a seed", "seeds are whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+        for spec in on:
+            if not spec.startswith("sim:"):
+                raise JobError(
+                    f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb"
+                )
+        where = where if isinstance(where, list | tuple) else [where]
+        conditions = tuple(Condition.of(str(text), keys) for text in where)
+        return cls(tuple(axes), conditions, bool(said.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
@@ -168,7 +180,7 @@ class Study:
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
             if self.quick and values["run"] not in suites.names():
-                raise JobError(f"{values['run']} is a job file", "quick is for suites")
+                raise JobError(f"{values['run']} is a job file", "quick works on suites only")
             found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
         # A sample may draw the same values twice.
         return list(dict.fromkeys(found))
@@ -179,7 +191,9 @@ class Study:
         axes = [of for of in self.axes if isinstance(of, Axis)]
         count = math.prod(len(of.values) for of in axes)
         if count > MOST_VALUES:
-            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+            raise JobError(
+                f"the study has {count} points", f"at most {MOST_VALUES} are possible; use larger steps, or fewer axes"
+            )
         return itertools.product(*(of.values for of in axes))
 
 
@@ -193,7 +207,7 @@ def read(path: Path) -> dict[str, object]:
     try:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
-        raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+        raise JobError(f"{path}: {error}", 'text needs quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
 
 
 def _digest(on: str, run: str) -> str:
