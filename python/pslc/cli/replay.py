@@ -50,7 +50,7 @@ def command(
     end: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="End before this, such as 2h", rich_help_panel=PART)
     ] = None,
-    format: Annotated[
+    trace_format: Annotated[
         str | None,
         typer.Option("--format", metavar="NAME", help="Trace format (default: detected)", rich_help_panel=PART),
     ] = None,
@@ -93,7 +93,7 @@ def command(
 
     if on is None:
         raise user_error(f"replaying {trace} needs a drive", f"add --on {DRIVE}; pslc drives lists simulated drives")
-    requests = part(format, columns, skip_bad, device, begin, end)
+    requests = part(trace_format, columns, skip_bad, device, begin, end)
     replay = Replay(requests, pace.value, speed, iodepth, addresses.value, prefill, what_if)
     size_bytes = units.size(size, "--size") if size else None
     real = RealOptions(size_bytes, reuse, overwrite_file, destroy_data, wipe_signatures)

@@ -49,7 +49,7 @@ Resume = Annotated[
 ]
 
 
-def command(  # noqa: C901 to be split into what is run: a suite, a job file, a trace
+def command(
     context: typer.Context,
     what: Annotated[
         str | None,
