@@ -33,7 +33,7 @@ EXAMPLES: Final = {
 DRIVE: Final = "sim:aldrin-pro-2tb"
 
 
-def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> PslcError:
+def unknown_command(group: str, words: Sequence[str], commands: Sequence[str]) -> PslcError:
     """The error for a word that is no command of a group, with the command that was probably meant.
 
     Args:
@@ -41,9 +41,9 @@ def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> P
         words: what follows it; the first is the unknown one.
         known: commands of the group.
     """
-    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " explains them"
+    listed = f"the commands are {', '.join(commands)}; pslc {group} --help".replace("  ", " ") + " explains them"
     hint = HINTS.get(group, _nothing)(words) or listed
-    meant = closest_match(words[0], known)
+    meant = closest_match(words[0], commands)
     if meant and hint is listed:
         hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
     return user_error(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
@@ -94,8 +94,8 @@ def in_words(error: Any) -> PslcError:
         return user_error(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
     if isinstance(error, typer.BadParameter) and error.param is not None:
         return _value(error, more)
-    said = str(error.message).rstrip(".")
-    return user_error(f"{command}: {said[:1].lower()}{said[1:]}", more)
+    message = str(error.message).rstrip(".")
+    return user_error(f"{command}: {message[:1].lower()}{message[1:]}", more)
 
 
 def _called(parameter: Any) -> str:
@@ -119,15 +119,15 @@ def _value(error: Any, more: str) -> PslcError:
     name, cause = _called(error.param), error.__cause__
     if not hasattr(cause, "errors"):
         return user_error(f"{name}: {error.message}", more)
-    found = cause.errors()[0]
-    seen = found.get("ctx", {})
-    limit = LIMITS.get(found["type"])
+    slip = cause.errors()[0]
+    limits = slip.get("ctx", {})
+    limit = LIMITS.get(slip["type"])
     choices = _choices(error.param)
-    hint = limit.format(**seen) if limit else f"one of {', '.join(choices)}" if choices else str(found["msg"])
-    return user_error(f'{name} is "{found["input"]}"', hint)
+    hint = limit.format(**limits) if limit else f"one of {', '.join(choices)}" if choices else str(slip["msg"])
+    return user_error(f'{name} is "{slip["input"]}"', hint)
 
 
 def _choices(parameter: Any) -> list[str]:
     """The words that an option takes, where it takes no others."""
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    return [str(choice.value) for choice in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []

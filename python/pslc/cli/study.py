@@ -146,7 +146,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         )
 
 
-def _show(study: "Study", found: "Found", planned: int) -> None:
+def _show(study: "Study", results: "Found", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
@@ -157,44 +157,44 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     from pslc.studies.rows import REFUSED
 
     axes = varied(study) or ["on"]
-    names = findings(found.rows)[:MAX_FINDINGS]
+    names = findings(results.rows)[:MAX_FINDINGS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for axis in axes:
         table.add_column(axis, no_wrap=True)
     for name in names:
         table.add_column(name, overflow="fold")
-    for row in found.rows[:MAX_ROWS]:
+    for row in results.rows[:MAX_ROWS]:
         cells = [said(name, row.get(name)) for name in names]
         if row["error"]:
             cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)
     out = console()
     out.print(table)
-    if len(found.rows) > MAX_ROWS:
-        out.print(f"({len(found.rows) - MAX_ROWS} more rows in the Parquet file)", style="dim")
-    refused = sum(str(row["error"]).startswith(REFUSED) for row in found.rows)
-    failed = sum(row["error"] is not None for row in found.rows) - refused
-    out.print(f"{len(found.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
+    if len(results.rows) > MAX_ROWS:
+        out.print(f"({len(results.rows) - MAX_ROWS} more rows in the Parquet file)", style="dim")
+    refused = sum(str(row["error"]).startswith(REFUSED) for row in results.rows)
+    failed = sum(row["error"] is not None for row in results.rows) - refused
+    out.print(f"{len(results.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
 
 
-def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> None:
+def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) -> None:
     """What matters, on the terminal and as a page."""
     from pslc.report import study as page
     from pslc.report.terminal import console, grid
     from pslc.studies.analysis import answers
     from pslc.studies.points import varied
 
-    if len([row for row in found.rows if row["error"] is None]) < 2 or not varied(study):
+    if len([row for row in results.rows if row["error"] is None]) < 2 or not varied(study):
         return
-    told = answers(study, found.rows, asked)
+    analysis = answers(study, results.rows, requested)
     out = console()
     out.print()
-    for sentence in page.verdicts(told):
+    for sentence in page.verdicts(analysis):
         out.print(sentence)
-    for table in page.tables(told):
+    for table in page.tables(analysis):
         out.print()
         out.print(table.title, style="bold")
         out.print(grid(table))
     path = save / "study.html"
-    page.write(told, save.name, path, page.profiles(told, save))
-    say(f"page: {path}", err=True)
+    page.write(analysis, save.name, path, page.profiles(analysis, save))
+    typer.echo(f"page: {path}", err=True)

@@ -109,20 +109,20 @@ def _row(name: str, target: "Target | None", quick: bool) -> Row:
     if target is None:
         return row
     steps = suites.expected(name, find_region(target, Scope(quick)))
-    found = cost(steps, f"{name}.fio", [], target)
+    costs = cost(steps, f"{name}.fio", [], target)
     facts = target.facts
     fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
     slow = facts.get("native_write_bytes_per_s", 2 * SLOW) / 2
     return {
         **row,
-        "write_bytes": found.write_bytes,
-        "read_bytes": found.read_bytes,
+        "write_bytes": costs.write_bytes,
+        "read_bytes": costs.read_bytes,
         "steps": len(steps),
-        "timed_s": found.timed_s,
-        "idle_s": found.idle_s,
-        "writes_until_time": found.writes_until_time,
-        "least_s": found.seconds(fast),
-        "most_s": found.seconds(slow),
+        "timed_s": costs.timed_s,
+        "idle_s": costs.idle_s,
+        "writes_until_time": costs.writes_until_time,
+        "least_s": costs.seconds(fast),
+        "most_s": costs.seconds(slow),
     }
 
 

@@ -160,15 +160,15 @@ class Region:
 
 def trim_bytes(size: int) -> int:
     """Of a request: pieces of about 64 MiB into which `size` bytes fit, so that nothing is left out at the end."""
-    least = -(-size // (64 * MIB))
-    pieces = next((n for n in range(least, 8 * least + 64) if size % (n * PAGE) == 0), None)
+    min_pieces = -(-size // (64 * MIB))
+    pieces = next((n for n in range(min_pieces, 8 * min_pieces + 64) if size % (n * PAGE) == 0), None)
     return size // pieces if pieces else MIB
 
 
 def _largest(bs: str) -> int:
     """Bytes of the largest of several block sizes, as fio writes them."""
     scale = {"k": 1 << 10, "m": MIB, "g": 1 << 30}
-    return max(int(one.rstrip("kmg")) * scale.get(one[-1:], 1) for one in bs.split(",") if one)
+    return max(int(size.rstrip("kmg")) * scale.get(size[-1:], 1) for size in bs.split(",") if size)
 
 
 def find_region(target: Target, scope: Scope) -> Region:

@@ -133,9 +133,9 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 
 
-def _meant(name: str, known: Iterable[str]) -> str | None:
+def _meant(name: str, names: Iterable[str]) -> str | None:
     """The drive that was probably meant, by its name or by how it begins."""
-    return next((whole for whole in known if name and whole.startswith(name)), None) or closest_match(name, known)
+    return next((whole for whole in names if name and whole.startswith(name)), None) or closest_match(name, names)
 
 
 DEVICES = Path("/dev")
@@ -155,11 +155,11 @@ def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
     target = replace(_of(drive, spec, path.stem), stays=True)
     counters = drive.counters()
     if counters["host_write_bytes_total"]:
-        said = (
+        note = (
             f"{path.name} continues from its last state: {words.size(counters['mapped_bytes'])} of data, "
             f"{words.size(counters['slc_valid_bytes'])} of them in the cache"
         )
-        target.facts["notes"].append(said)
+        target.facts["notes"].append(note)
     if on_a_desktop and "\n[host]\n" not in target.profile:
         target.facts["notes"].append(
             f"simulated without a processor: {path.name} keeps the computer of its profile (host.*)"
@@ -205,7 +205,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         meant = _meant(name, texts)
         more = "pslc drives lists them all"
         raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
-    said = [key for key, _ in overrides]
+    stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     drive = SimDrive(source, text, below, overrides)
     if by != 1:
@@ -218,9 +218,9 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     profile = drive.profile()
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
-        said = written_keys(text) + said
+        stated = written_keys(text) + stated
     target = _of(drive, spec, slug)
-    idle = [f"{key} has no effect: {why}" for key, why in without_effect(said, profile).items()]
+    idle = [f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items()]
     target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
     if by != 1:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
@@ -282,16 +282,16 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
         raise TargetError(
             f"{spec} does not exist, but --reuse needs a file", "remove --reuse and give --size: pslc creates the file"
         )
-    found = inspect_file(spec)
+    file = inspect_file(spec)
     # Of a link the name of what lies behind it: that is what is lost.
-    name = found["path"].name
+    name = file["path"].name
     if real.overwrite_file not in (None, name):
         whose = f"the name of {spec}" if name == path.name else f"the name of {name}, to which {spec} leads"
         raise GuardError(f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}")
-    size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
-    capacity = min(size or found["usable_bytes"], found["usable_bytes"])
+    size, agreed = real.size, file["identity"] if real.overwrite_file is not None else None
+    capacity = min(size or file["usable_bytes"], file["usable_bytes"])
     target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
-    return target if found["ours"] or agreed else replace(target, foreign=found)
+    return target if file["ours"] or agreed else replace(target, foreign=file)
 
 
 def _device(spec: str, path: Path, real: RealOptions) -> Target:
@@ -301,9 +301,9 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
         hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
         raise GuardError(f"{spec} is a block device, and everything on it would be lost", hint)
     serial, wipe = real.destroy_data, real.wipe_signatures
-    found = inspect_device(str(path))
+    device = inspect_device(str(path))
     return _real(
-        spec, path, "device", found["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
+        spec, path, "device", device["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
     )
 
 

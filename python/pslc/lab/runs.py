@@ -118,9 +118,9 @@ class Runs:
             SupersededError: the tab has asked for something else.
             LongError: it takes too long.
         """
-        found = self.known(suite, drive)
-        if found is not None:
-            return found
+        recording = self.known(suite, drive)
+        if recording is not None:
+            return recording
         if (suite, drive.source) in self._long:
             raise LongError
         begun, at = process_time(), monotonic()

@@ -41,14 +41,14 @@ def token() -> str:
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pslc"
     path = folder / "lab-token"
     try:
-        if path.exists() and len(kept := gate.text(path, TOKEN_FILE).strip()) == LETTERS:
-            return kept
-        made = secrets.token_urlsafe(16)
+        if path.is_file() and len(saved := path.read_text(encoding="ascii").strip()) == LETTERS:
+            return saved
+        created = secrets.token_urlsafe(16)
         writer.folder(folder)
-        writer.write(path, made, private=True)
+        writer.write(path, created, private=True)
     except (OSError, UnicodeError, PslcError):
         return secrets.token_urlsafe(16)
-    return made
+    return created
 
 
 class _Handler(WSGIRequestHandler):

@@ -139,8 +139,8 @@ def _read(drops: Path, name: str) -> Dropped:
         workspace.find(source)
         return Dropped(called, tuple(paths), source=source)
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
-        found = of_file(paths[0], traces.opened(paths[0], Part()).survey())
-        return Dropped(called, tuple(paths), found, is_trace=True)
+        survey = of_file(paths[0], traces.opened(paths[0], Part()).survey())
+        return Dropped(called, tuple(paths), survey, is_trace=True)
     foreign = formats.read(paths, ImportOptions())
     if foreign.at_work:
         return Dropped(called, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))

@@ -188,31 +188,31 @@ class Bench:
         Raises:
             PslcError: it says what no page has.
         """
-        said = parse_qsl(search.removeprefix("?"))
-        one = dict(said)
-        drives = tuple(Drive.of(value) for name, value in said if name == "on") or (Drive(FIRST),)
+        pairs = parse_qsl(search.removeprefix("?"))
+        query = dict(pairs)
+        drives = tuple(Drive.of(value) for name, value in pairs if name == "on") or (Drive(FIRST),)
         if len(drives) > MOST:
             raise TargetError(f"the bench has {len(drives)} drives", f"at most {MOST} are possible")
-        suite = one.get("suite", "fill")
+        suite = query.get("suite", "fill")
         if "/" in suite and not replays.is_trace(suite):
             raise JobError(f"no trace is named {suite}", "drop it again: dropped files stay until pslc lab ends")
         if "/" not in suite and suite not in suites.names():
             raise JobError(f"no suite is named {suite}", f"one of {', '.join(suites.names())}")
-        number, _, spec = one.get("before", "").partition(":")
+        number, _, spec = query.get("before", "").partition(":")
         before = (int(number), spec) if number.isdigit() and int(number) < len(drives) and spec else None
-        at = one.get("at", "0")
+        at = query.get("at", "0")
         index = int(at) if at.isdigit() and int(at) < len(drives) else 0
-        return cls(suite, drives, index, before, one.get("knob", ""), one.get("over", ""))
+        return cls(suite, drives, index, before, query.get("knob", ""), query.get("over", ""))
 
     @property
     def address(self) -> str:
         """What `of_address` reads."""
-        said = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
-        said += [("at", str(self.at))] if self.at else []
-        said += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
-        said += [("knob", self.knob)] if self.knob else []
-        said += [("over", self.over)] if self.over else []
-        return f"?{urlencode(said, safe=':,/=')}"
+        pairs = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
+        pairs += [("at", str(self.at))] if self.at else []
+        pairs += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
+        pairs += [("knob", self.knob)] if self.knob else []
+        pairs += [("over", self.over)] if self.over else []
+        return f"?{urlencode(pairs, safe=':,/=')}"
 
     def turned(self, number: int, key: str, text: str) -> Bench:
         """The same with a knob of a drive at another value. What the drive was before its knob was first touched stays

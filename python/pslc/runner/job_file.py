@@ -164,7 +164,7 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """The name of each job, and its options with their values behind those of its [global], whose `name` names nothing;
     a flag has an empty value."""
     common: list[tuple[str, str]] = []
-    found: list[tuple[str, list[tuple[str, str]]]] = []
+    jobs: list[tuple[str, list[tuple[str, str]]]] = []
     options = common
     for line in text.splitlines():
         plain = line.split(";")[0].split("#")[0].strip()
@@ -175,10 +175,10 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
             options = common
         elif plain.startswith("["):
             options = [pair for pair in common if pair[0] != "name"]
-            found.append((plain.strip("[]"), options))
+            jobs.append((plain.strip("[]"), options))
         elif name:
             options.append((name, value))
-    return found
+    return jobs
 
 
 def path_of(name: str) -> Path:
@@ -207,15 +207,14 @@ def _included(name: str, including: str, depth: int) -> str:
     """The text of a file with those it includes in their places."""
     text = _text(name)
     source = "stdin" if name == STDIN else name
-    found = [f"#line 1 {source}"] if including else []
+    included = [f"#line 1 {source}"] if including else []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip().split(maxsplit=1)
         if including and line.lstrip().startswith("["):
             what = f"{source}:{number}: {line.strip()} begins a section in a file that {including} includes"
             raise JobError(what, "remove it: an included file holds options of the section before, as in fio")
         if len(words) != 2 or words[0] != "include":
-            option, equals, value = line.partition("=")
-            found.append(f"{option}={_pattern(value)}" if equals and option.strip() in PATTERNS else line)
+            included.append(line)
             continue
         if depth == MAX_INCLUDE_DEPTH:
             raise JobError(
@@ -230,8 +229,8 @@ def _included(name: str, including: str, depth: int) -> str:
                 f"{source}:{number}: no such file to include: {words[1]}",
                 "give a path relative to this folder, or to the folder of the job file",
             )
-        found += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
-    return "\n".join(found) + "\n"
+        included += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
+    return "\n".join(included) + "\n"
 
 
 def _sections(text: str, wanted: Sequence[str]) -> str:

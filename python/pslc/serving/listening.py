@@ -93,27 +93,27 @@ def _unix(path: Path) -> socket.socket:
         raise TargetError(
             f"{name} is too long for a socket", f"at most {MAX_PATH_BYTES} bytes, for example --unix /tmp/disk.sock"
         )
-    made = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     # It is the owner's alone from its first moment on.
     before = os.umask(0o177)
     try:
         try:
-            made.bind(name)
+            listener.bind(name)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
             _make_free(path)
-            made.bind(name)
+            listener.bind(name)
     except OSError as error:
-        made.close()
+        listener.close()
         hint = "give a socket in a folder that is there: --unix PATH"
         raise TargetError(f"{path}: {error.strerror}", hint) from None
     except TargetError:
-        made.close()
+        listener.close()
         raise
     finally:
         os.umask(before)
-    return made
+    return listener
 
 
 def _make_free(path: Path) -> None:
@@ -138,17 +138,17 @@ def _make_free(path: Path) -> None:
 
 
 def _tcp(at: Address) -> socket.socket:
-    made = None
+    listener = None
     try:
         flags = socket.AI_PASSIVE | socket.AI_NUMERICSERV
-        found = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
-        family, kind, protocol, _, where = found[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(where)
+        addresses = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
+        family, kind, protocol, _, where = addresses[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
     except OSError as error:
-        if made is not None:
-            made.close()
+        if listener is not None:
+            listener.close()
         hint = "give another port or address: --tcp PORT --listen ADDRESS"
         raise TargetError(f"{at.listen}, port {at.tcp}: {error.strerror}", hint) from None
-    return made
+    return listener

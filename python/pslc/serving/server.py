@@ -243,9 +243,9 @@ class Server:
         if line is None:
             return
         with suppress(ValueError):
-            said: Told = json.loads(line)
-            self._ended = self._ended or said["last"]
-            self.state = State.of(said)
+            status: Told = json.loads(line)
+            self._ended = self._ended or status["last"]
+            self.state = State.of(status)
 
     def _common(self) -> Common:
         target, state = self._target, self.state

@@ -42,34 +42,34 @@ class Span:
     logarithmic: bool
 
 
-def span(key: str, said: object) -> Span | None:
+def span(key: str, text: object) -> Span | None:
     """`50GB:700GB` or `1ms:10s:log`, from which only samples take values; None: it is an axis of values."""
-    match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", said.strip()) if isinstance(said, str) else None
+    match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", text.strip()) if isinstance(text, str) else None
     if match is None:
         return None
     low, high = quantity(match[1]), quantity(match[4])
     example = f"{key}=50GB:700GB, or {key}=1ms:10s:log"
     if low is None or high is None or low[1] != high[1] or low[0] >= high[0] or (match[7] and low[0] <= 0):
-        raise JobError(f"the span {said} of {key} is empty, or mixes units", example)
+        raise JobError(f"the span {text} of {key} is empty, or mixes units", example)
     return Span(key, low[0], high[0], low[1], bool(match[7]))
 
 
-def axis(key: str, said: object) -> Axis:
+def axis(key: str, stated: object) -> Axis:
     """An axis of a list, or of a text: `fold,direct-then-fold`, `50GB:700GB:50GB` (from, to, step; both ends are in),
     `1ms:10s:log5` (five values in equal ratios).
 
     Raises:
         PslcError: it is neither, or has no values.
     """
-    if isinstance(said, str):
-        values = [value for part in said.split(",") for value in _range(key, part.strip())]
-    elif isinstance(said, Sequence):
-        values = [value for part in said for value in (_range(key, part) if isinstance(part, str) else [str(part)])]
+    if isinstance(stated, str):
+        values = [value for part in stated.split(",") for value in _range(key, part.strip())]
+    elif isinstance(stated, Sequence):
+        values = [value for part in stated for value in (_range(key, part) if isinstance(part, str) else [str(part)])]
     else:
-        values = [str(said)]
+        values = [str(stated)]
     values = list(dict.fromkeys(values))
     if not values or "" in values:
-        raise JobError(f'the axis {key} is "{said}", which has an empty value', "values between commas, or a range")
+        raise JobError(f'the axis {key} is "{stated}", which has an empty value', "values between commas, or a range")
     return Axis(key, tuple(values))
 
 

@@ -46,8 +46,8 @@ class Point:
     @property
     def spec(self) -> str:
         """The target, with the profile's keys."""
-        said = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
-        return ",".join([dict(self.values)["on"], *said])
+        keys = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
+        return ",".join([dict(self.values)["on"], *keys])
 
     @property
     def drive(self) -> tuple[str, str]:
@@ -115,40 +115,40 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, object]) -> "Study":
+    def of(cls, document: Mapping[str, object]) -> "Study":  # noqa: C901 checks of a study, in their order
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 
         Raises:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
-        if unknown := [key for key in said if key not in KEYS]:
+        if unknown := [key for key in document if key not in KEYS]:
             raise JobError(
                 f"unknown key {unknown[0]} in a study", f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
             )
         for key in NEEDED:
-            if not said.get(key):
+            if not document.get(key):
                 what, example = NEEDED[key]
                 hint = f'{key} = "{example}" in its file, or --{key} {example}'
                 raise JobError(f"the study does not name {what}", hint)
-        vary, where = said.get("vary", {}), said.get("where", [])
+        vary, where = document.get("vary", {}), document.get("where", [])
         if not isinstance(vary, Mapping):
             raise JobError("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
-        on = [str(spec) for spec in (said["on"] if isinstance(said["on"], list | tuple) else [said["on"]])]
-        seeds = axis("seed", said.get("seed", [0]))
-        sample = Sample.of(str(said["sample"])) if said.get("sample") else None
+        on = [str(spec) for spec in (document["on"] if isinstance(document["on"], list | tuple) else [document["on"]])]
+        seeds = axis("seed", document.get("seed", [0]))
+        sample = Sample.of(str(document["sample"])) if document.get("sample") else None
         varied_by = [(key, value, span(key, value)) for key, value in files.dotted(vary)]
-        if sample is None and (spans := [key for key, _, found in varied_by if found]):
+        if sample is None and (spans := [key for key, _, is_span in varied_by if is_span]):
             hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
             raise JobError(f"the range of {spans[0]} has no step", hint)
-        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", said["run"]), seeds]
-        if said.get("fill_first"):
-            shares = axis("fill_first", said["fill_first"])
+        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", document["run"]), seeds]
+        if document.get("fill_first"):
+            shares = axis("fill_first", document["fill_first"])
             for share in shares.values:
                 units.percent(share, "fill_first")
             axes.append(shares)
-        axes += [found or axis(key, value) for key, value, found in varied_by]
-        keys = [found.key for found in axes]
+        axes += [is_span or axis(key, value) for key, value, is_span in varied_by]
+        keys = [is_span.key for is_span in axes]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise JobError(f"{twice[0]} is given twice", "give all its values at once, separated by commas")
         for seed in seeds.values:
@@ -161,7 +161,7 @@ class Study:
                 )
         where = where if isinstance(where, list | tuple) else [where]
         conditions = tuple(Condition.of(str(text), keys) for text in where)
-        return cls(tuple(axes), conditions, bool(said.get("quick", False)), sample)
+        return cls(tuple(axes), conditions, bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
@@ -170,7 +170,7 @@ class Study:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
         """
         digests: dict[tuple[str, str], str] = {}
-        found = []
+        points = []
         keys = [of.key for of in self.axes]
         for combination in self._combinations():
             values = dict(zip(keys, combination, strict=True))
@@ -181,9 +181,9 @@ class Study:
                 digests[files_of] = _digest(*files_of)
             if self.quick and values["run"] not in suites.names():
                 raise JobError(f"{values['run']} is a job file", "quick works on suites only")
-            found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
+            points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
         # A sample may draw the same values twice.
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(points))
 
     def _combinations(self) -> Iterable[tuple[str, ...]]:
         if self.sample:

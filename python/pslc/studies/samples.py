@@ -55,13 +55,13 @@ class Sample:
         if not varied:
             raise JobError("a sample needs an axis", "for example --vary cache.dynamic=50GB:700GB")
         places = self.places(len(varied))
-        found = []
+        drawn = []
         for place in places:
             values = [of.values[0] if isinstance(of, Axis) else "" for of in axes]
             for at, share in zip(varied, place, strict=True):
                 values[at] = _at(axes[at], float(share))
-            found.append(tuple(values))
-        return found
+            drawn.append(tuple(values))
+        return drawn
 
     def places(self, dimensions: int) -> NDArray[np.float64]:
         """Points of the unit cube, shape (points, dimensions)."""

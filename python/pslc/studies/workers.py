@@ -45,7 +45,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
     values, began = dict(point.values), monotonic()
     filled = units.percent(values["fill_first"], "fill_first") if "fill_first" in values else 0
     scope = Scope(quick=point.quick, fill_first=filled)
-    error, found = None, {}
+    error, row = None, {}
     try:
         recording = run(
             values["run"],
@@ -57,21 +57,21 @@ def measure(point: Point, shared: bool = False) -> Row | None:
         )
         if recording.interrupted:
             return None
-        found, error = flat(recording.findings) | of_drive(recording), recording.error
+        row, error = flat(recording.findings) | of_drive(recording), recording.error
         if values["run"] not in suites.names():
-            found |= of_jobs(recording.jobs)
+            row |= of_jobs(recording.jobs)
     except KeyboardInterrupt:
         return None
     except PslcError as wrong:
-        said = wrong.message
+        message = wrong.message
         try:
             find_target(point.spec)
-            error = f"failed: {said}"
+            error = f"failed: {message}"
         except PslcError:
-            error = REFUSED + said
+            error = REFUSED + message
     except Exception as bug:
         error = f"failed: {type(bug).__name__}: {bug}"
-    return {"wall_s": monotonic() - began, "error": error} | found
+    return {"wall_s": monotonic() - began, "error": error} | row
 
 
 def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row], None, None]:

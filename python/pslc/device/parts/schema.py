@@ -235,13 +235,11 @@ class Reader:
         """The times of a cell mode."""
         return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
 
-    def rest(self, table: str, known: tuple[str, ...]) -> dict[str, Raw]:
+    def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """What a table holds of the keys known there."""
-        there = [key for key in known if f"{table}.{key}" in self.values]
-        for key in there:
-            self.take(f"{table}.{key}")
-        self.taken.update(f"{table}.{key}" for key in known)
-        return {key: self.values[f"{table}.{key}"] for key in there}
+        values = {key: self.take(f"{table}.{key}") for key in keys if f"{table}.{key}" in self.values}
+        self.taken.update(f"{table}.{key}" for key in keys)
+        return values
 
     def end(self) -> None:
         """Raise the faults, those of keys and sources among them that nobody asked for.
