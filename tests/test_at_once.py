@@ -17,6 +17,7 @@ from pslc import suites
 from pslc.base import memory, processes
 from pslc.device.region import Scope
 from pslc.runner import campaign, parallel
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunOptions
 from pslc.runner.parallel import Task
 from pslc.schema.results import StepProgress
@@ -59,7 +60,8 @@ def test_logs_of_the_catalogue_at_once_are_those_of_one_after_the_other(
         monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
         (tmp_path / "logs").mkdir(exist_ok=True)
         logs = JobLogs(tmp_path / "logs")
-        campaign.run(campaign.Order("all", small, options=[("write_bw_log", "x")], scope=Scope(quick=True), logs=logs))
+        options = RunOptions(options=[("write_bw_log", "x")], scope=Scope(quick=True), logs=logs)
+        campaign.run(campaign.CampaignSpec("all", small, options))
         assert logs.write() == []
         texts.append({path.name: path.read_text() for path in (tmp_path / "logs").iterdir()})
         for path in (tmp_path / "logs").iterdir():

@@ -290,16 +290,17 @@ def test_all_faults_of_a_study_are_one_message_with_a_line_each():
         Study.of(study)
     assert caught.value.message.splitlines() == [
         "the study has 8 faults",
-        "  a study has no sampel (hint: did you mean sample?)",
-        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, or --on sim:sn850-1tb)',
-        "  -1 is no seed (hint: whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2])",
+        "  unknown key sampel in a study (hint: did you mean sample?)",
+        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, '
+        "or --on sim:sn850-1tb)",
+        "  -1 is not a seed (hint: whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2])",
         '  fill_first is "150%", which is no share (hint: a whole percentage up to 100%, such as 50%)',
         "  the range of cache.dynamic has no step (hint: cache.dynamic=50GB:700GB:50GB has a step; "
         "or --sample lhs:64 draws from the span)",
-        "  the range 9GB:1GB:1GB of cache.static ends before it begins (hint: cache.static=50GB:700GB:50GB, "
+        "  the range 9GB:1GB:1GB of cache.static ends before its start (hint: cache.static=50GB:700GB:50GB, "
         "or cache.static=1ms:10s:log5)",
-        "  seed varies twice (hint: give all its values at once, between commas)",
-        '  "nope=1" is no condition (hint: an axis, one of <= >= != < > =, and an axis or a value; '
+        "  seed is given twice (hint: give all its values at once, separated by commas)",
+        '  "nope=1" is not a condition (hint: an axis, one of <= >= != < > =, and an axis or a value; '
         "the axes are run, seed, fill_first, cache.dynamic, cache.static)",
     ]
 

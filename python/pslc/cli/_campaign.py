@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pslc.base.console import say
 from pslc.cli import _recording_folder
 from pslc.cli._job_arguments import COMMAND_LINE
 from pslc.cli._output_format import OutputFormat
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that end a run as Ctrl-C does: what was measured is kept."""
-EXIT_NOT_SAVED = 3
-"""Exit code when the recording, its page, a log or what is printed is not where it was to be."""
 
 
 def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
@@ -50,16 +49,16 @@ def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
     recordings = _run(spec, folder, outputs, failures)
     if not recordings:
         raise user_error(f"every suite failed: {'; '.join(failures)}", "run the first one alone: pslc run SUITE")
-    saved = _recording_folder.save(spec, recordings, folder, report=outputs.report) if folder is not None else None
+    saved = _recording_folder.save_runs(spec, recordings, folder, outputs.report) if folder is not None else None
     is_complete = _write_logs(spec) and (saved is None or saved.has_page)
     is_complete = _print_to(spec, recordings, outputs) and is_complete
     saved_in = saved.folder if saved else None
     if saved_in is not None:
         page = f", pictures: {saved_in / 'report.html'}" if outputs.report else ""
-        typer.echo(f"recording: {saved_in}{page}", err=True)
+        say(f"recording: {saved_in}{page}", err=True)
     _end(spec, recordings, saved_in, failures)
     if saved_in != folder or not is_complete:
-        raise typer.Exit(EXIT_NOT_SAVED)
+        raise typer.Exit(_recording_folder.EXIT_NOT_SAVED)
 
 
 # ---- before the run
@@ -124,7 +123,7 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
 
         for signal_number in INTERRUPTS:
             signal.signal(signal_number, interrupt)
-        keeper = _recording_folder.Keeper(spec, folder, bar.log) if folder else None
+        keeper = _recording_folder.RunKeeper(spec, folder, bar.log) if folder else None
         options = replace(spec.options, progress=bar, confirm=partial(_confirm, bar, outputs), log=bar.log)
         try:
             return campaign.run(replace(spec, options=options), on_checkpoint=keeper, on_failure=fail)
@@ -141,9 +140,9 @@ def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
 
     bar.pause()
     for sentence in plan.sentences:
-        typer.echo(f"plan: {sentence}", err=not outputs.dry_run)
+        say(f"plan: {sentence}", err=not outputs.dry_run)
     if plan.fio:
-        typer.echo(f"plan: as fio: {plan.fio}", err=not outputs.dry_run)
+        say(f"plan: as fio: {plan.fio}", err=not outputs.dry_run)
     if outputs.dry_run:
         return False
     can_ask = sys.stdin is not None and sys.stdin.isatty()
@@ -171,7 +170,7 @@ def _write_logs(spec: "CampaignSpec") -> bool:
     """Write the logs of the jobs, after the recording, which matters more; returns whether all could be written."""
     failures = spec.options.logs.write() if spec.options.logs else []
     for failure in failures:
-        typer.echo(f"warning: {failure}", err=True)
+        say(f"warning: {failure}", err=True)
     return not failures
 
 
@@ -185,7 +184,7 @@ def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outp
         if outputs.file is None:
             raise
         reason = error.message if isinstance(error, GuardError) else f"{outputs.file}: {error.strerror or error}"
-        typer.echo(f"warning: --output is not written: {reason}", err=True)
+        say(f"warning: --output is not written: {reason}", err=True)
         return False
     return True
 
@@ -194,7 +193,7 @@ def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Out
     """Print each format; notes go to stderr unless they are in what the terminal shows."""
     if outputs.formats or outputs.file is not None or not sys.stdout.isatty():
         for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
-            typer.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
     with contextlib.ExitStack() as stack:
         text = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if outputs.file is not None else None
         wanted: list[OutputFormat | None] = [*outputs.formats] or [None]
@@ -252,9 +251,9 @@ def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | Non
         raise user_error(f"the run ended early: {last.error}", _next_step(last.error, folder))
     if last.interrupted:
         kept = f"; the recording so far is in {folder}" if folder else ""
-        can_resume = folder and (last.steps or spec.is_catalogue)
-        resume = f"\nto resume: pslc run --resume {folder}" if can_resume else ""
-        typer.echo(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}{resume}", err=True)
+        say(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}", err=True)
+        if folder and (last.steps or spec.is_catalogue):
+            say(f"to resume: pslc run --resume {folder}", err=True)
         raise typer.Exit(130)
     if failures:
         hint = f"correct the cause, then: pslc run --resume {folder}" if folder else "run one alone to see more"

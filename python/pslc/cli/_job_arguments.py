@@ -106,7 +106,7 @@ class JobArguments:
         if self.subject == COMMAND_LINE:
             text, options = job_file.of_command_line(options, self.files, self.sections), []
         else:
-            text = job_file.read([self.subject, *self.files], self.sections)
+            text, options = job_file.read([self.subject, *self.files], self.sections), job_file.with_patterns(options)
         is_simulated = on is not None and on.startswith("sim:")
         capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and is_simulated else UNLIMITED_BYTES
         plan_jobs(text, job_file.SOURCES.get(self.subject, self.subject), options, capacity, is_simulated)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.runner.campaign import CampaignSpec
 
@@ -28,7 +30,7 @@ def warn(context: typer.Context, spec: "CampaignSpec") -> None:
     words = [word for pair in _options(context) for word in pair]
     fio_options = [f"--{name}={value}" for name, value in spec.options.options]
     new = shlex.join(["pslc", "replay", files[0], *words, *fio_options])
-    typer.echo(f"note: traces have a command of their own: {new} (pslc run replays them until 1.0)", err=True)
+    say(f"note: traces have a command of their own: {new} (pslc run replays them until 1.0)", err=True)
 
 
 def _options(context: typer.Context) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""Folders of recordings of `pslc run` and `pslc replay`, during the run and after it."""
+"""Folders of recordings of `pslc run`, `pslc replay` and `pslc serve`, during the run and after it."""
 
 import sys
 import tempfile
@@ -21,6 +21,10 @@ ELSEWHERE = 3
 """Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
 
 
+EXIT_NOT_SAVED = 3
+"""Exit code when the recording, its page, a log or what is printed is not where it was to be."""
+
+
 def check(folder: Path) -> None:
     """Refuse a folder that holds something, before the run.
 
@@ -39,39 +43,35 @@ def check(folder: Path) -> None:
 
 
 class Keeper:
-    """Checkpoints in the folder, which can be opened and resumed even if the run is killed.
+    """Saves checkpoints to a folder. If one cannot be saved the run goes on, and the next one is tried."""
 
-    If one cannot be written the run goes on, and the next one is tried.
-    """
-
-    def __init__(self, spec: "CampaignSpec", folder: Path, log: Callable[[str], None]) -> None:
-        self._spec, self._folder, self._log = spec, folder, log
-        self._saved = 0
+    def __init__(self, folder: Path, log: Callable[[str], None]) -> None:
+        self.folder, self._log = folder, log
         self._failure = ""
 
     def keep(self, save: Callable[[], None]) -> None:
-        """Call `save`; where it fails, say so once."""
+        """Call `save`; report its failure once, and its recovery."""
         from pslc.base.errors import GuardError
 
         failure = ""
         try:
             save()
         except (OSError, GuardError) as error:
-            failure = _reason(self._folder, error)
+            failure = _reason(self.folder, error)
         if failure and failure != self._failure:
             self._log(f"warning: the recording cannot be saved: {failure}; the run goes on, and pslc tries again")
         if self._failure and not failure:
-            self._log(f"the recording is saved in {self._folder} again")
+            self._log(f"the recording is saved in {self.folder} again")
         self._failure = failure
 
 
 class RunKeeper(Keeper):
-    """The same for the recordings of a run, which anyone can open, and which can be resumed."""
+    """Saves checkpoints of a campaign, which can be opened and resumed even if pslc is killed."""
 
-    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
-        super().__init__(folder, tell)
-        self._order = order
-        self._finished = 0
+    def __init__(self, spec: "CampaignSpec", folder: Path, log: Callable[[str], None]) -> None:
+        super().__init__(folder, log)
+        self._spec = spec
+        self._saved = 0
 
     def __call__(self, so_far: "list[Recording]") -> None:
         self.keep(lambda: self._save(so_far))
@@ -79,7 +79,7 @@ class RunKeeper(Keeper):
     def _save(self, so_far: "list[Recording]") -> None:
         from pslc.runner import campaign
 
-        folders = campaign.folders(self._spec, so_far, self._folder)
+        folders = campaign.folders(self._spec, so_far, self.folder)
         *finished, last = so_far
         while self._saved < len(finished):
             finished[self._saved].save(folders[self._saved])
@@ -95,12 +95,32 @@ class Saved:
     has_page: bool
 
 
-def save(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
-    """Save the recordings to `folder`. If that fails, to another folder, which is asked for at a terminal, or to a
-    temporary one. None if all of them fail."""
+def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
+    """Save the recordings of a campaign, and their page if `report`, to `folder` or another; see `save`."""
+    from pslc.report import page, recording_view
+    from pslc.runner import campaign
+
+    def save_recordings(place: Path) -> None:
+        for recording, path in zip(recordings, campaign.folders(spec, recordings, place), strict=True):
+            recording.save(path)
+
+    def write_page(path: Path) -> None:
+        views = [recording_view.of_recording(recording) for recording in recordings]
+        if spec.is_catalogue:
+            page.write_all(views, path)
+        else:
+            page.write(views[0], path)
+
+    return save(folder, save_recordings, write_page if report else None)
+
+
+def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Saved | None:
+    """Let `save_to` fill `folder`. If that fails, another folder, which is asked for at a terminal, or a temporary one.
+
+    `write_page` then writes the page there. None if all folders fail.
+    """
     from pslc.base import writer
     from pslc.base.errors import GuardError
-    from pslc.runner import campaign
 
     for choose in (lambda: folder, _ask_for_folder, writer.lasting):
         place = None
@@ -108,14 +128,13 @@ def save(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, repo
             place = choose()
             if place is None:
                 continue
-            for recording, path in zip(recordings, campaign.folders(spec, recordings, place), strict=True):
-                recording.save(path)
+            save_to(place)
         except (OSError, GuardError) as error:
             reason = _reason(place or Path(tempfile.gettempdir()), error)
-            typer.echo(f"warning: the recording cannot be written: {reason}", err=True)
+            say(f"warning: the recording cannot be written: {reason}", err=True)
             continue
-        return Saved(place, not report or _save_page(spec, recordings, place))
-    typer.echo("warning: the recording is not saved anywhere; --json prints it", err=True)
+        return Saved(place, write_page is None or _is_written(write_page, place))
+    say("warning: the recording is not saved anywhere; --json prints it", err=True)
     return None
 
 
@@ -137,15 +156,12 @@ def _ask_for_folder() -> Path | None:
     return None
 
 
-def _save_page(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path) -> bool:
+def _is_written(write_page: Callable[[Path], None], folder: Path) -> bool:
     """Write the page; returns whether it could be written."""
     from pslc.base.errors import GuardError
 
     try:
-        if spec.is_catalogue:
-            page.write_all([recording_view.of_recording(recording) for recording in recordings], folder / "report.html")
-        else:
-            page.write(recording_view.of_recording(recordings[0]), folder / "report.html")
+        write_page(folder / "report.html")
     except (OSError, GuardError) as error:
         say(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
         return False

@@ -89,7 +89,7 @@ def command(
         raise user_error("--meter needs a recording of pslc", "pslc analyze RUN --meter LOG.csv")
     if workload not in (None, "random", "sequential"):
         raise user_error(f'--workload is "{workload}"', "random or sequential")
-    stated = Seen(
+    stated = MeasurementContext(
         capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
         link_bytes_per_s=units.link(link, "--link") if link else None,
         random=None if workload is None else workload == "random",

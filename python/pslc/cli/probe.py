@@ -50,7 +50,7 @@ def command(
         holds = None if signatures is None else "; ".join(signatures) or "nothing"
         _show("guard", {"users": "; ".join(guard["users"]) or "none", "holds": holds})
     for problem in problems:
-        print(f"warning: {problem}")
+        say(f"warning: {problem}")
 
 
 def _simulated(path: Path, as_json: bool) -> None:

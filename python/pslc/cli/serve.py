@@ -91,11 +91,13 @@ def command(
             if not as_json:
                 print(at.uri, flush=True)
             if server.data == "memory":
-                typer.echo("written data are in memory, and lost when serve ends", err=True)
-            typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+                say("written data are in memory, and lost when serve ends", err=True)
+            say(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
             with Live(sys.stderr) as live:
                 poll = _shown(live, server.target.name) if watch and live.shown else _warning()
-                recording = server.run(poll, partial(_say, live))
+                tell = partial(_say, live)
+                keeper = _recording_folder.Keeper(folder, tell) if folder is not None else None
+                recording = server.run(poll, tell, partial(_keep, keeper) if keeper else None)
     _end(recording, folder, report=not no_report, as_json=as_json)
 
 
@@ -113,7 +115,7 @@ class _Ends:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is KeyboardInterrupt:
-            typer.echo(f"interrupted before {self._drive} was served; the drive is unchanged", err=True)
+            say(f"interrupted before {self._drive} was served; the drive is unchanged", err=True)
             raise typer.Exit(130)
 
     def guard(self, server: "Server") -> "Server":
@@ -130,7 +132,7 @@ class _Ends:
 def _warn_of(at: "Address") -> None:
     """Say who can reach an address of the network."""
     if not at.is_local:
-        typer.echo(
+        say(
             f"warning: anyone who can reach {at.listen} can read and write the drive; -- --tls=require encrypts the "
             "connection and authenticates clients",
             err=True,
@@ -164,7 +166,7 @@ def _warning() -> "Callable[[State], None]":
         nonlocal warned
         if state.too_slow and not warned:
             warned = True
-            typer.echo(f"warning: the host is too slow for this drive: {state.too_slow}; try --speed 0.1", err=True)
+            say(f"warning: the host is too slow for this drive: {state.too_slow}; try --speed 0.1", err=True)
 
     return poll
 
@@ -179,7 +181,7 @@ def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: 
     shown = recording_view.of_recording(recording)
     kept = None
     if folder is not None:
-        kept = _recording_folder.put(folder, recording.save, partial(page.write, shown) if report else None)
+        kept = _recording_folder.save(folder, recording.save, partial(page.write, shown) if report else None)
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
@@ -189,5 +191,5 @@ def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: 
     if recording.error:
         raise TargetError(recording.error, "the drive is as at its last save or flush")
     sys.stdout.flush()
-    if folder is not None and (kept is None or kept.folder != folder or not kept.whole):
-        raise typer.Exit(_recording_folder.ELSEWHERE)
+    if folder is not None and (kept is None or kept.folder != folder or not kept.has_page):
+        raise typer.Exit(_recording_folder.EXIT_NOT_SAVED)

@@ -96,11 +96,9 @@ def command(
     else:
         _show(study, results, len(points))
         _answer(study, results, save, finding or [])
-    typer.echo(f"results: {save}", err=True)
+    say(f"results: {save}", err=True)
     if results.interrupted:
-        typer.echo(
-            f"interrupted: {len(results.rows)} of {len(points)} points are saved; the same command resumes", err=True
-        )
+        say(f"interrupted: {len(results.rows)} of {len(points)} points are saved; the same command resumes", err=True)
         raise typer.Exit(130)
 
 
@@ -197,4 +195,4 @@ def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) 
         out.print(grid(table))
     path = save / "study.html"
     page.write(analysis, save.name, path, page.profiles(analysis, save))
-    typer.echo(f"page: {path}", err=True)
+    say(f"page: {path}", err=True)

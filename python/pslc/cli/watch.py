@@ -61,7 +61,7 @@ def command(
             raise user_error(
                 f"{folder} is on the traced drive", "give --save a folder on another drive, or in memory (/dev/shm)"
             )
-        typer.echo(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
+        say(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
         keep = None
     if trace and folder is not None:
         writer.folder(folder)

@@ -97,7 +97,7 @@ def _entry(path: Path, changed_ns: int) -> Entry | None:
     if changed_ns < 0:
         return None
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = gate.document(gate.text(path, RUN_FILE), str(path), RUN_FILE)
         began, findings = document["began_unix_ns"], document["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
         texts = [document[key] for key in ("suite", "drive", "target")]
@@ -144,7 +144,10 @@ def delete(name: str) -> None:
     at = folder(name)
     if at.is_symlink():
         raise RecordingError(f"{at} is a link", "remove its target by hand")
-    shutil.rmtree(at)
+    for file in FILES:
+        writer.remove(at / file)
+    with suppress(OSError):
+        writer.remove_empty(at)
 
 
 def save(recording: Recording) -> str:

@@ -41,8 +41,8 @@ def token() -> str:
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pslc"
     path = folder / "lab-token"
     try:
-        if path.is_file() and len(saved := path.read_text(encoding="ascii").strip()) == LETTERS:
-            return saved
+        if path.exists() and len(kept := gate.text(path, TOKEN_FILE).strip()) == LETTERS:
+            return kept
         created = secrets.token_urlsafe(16)
         writer.folder(folder)
         writer.write(path, created, private=True)

@@ -20,6 +20,7 @@ from pslc.device.sensors import Meter
 from pslc.device.target import RealOptions, find_target
 from pslc.recording.store import Recording
 from pslc.runner.callbacks import Confirm, DeclinedError
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.load import analysed
 from pslc.runner.options import RunOptions
 from pslc.runner.plan import expected, plan
@@ -156,8 +157,10 @@ def _run_in_parallel(
 
     log = spec.options.log
     runs = [(name, seed, spec.interrupted_run(number)) for number, (name, seed) in enumerate(spec.runs)]
+    logs = spec.options.logs or JobLogs()
+    scope = spec.options.scope or Scope()
     missing = [
-        parallel.Task(name, spec.on, seed, spec.options.options, spec.options.scope or Scope(), interrupted)
+        parallel.Task(name, spec.on, seed, spec.options.options, scope, interrupted, logs.beside())
         for name, seed, interrupted in runs
         if interrupted is None or _is_partial(interrupted)
     ]
@@ -182,6 +185,11 @@ def _run_in_parallel(
         recordings.append(result)
         if on_checkpoint is not None:
             on_checkpoint(recordings)
+    # Of logs of one name the last counts, as if the suites had run one after the other.
+    for task in missing:
+        logs.take(task.logs)
+    if spec.options.logs is None:
+        logs.write_or_warn()
     names = [name for name, _ in spec.runs]
     return sorted(recordings, key=lambda recording: (recording.interrupted, names.index(recording.suite)))
 

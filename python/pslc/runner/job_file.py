@@ -119,6 +119,9 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     job = jobs[0]
     if len(jobs) != 1 or job.get("numjobs", "1") != "1":
         raise JobError("read_iolog stands beside other jobs", "a trace is replayed alone; --section NAME picks one job")
+    if log := next((name for name in job if name in LOGS), None):
+        hint = "leave it out; the recording holds the run, and pslc trace convert writes an iolog of the trace"
+        raise JobError(f"{log} beside read_iolog: a replay writes no logs", hint)
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
     rest = [line for line in text.splitlines() if not line.strip().startswith(REPLAYS)]
     plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
@@ -214,7 +217,8 @@ def _included(name: str, including: str, depth: int) -> str:
             what = f"{source}:{number}: {line.strip()} begins a section in a file that {including} includes"
             raise JobError(what, "remove it: an included file holds options of the section before, as in fio")
         if len(words) != 2 or words[0] != "include":
-            included.append(line)
+            option, equals, value = line.partition("=")
+            included.append(f"{option}={_pattern(value)}" if equals and option.strip() in PATTERNS else line)
             continue
         if depth == MAX_INCLUDE_DEPTH:
             raise JobError(

@@ -16,6 +16,7 @@ from pslc.device.cost import Cost, cost
 from pslc.device.region import Region, Scope, find_region
 from pslc.device.target import find_target
 from pslc.runner.callbacks import Progress
+from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunOptions
 from pslc.runner.plan import DAY, expected
 from pslc.runner.run import run_with
@@ -32,7 +33,12 @@ PROCESS_BYTES: Final = 300 << 20
 
 
 class Task(NamedTuple):
-    """A suite to run on a simulated drive; `interrupted` is its recording if it was begun before."""
+    """A suite to run on a simulated drive.
+
+    Attributes:
+        interrupted: its recording, if it was started before.
+        logs: takes the logs that its options ask for; the caller writes them.
+    """
 
     suite: str
     on: str
@@ -40,6 +46,7 @@ class Task(NamedTuple):
     options: Sequence[tuple[str, str]]
     scope: Scope
     interrupted: Recording | None
+    logs: JobLogs
 
 
 def workers(tasks: Sequence[Task]) -> tuple[list[Task], int]:
@@ -154,6 +161,11 @@ def _run(task: Task) -> tuple[Recording, JobLogs]:
         return processes.is_wanted()
 
     options = RunOptions(
-        seed=task.seed, options=task.options, scope=task.scope, progress=progress, interrupted=task.interrupted
+        seed=task.seed,
+        options=task.options,
+        scope=task.scope,
+        progress=progress,
+        interrupted=task.interrupted,
+        logs=task.logs,
     )
-    return run_with(task.suite, task.on, options)
+    return run_with(task.suite, task.on, options), task.logs

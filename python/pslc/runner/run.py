@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -62,8 +61,7 @@ def run_with(subject: str | Path, on: str, options: RunOptions) -> Recording:
     with _released(target):
         recording = _run_jobs(target, resolved, options, job_logs)
     if options.logs is None:
-        for failure in job_logs.write():
-            warnings.warn(failure, stacklevel=3)
+        job_logs.write_or_warn()
     return recording
 
 

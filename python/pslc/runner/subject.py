@@ -153,7 +153,7 @@ def resolve(subject: str | Path, on: str, options: RunOptions) -> Suite | JobFil
         files = list(options.more)
     name = str(files[0])
     if name in suites.names():
-        return _suite(name, files[1:], options)
+        return _suite(name, files[1:], replace(options, options=job_file.with_patterns(options.options)))
     scope = options.scope or Scope()
     if scope != Scope(fill_first=scope.fill_first, idle_s=scope.idle_s):
         raise JobError(f"{name} is a job file", "--quick and --region are for suites")
@@ -177,7 +177,7 @@ def _jobs(files: Sequence[str | Path], options: RunOptions) -> JobFile | Trace:
     if name == job_file.COMMAND_LINE:
         text, overrides = job_file.of_command_line(overrides, files[1:], options.sections), ()
     else:
-        text = job_file.read(files, options.sections)
+        text, overrides = job_file.read(files, options.sections), job_file.with_patterns(overrides)
     replayed = job_file.replayed(text, overrides, options.replay or Replay())
     if replayed is not None:
         _refuse_preparation(name, options.scope or Scope())

@@ -69,7 +69,7 @@ def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Spa
     on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
     for spec in on.values:
         if not spec.startswith("sim:"):
-            faults.add(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
+            faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
     axes: list[Axis | Span] = [on]
     for key, values in (
         ("run", said.get("run")),
@@ -86,7 +86,7 @@ def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Spa
 
 def _check_value(key: str, value: str, faults: Faults) -> None:
     if key == "seed" and (not value.isdecimal() or int(value) >= 2**64):
-        faults.add(f"{value} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+        faults.add(f"{value} is not a seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
     if key == "fill_first":
         with faults.noted():
             units.percent(value, "fill_first")
@@ -115,53 +115,41 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, document: Mapping[str, object]) -> "Study":  # noqa: C901 checks of a study, in their order
+    def of(cls, document: Mapping[str, object]) -> "Study":
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 
         Raises:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
-        if unknown := [key for key in document if key not in KEYS]:
-            raise JobError(
-                f"unknown key {unknown[0]} in a study", f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
-            )
-        for key in NEEDED:
+        faults = Faults(JobError, "the study")
+        for key in document:
+            if key not in KEYS:
+                meant = closest_match(key, KEYS)
+                listed = f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
+                faults.add(f"unknown key {key} in a study", f"did you mean {meant}?" if meant else listed)
+        for key, (what, example) in NEEDED.items():
             if not document.get(key):
-                what, example = NEEDED[key]
-                hint = f'{key} = "{example}" in its file, or --{key} {example}'
-                raise JobError(f"the study does not name {what}", hint)
-        vary, where = document.get("vary", {}), document.get("where", [])
+                faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
+        sample = None
+        if document.get("sample"):
+            with faults.noted():
+                sample = Sample.of(str(document["sample"]))
+        vary = document.get("vary", {})
         if not isinstance(vary, Mapping):
-            raise JobError("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
-        on = [str(spec) for spec in (document["on"] if isinstance(document["on"], list | tuple) else [document["on"]])]
-        seeds = axis("seed", document.get("seed", [0]))
-        sample = Sample.of(str(document["sample"])) if document.get("sample") else None
-        varied_by = [(key, value, span(key, value)) for key, value in files.dotted(vary)]
-        if sample is None and (spans := [key for key, _, is_span in varied_by if is_span]):
-            hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
-            raise JobError(f"the range of {spans[0]} has no step", hint)
-        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", document["run"]), seeds]
-        if document.get("fill_first"):
-            shares = axis("fill_first", document["fill_first"])
-            for share in shares.values:
-                units.percent(share, "fill_first")
-            axes.append(shares)
-        axes += [is_span or axis(key, value) for key, value, is_span in varied_by]
-        keys = [is_span.key for is_span in axes]
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise JobError(f"{twice[0]} is given twice", "give all its values at once, separated by commas")
-        for seed in seeds.values:
-            if not seed.isdecimal() or int(seed) >= 2**64:
-                raise JobError(f"{seed} is not a seed", "seeds are whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
-        for spec in on:
-            if not spec.startswith("sim:"):
-                raise JobError(
-                    f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb"
-                )
-        where = where if isinstance(where, list | tuple) else [where]
-        conditions = tuple(Condition.of(str(text), keys) for text in where)
-        return cls(tuple(axes), conditions, bool(document.get("quick", False)), sample)
+            faults.add("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
+            vary = {}
+        axes = [*_axes_of_runs(document, faults), *_axes_of_drives(vary, not document.get("sample"), faults)]
+        keys = [*(key for key in RESERVED if key in document or key == "seed"), *(key for key, _ in files.dotted(vary))]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            faults.add(f"{key} is given twice", "give all its values at once, separated by commas")
+        conditions = []
+        where = document.get("where", [])
+        for text in where if isinstance(where, list | tuple) else [where]:
+            with faults.noted():
+                conditions.append(Condition.of(str(text), list(dict.fromkeys(keys))))
+        faults.raise_if_any()
+        return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.

@@ -152,8 +152,8 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
             rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
     for _ in range(near):
         estimate = rounds.told()
-        assert estimate.gained_s is not None
-        yield from rounds.round(0.5 * (estimate.lost_s + estimate.gained_s))
+        assert estimate.shortest_with_s is not None
+        yield from rounds.round(0.5 * (estimate.longest_without_s + estimate.shortest_with_s))
 
 
 def _whole(rounds: _Rounds) -> float:
@@ -261,7 +261,7 @@ def findings(recording: Recording) -> Findings:
         result["doubts"] = [_nothing(recording, longest)]
         return result
     grain = GRAIN * empty.bytes
-    recovery = recovered(pauses, grain, LITTLE * empty.bytes)
+    recovery = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
     pauses.sort(key=lambda pause: pause.idle_s)
     result["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
     result["recovery"] = [
@@ -269,8 +269,8 @@ def findings(recording: Recording) -> Findings:
         for p in pauses if p.idle_s > SHORTEST_S
     ]  # fmt: skip
     if recovery.threshold_s is None:
-        result["idle_threshold_s_low"] = recovery.lost_s
-        result["doubts"] = [_nothing(recording, recovery.lost_s)]
+        result["idle_threshold_s_low"] = recovery.longest_without_s
+        result["doubts"] = [_nothing(recording, recovery.longest_without_s)]
         return result
     result |= {
         "idle_threshold_s": recovery.threshold_s.value,
@@ -284,7 +284,7 @@ def findings(recording: Recording) -> Findings:
             "migration_bytes_per_s_high": recovery.rate_bytes_per_s.high,
         }
     else:
-        result["migration_bytes_per_s_low"] = recovery.rate_least
+        result["migration_bytes_per_s_low"] = recovery.min_rate_bytes_per_s
         result["doubts"] = [
             MeasurementWarning(
                 "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
@@ -306,10 +306,10 @@ def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
 
 
 def _residue(
-    result: Findings, recovery: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str
+    result: Findings, recovery: RecoveryEstimate, parts: list[Recording], empty: Cache, grain: float, longer: str
 ) -> None:
     """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
-    rate = recovery.rate_bytes_per_s.value if recovery.rate_bytes_per_s else recovery.rate_least
+    rate = recovery.rate_bytes_per_s.value if recovery.rate_bytes_per_s else recovery.min_rate_bytes_per_s
     assert recovery.threshold_s is not None
     enough = recovery.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
     after = [part for part in parts if part.jobs[0]["name"].startswith("after-")]

@@ -237,9 +237,11 @@ class Reader:
 
     def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """What a table holds of the keys known there."""
-        values = {key: self.take(f"{table}.{key}") for key in keys if f"{table}.{key}" in self.values}
+        there = [key for key in keys if f"{table}.{key}" in self.values]
+        for key in there:
+            self.take(f"{table}.{key}")
         self.taken.update(f"{table}.{key}" for key in keys)
-        return values
+        return {key: self.values[f"{table}.{key}"] for key in there}
 
     def end(self) -> None:
         """Raise the faults, those of keys and sources among them that nobody asked for.

@@ -103,9 +103,7 @@ def _without_border(lines: Sequence[Straight], across: int, along: int) -> list[
     """The lines but for those of a border around the picture."""
     rim = BORDER_RATIO * across
     return [
-        line
-        for line in lines
-        if rim <= line.at <= across - 1 - rim or line.length < (1 - 4 * BORDER_RATIO) * along
+        line for line in lines if rim <= line.at <= across - 1 - rim or line.length < (1 - 4 * BORDER_RATIO) * along
     ]
 
 
@@ -144,7 +142,9 @@ def _clusters(ends: Sequence[float], places: Sequence[float], slack: float) -> l
         group = max(near, key=len)
         middle = float(np.median(group))
         drawn = min(places, key=lambda place: abs(place - middle), default=middle)
-        found += [place for place in (drawn, middle) if abs(place - middle) <= 2 * slack][: 1 + (abs(drawn - middle) > slack)]
+        found += [place for place in (drawn, middle) if abs(place - middle) <= 2 * slack][
+            : 1 + (abs(drawn - middle) > slack)
+        ]
         left = [other for other in left if other not in group]
     return found
 

@@ -109,7 +109,9 @@ def follow(core: Mask, shares: Floats, others: Mask, hidden: Mask) -> Trace | No
     apart = np.maximum(tops[1:] - bottoms[:-1], tops[:-1] - bottoms[1:])
     side_by_side = own[1:] & own[:-1] & (np.diff(columns) == 1)
     leaps = float((side_by_side & (apart > 2)).sum() / span)
-    emerges = any(_is_hidden_beyond(others, columns[at], (tops[at], bottoms[at]), way) for at, way in ((0, -1), (-1, 1)))
+    emerges = any(
+        _is_hidden_beyond(others, columns[at], (tops[at], bottoms[at]), way) for at, way in ((0, -1), (-1, 1))
+    )
     return _trace(core, shares, path, candidates, filled, leaps, emerges)
 
 
