@@ -47,9 +47,9 @@ def command(
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if the fit is poor")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Fit a simulated twin to a drive: a profile that does what was measured, and says what is still unknown.
+    """Fit a simulated twin to measurements of a drive, and report which values are still unknown.
 
-    The profile goes to -o or to stdout, and is used as sim:./TWIN.toml.
+    The profile goes to -o, or to stdout. Use it as sim:./TWIN.toml.
     """
     from pslc.base.errors import user_error
     from pslc.cli._progress import Bar
@@ -65,7 +65,7 @@ def command(
         report = api.fit(
             paths,
             name=name,
-            on_progress=bar.tell,
+            on_progress=bar.log,
             published=published,
             capacity=capacity,
             link=link,

@@ -15,39 +15,42 @@ if TYPE_CHECKING:
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders (several are compared), or the folder of pslc run all")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Run folder, several to compare, or the folder of a catalogue"),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Page to write (default: report.html in the folder of a single run)"),
+        typer.Option(
+            "-o", "--output", metavar="PAGE.html", help="Page to write (default: report.html in the run folder)"
+        ),
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(help="Name of the drive, one for each run, in order", metavar="TEXT"),
+        typer.Option(metavar="TEXT", help="Name of the drive of each run, in order"),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="Save each picture as PNG in this folder", metavar="DIR")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Save each picture as SVG in this folder", metavar="DIR")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write each picture as PNG to this folder", metavar="DIR")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write each picture as SVG to this folder", metavar="DIR")] = None,
 ) -> None:
-    """Make a page of recordings: of one run, of several beside each other, or of every suite in a folder.
+    """Write a page about a recording, several side by side, or a catalogue.
 
-    Each file that was written is a line of stdout. The page needs nothing but itself. Pictures as files are 1600 pixels
-    wide and carry the drive, the conditions and the date; they need Chromium or Chrome, and no network.
+    The page is one self-contained file. PNG and SVG need Chromium or Chrome; they are 1600 pixels wide and show drive,
+    conditions and date. pslc prints the name of each file it writes.
     """
     from pslc.base.errors import user_error
     from pslc.base.writer import Replace
     from pslc.recording import comparison
     from pslc.runner.load import catalogue, opened, read_side
 
-    whole = catalogue(runs[0]) if len(runs) == 1 else []
+    suites = catalogue(runs[0]) if len(runs) == 1 else []
     labels = label or []
-    if whole and len(labels) > 1:
-        raise user_error(f"{len(labels)} labels for one drive", 'give one: --label "WD SN850, 25 C"')
-    recordings = [opened(run) for run in whole]
-    sides = [] if whole else comparison.named([read_side(run) for run in runs], labels)
-    if len(runs) > 1 and output is None and png is None and svg is None:
+    if suites and len(labels) > 1:
         raise user_error(
-            f"a page of {len(runs)} recordings belongs into none of their folders", "say where: -o page.html"
+            f"a catalogue is of one drive, but there are {len(labels)} labels", 'give one: --label "WD SN850, 25 C"'
         )
+    recordings = [opened(run) for run in suites]
+    sides = [] if suites else comparison.named([read_side(run) for run in runs], labels)
+    if len(runs) > 1 and output is None and png is None and svg is None:
+        raise user_error(f"a page for {len(runs)} recordings needs a file name", "add -o page.html")
     path = output or (None if len(runs) > 1 else runs[0] / "report.html")
     called = labels[0] if labels else ""
     try:
