@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use pslc_load::job::{self, Ground};
+use pslc_load::record::Recording;
 use pslc_load::{lay_out, run, Progress, SimTarget, Target};
 use pslc_ssd::{profile, CellMode, Config, Machine, Nanos, Words};
 use serde::{Deserialize, Serialize};
@@ -123,7 +124,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
     let answer = Answer {
         drive: facts(&config, target.drive().link_ceilings().0),
         denominator: question.denominator,
-        phases: Phase::all(&curve, start.0),
+        phases: Phase::all(&curve, start.0, &pauses(&recording)),
         curve,
         over_time,
         start_ns: start.0,
@@ -159,6 +160,21 @@ fn config(question: &Question) -> Result<Config, Failure> {
         ),
         hint: "ask for the whole drive".into(),
     })
+}
+
+/// Between the end of all jobs so far and the start of the next.
+fn pauses(recording: &Recording) -> Vec<(u64, u64)> {
+    let mut jobs: Vec<(u64, u64)> = recording.stats.iter().map(|job| (job.start.0, job.end.0)).collect();
+    jobs.sort_unstable();
+    let mut ended = jobs.first().map_or(0, |(_, end)| *end);
+    let mut pauses = Vec::new();
+    for (start, end) in jobs {
+        if start > ended {
+            pauses.push((ended, start));
+        }
+        ended = ended.max(end);
+    }
+    pauses
 }
 
 fn permille(progress: &Progress) -> u32 {
