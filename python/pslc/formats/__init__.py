@@ -252,7 +252,7 @@ class Reader:
 @cache
 def names() -> tuple[str, ...]:
     """The formats there are, in alphabetical order."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg))
 
 
 def _load(name: str) -> Format:
