@@ -324,7 +324,8 @@ mod tests {
     fn verify(sum: Sum, interval: u32, offset: u32) -> Verify {
         Verify {
             sum,
-            pattern: (sum == Sum::Pattern).then(|| Pattern::parse("0xabcdef%o").unwrap()),
+            pattern: matches!(sum, Sum::Pattern | Sum::PatternBehindHeader)
+                .then(|| Pattern::parse("0xabcdef%o").unwrap()),
             interval,
             offset,
             zeros: 0,
