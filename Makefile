@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-charts bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -39,6 +39,7 @@ help:
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
+	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
@@ -136,6 +137,10 @@ bench-analysis: build
 	$(BIN)/python -m benches.analysis $(N) | tee docs/accuracy/analysis.md.part
 	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
 	@echo "make accuracy puts these tables into ACCURACY.md"
+
+bench-charts: build
+	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
+	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
 
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)

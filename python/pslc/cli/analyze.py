@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.cli._chart_options import PANEL, Frame, Overlay, Series, X, Y, write_overlays, write_tables
+
 if TYPE_CHECKING:
+    from pslc.analysis import MeasurementContext, Writes
+    from pslc.formats import ImportedData
     from pslc.recording.store import Recording
 
 
-COLUMNS = "Columns of a table"
 FACTS = "What the files do not report"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
@@ -21,18 +24,21 @@ def command(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Logs or results of another program, or a run folder")
     ],
-    x: Annotated[
-        str | None,
-        typer.Option(
-            "--x", metavar="COLUMN=UNIT", help="Bytes written or time, such as Position=GB", rich_help_panel=COLUMNS
-        ),
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Drive of each of a chart's curves, in order", rich_help_panel=PANEL),
     ] = None,
-    y: Annotated[
-        str | None,
-        typer.Option("--y", metavar="COLUMN=UNIT", help="Speed, such as 'Write Rate=MB/s'", rich_help_panel=COLUMNS),
+    overlay: Overlay = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write a chart's curves as tables", rich_help_panel=PANEL),
     ] = None,
     celsius: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Temperature of the drive", rich_help_panel=COLUMNS)
+        str | None, typer.Option(metavar="COLUMN", help="Temperature of the drive", rich_help_panel=PANEL)
     ] = None,
     capacity: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Capacity of the drive, such as 1TB", rich_help_panel=FACTS)
@@ -65,19 +71,18 @@ def command(
 
     Reads logs and JSON of fio, blkparse's text, CSV tables, and results of Iometer, CrystalDiskMark, AS SSD and
     NIOBench. Give all logs of one fio run together, with its job file or JSON. For iostat -x, sar -d and nvme smart-log
-    it answers as pslc watch does.
+    it answers as pslc watch does. A picture of a chart needs --x 0:2000GB --y 0:7000MB/s, what its axes span.
     """
     from pslc import formats
     from pslc.analysis import MeasurementContext
     from pslc.base import units
     from pslc.base.errors import user_error
-    from pslc.formats import ImportOptions
+    from pslc.formats import ChartOptions, ImportOptions
     from pslc.recording import imported
     from pslc.recording.store import of_a_drive
     from pslc.report import recording_view, terminal
     from pslc.runner.load import analysed
     from pslc.schema.jobs import KINDS
-    from pslc.schema.warnings import documented
     from pslc.watch.recorded import of_foreign
 
     if files[0].is_dir():
@@ -97,7 +102,14 @@ def command(
     )
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
         raise user_error(*of_a_drive(drive))
-    data = formats.read(files, ImportOptions(x, y, skip_bad, celsius, device))
+    chart = ChartOptions(tuple(series or ()), frame, capacity, tuple(name or ()))
+    read = formats.read_each(files, ImportOptions(x, y, skip_bad, celsius, device, chart))
+    write_overlays(read, overlay)
+    write_tables(read, csv)
+    if read[0].chart:
+        _show_curves(read, stated, as_json)
+        return
+    (data,) = read
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
@@ -106,18 +118,38 @@ def command(
         raise user_error(f"{data.name} holds jobs but no results", "give fio's JSON (--output-format=json) or its logs")
     findings = imported.analyzed(data, stated)
     if as_json:
-        document = {
-            "name": data.name,
-            "findings": documented(findings),
-            "doubts": documented(findings["doubts"]),
-            "jobs": data.jobs,
-            "rows": [asdict(row) for row in data.rows],
-            "notes": data.notes,
-            "bad_lines": data.bad_lines,
-        }
-        print(json.dumps(document, indent=1))
+        print(json.dumps(_document(data, findings), indent=1))
     else:
         terminal.show(recording_view.of_foreign(data, findings))
+
+
+def _show_curves(curves: "list[ImportedData]", stated: "MeasurementContext", as_json: bool) -> None:
+    """What the curves of a picture say, one after the other; in JSON a list."""
+    from pslc.recording import imported
+    from pslc.report import recording_view, terminal
+
+    analyzed = [(data, imported.analyzed(data, stated)) for data in curves]
+    if as_json:
+        documents = [_document(data, findings) for data, findings in analyzed]
+        print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=1))
+        return
+    for data, findings in analyzed:
+        terminal.show(recording_view.of_foreign(data, findings))
+
+
+def _document(data: "ImportedData", findings: "Writes") -> dict[str, object]:
+    """For JSON."""
+    from pslc.schema.warnings import documented
+
+    return {
+        "name": data.name,
+        "findings": documented(findings),
+        "doubts": documented(findings["doubts"]),
+        "jobs": data.jobs,
+        "rows": [asdict(row) for row in data.rows],
+        "notes": data.notes,
+        "bad_lines": data.bad_lines,
+    }
 
 
 def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":

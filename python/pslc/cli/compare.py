@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
+
 
 class Align(StrEnum):
     """Axis along which curves are compared."""
@@ -37,9 +39,17 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with all curves")
     ] = None,
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    overlay: Overlay = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive, for a chart's --x 0:100%")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Compare recordings: numbers, ratios, and differences beyond the noise.
+
+    A picture of a chart (--x 0:2000GB --y 0:7000MB/s) is a recording for each of its curves.
 
     Repeats (pslc run --repeat, or --pool) share a column: the mean of each number, and its 90 % interval. A tolerance
     file names numbers: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
@@ -47,10 +57,8 @@ def command(
     from pslc.base.errors import user_error
     from pslc.recording import change_summary, comparison
     from pslc.report import terminal
-    from pslc.runner.load import catalogue, read_side, read_suites
+    from pslc.runner.load import catalogue, read_sides, read_suites
 
-    if len(runs) < 2:
-        raise user_error("pslc compare needs two recordings or more", "for example: pslc compare runs/a runs/b")
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
     if any(catalogue(run) for run in runs):
         if pool or align is not None:
@@ -62,7 +70,11 @@ def command(
         rows = comparison.compare_suites(suites, limits)
     else:
         suites = {}
-        read = [read_side(run) for run in runs]
+        hints = import_options(x, y, series, frame, capacity)
+        read = [side for run in runs for side in read_sides(run, hints)]
+        if len(read) < 2:
+            raise user_error("pslc compare needs two recordings or more", "for example: pslc compare runs/a runs/b")
+        write_overlays((side.foreign for side in read if side.foreign), overlay, output)
         sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
         rows = comparison.compare(sides, limits, align)
     if output is not None:

@@ -12,12 +12,15 @@ from pslc.base.console import say
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
+from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, pictures, write_overlays
+
 DATA = "The data"
 
 
 def command(
     data: Annotated[
-        list[Path] | None, typer.Argument(help="Run folders of one drive, or a log of another program")
+        list[Path] | None,
+        typer.Argument(help="Run folders of one drive, a log of another program, or a picture of a chart"),
     ] = None,
     published: Annotated[
         str | None,
@@ -44,6 +47,11 @@ def command(
         str | None,
         typer.Option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy", rich_help_panel=DATA),
     ] = None,
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    overlay: Overlay = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if the fit is poor")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
@@ -59,6 +67,8 @@ def command(
     from pslc.twin import api
 
     paths = data or []
+    hints = import_options(x, y, series, frame, capacity)
+    write_overlays(pictures(paths, hints), overlay, output)
     if name is None and output is not None and not any(path.is_dir() for path in paths):
         name = output.stem
     with Bar("fit") as bar:
@@ -72,6 +82,7 @@ def command(
             nand=nand,
             controller=controller,
             written_by=written_by,
+            chart=hints,
         )
     _write(report, output, page)
     _show(report, output, as_json)

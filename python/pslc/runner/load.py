@@ -55,6 +55,24 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def read_sides(path: Path, hints: formats.ImportOptions) -> list[Side]:
+    """A run folder, a file of another program's, or each curve of a picture.
+
+    Raises:
+        PslcError: there is no recording in it.
+    """
+    if not path.is_file():
+        return [read_side(path)]
+    return [_foreign_side(path, data) for data in formats.read_each([path], hints)]
+
+
+def _foreign_side(path: Path, data: formats.ImportedData) -> Side:
+    if data.at_work:
+        return Side(path.name, (analysed(of_foreign(data, path)),), path=path)
+    recording = imported.as_recording(data, imported.analyzed(data), path)
+    return Side(data.name if data.chart else path.name, (recording,), tuple(data.rows), path, data)
+
+
 def read_side(folder: Path) -> Side:
     """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
 
@@ -62,11 +80,7 @@ def read_side(folder: Path) -> Side:
         PslcError: there is no recording in it.
     """
     if folder.is_file():
-        data = formats.read([folder], formats.ImportOptions())
-        if data.at_work:
-            return Side(folder.name, (analysed(of_foreign(data, folder)),), path=folder)
-        findings = imported.analyzed(data)
-        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows), folder)
+        return _foreign_side(folder, formats.read([folder], formats.ImportOptions()))
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
     return Side(
         folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))), path=folder.resolve()
