@@ -7,12 +7,12 @@ import codecs
 import csv
 import io
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO, cast
+from typing import Any, Protocol, TextIO, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
@@ -22,9 +22,6 @@ from pslc.base.errors import RecordingError
 from pslc.schema.facts import HealthJson
 from pslc.schema.job_options import said
 from pslc.schema.jobs import Job
-
-if TYPE_CHECKING:
-    from pslc.formats.chart.reading import Reading
 
 TELL_OF_JOBS = {"fio_job", "fio_json"}
 """Formats that may go with a series of another one: they say how it was written."""
@@ -103,13 +100,13 @@ class ChartReading:
         name: of its colour.
         position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
         speed_error: the same of its speeds, in bytes/s.
-        picture: everything that was read of the picture.
+        picture: everything that was read of the picture, a `pslc.formats.chart.reading.Reading`.
     """
 
     name: str
     position_error_bytes: Floats
     speed_error: Floats
-    picture: Reading
+    picture: Any
 
 
 @dataclass
@@ -225,9 +222,8 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
         PslcError: see `read`.
     """
     if len(paths) == 1 and is_picture(paths[0]):
-        from pslc.formats import chart
-
-        return chart.read_each(paths, hints)
+        each: Callable[..., list[ImportedData]] = import_module(f"{__name__}.chart").read_each
+        return each(paths, hints)
     return [read(paths, hints)]
 
 
@@ -311,7 +307,7 @@ class Reader:
 @cache
 def names() -> tuple[str, ...]:
     """The formats there are, in alphabetical order."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def _load(name: str) -> Format:
