@@ -763,7 +763,7 @@ def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, c
         assert said in done.stderr
         assert "hint:" in done.stderr
     missing = command("serve", disk, PATH=str(Path(sys.executable).parent))
-    assert "nbdkit is not installed" in missing.stderr
+    assert "needs nbdkit, which is not installed" in missing.stderr
     assert "apt install nbdkit" in missing.stderr
     assert PATH
     SimDrive.open(str(tmp_path / disk)).close()
@@ -902,7 +902,7 @@ def test_a_signal_before_there_is_a_socket_ends_in_words(tmp_path: Path, disk: s
         assert "Traceback" not in errors
         if output:
             break
-        assert errors == "interrupted before disk.pslc was served; the drive is as it was\n"
+        assert errors == "interrupted before disk.pslc was served; the drive is unchanged\n"
         early += 1
     assert early
     told = json.loads(command("probe", disk, "--json").stdout)

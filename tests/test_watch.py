@@ -445,7 +445,7 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
     assert "is not a block device" in done.stderr
     done = command("watch", "/dev/nvme77n7")
     assert done.returncode == 2
-    assert "there is no such device" in done.stderr
+    assert "no such device" in done.stderr
 
 
 @loops
