@@ -74,7 +74,7 @@ export function gallery(state: State, changed: (state: State) => void): { elemen
       ? [h("p", {}, "…")]
       : [sparkline(answer), h("p", {}, `${answer.phases.map((phase) => speed(phase.bytes_per_s)).join(" → ")}; cache to ${size((answer.phases[0]?.to_bytes ?? 0) * answer.denominator)}`)];
     card.element.replaceChildren(
-      h("h3", {}, h("button", { type: "button", onclick: open }, drive.name)),
+      h("h2", {}, h("button", { type: "button", onclick: open }, drive.name)),
       ...facts,
       h("details", {}, h("summary", {}, "Where its figures are from"), h("p", {}, drive.source), h("ul", {}, ...drive.figures.map((figure) => h("li", {}, `${figure.what}${figure.fitted ? " (it was set by this figure)" : ""}`)))),
       h("label", { class: "compare" }, box, "compare"),

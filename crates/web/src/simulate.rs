@@ -1,6 +1,6 @@
 //! A question about a drive, answered by running it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pslc_load::job::{self, Ground};
 use pslc_load::record::Recording;
@@ -72,8 +72,8 @@ pub struct Answer {
     pub end_ns: u64,
     pub phases: Vec<Phase>,
     /// The drive's counters at the end, and what they were at the beginning.
-    counters: HashMap<&'static str, u64>,
-    counters_before: HashMap<&'static str, u64>,
+    counters: BTreeMap<&'static str, u64>,
+    counters_before: BTreeMap<&'static str, u64>,
     film: Vec<Moment>,
     /// The drive is mended to what the profile may not have meant; a sentence each.
     notes: Vec<String>,

@@ -1,6 +1,7 @@
 """`pslc lab`: a page on this machine."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,10 @@ def command(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; the default is this machine only")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="PORT", help="Port; 0 picks a free one", min=0, max=65535)] = PORT,
+    static: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a page that needs no server to this folder, as index.html, and end"),
+    ] = None,
 ) -> None:
     """Open an interactive page: pick a simulated drive, move its settings, and watch the write curve change.
 
@@ -20,6 +25,11 @@ def command(
     """
     from pslc.base.errors import user_error
 
+    if static is not None:
+        from pslc.lab import static_page
+
+        print(static_page.write(static))
+        return
     if find_spec("dash") is None:
         raise user_error("pslc lab needs dash", "pip install 'pslc[lab]'")
     from pslc.lab import server

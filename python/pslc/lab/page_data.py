@@ -90,3 +90,7 @@ def _knobs(target: Target) -> list[KnobData]:
 def page_data() -> str:
     """Everything, as JSON."""
     return json.dumps({"drives": [drive(slug) for slug in library()]}, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    print(page_data())
