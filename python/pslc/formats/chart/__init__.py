@@ -69,23 +69,23 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
         axes.parse_frame(chart.frame) if chart.frame else None,
         chart.series,
     )
-    found = reading.read(gate.picture(path, FILE), wanted)
-    if chart.names and len(chart.names) != len(found.curves):
+    result = reading.read(gate.picture(path, FILE), wanted)
+    if chart.names and len(chart.names) != len(result.curves):
         raise RecordingError(
-            f"{len(chart.names)} names for {len(found.curves)} curves", "give --name once for each, in order"
+            f"{len(chart.names)} names for {len(result.curves)} curves", "give --name once for each, in order"
         )
-    several = len(found.curves) > 1
-    names = chart.names or [f"{path.name}, {curve.name}" if several else path.name for curve in found.curves]
-    return [_imported(name, found, curve) for name, curve in zip(names, found.curves, strict=True)]
+    several = len(result.curves) > 1
+    names = chart.names or [f"{path.name}, {curve.name}" if several else path.name for curve in result.curves]
+    return [_imported(name, result, curve) for name, curve in zip(names, result.curves, strict=True)]
 
 
-def _imported(name: str, found: reading.Reading, curve: reading.Curve) -> ImportedData:
+def _imported(name: str, result: reading.Reading, curve: reading.Curve) -> ImportedData:
     """A curve as data of a run, with its reading error."""
-    x, y = found.x, found.y
+    x, y = result.x, result.y
     speed = np.maximum(curve.speed, MIN_SPEED_PX * y.per_pixel)
     steps = np.full(curve.x.size, x.per_pixel)
     lead = curve.x[0] - max(x.range.low, 0.0)
-    notes = [note + "." for note in found.notes]
+    notes = [note + "." for note in result.notes]
     if abs(lead) <= LEAD_RATIO * (x.range.high - x.range.low):
         steps[0] = max(lead, x.per_pixel / 2)
     else:
@@ -102,5 +102,5 @@ def _imported(name: str, found: reading.Reading, curve: reading.Curve) -> Import
         name,
         Curve(edges, seconds),
         notes=notes,
-        chart=ChartReading(curve.name, place_error, curve.speed_error, found),
+        chart=ChartReading(curve.name, place_error, curve.speed_error, result),
     )

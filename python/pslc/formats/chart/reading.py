@@ -134,16 +134,16 @@ def read(pixels: Pixels, wanted: Wanted) -> Reading:
     if not wanted.series:
         _refuse_leftover(area, ruled, traced)
     chosen = _chosen(_named(traced), wanted.series)
-    curves = [_curve(one, x, y, (left, top), _others(one, traced, area)) for one in chosen]
+    curves = [_curve(entry, x, y, (left, top), _others(entry, traced, area)) for entry in chosen]
     return Reading(pixels, plot, x, y, tuple(curves), (x.note, y.note))
 
 
 def _others(of: _Named, traced: list[tuple[Color, trace.Trace]], area: Pixels) -> Mask:
     """Pixels of the curves but one."""
-    found = np.zeros(area.shape[:2], dtype=bool)
+    colored = np.zeros(area.shape[:2], dtype=bool)
     for color, _ in traced:
-        found |= color.core & (color is not of.color)
-    return found
+        colored |= color.core & (color is not of.color)
+    return colored
 
 
 def _axes(
@@ -152,44 +152,48 @@ def _axes(
     """The area in which curves are, and the axes."""
     hint = "give the pixels where the ranges begin and end: --frame LEFT,TOP,RIGHT,BOTTOM"
     try:
-        seen = frame.find(pixels, level, upright)
+        outline = frame.find(pixels, level, upright)
     except FrameError as error:
         if wanted.frame is None:
             raise RecordingError(str(error), hint) from None
-        seen = Frame(*wanted.frame)
+        outline = Frame(*wanted.frame)
     if wanted.frame is not None:
         given = Frame(*wanted.frame)
         note = "spans the frame that was given"
         x = Axis(wanted.x, given.left, given.right, f"--x {wanted.x.text} {note}")
         y = Axis(wanted.y, given.bottom, given.top, f"--y {wanted.y.text} {note}")
-        return _around(given, seen), x, y
+        return _around(given, outline), x, y
     try:
-        across = frame.marks(pixels, seen, upright, "x")
-        along = frame.marks(pixels, seen, level, "y")
+        across = frame.marks(pixels, outline, upright, "x")
+        along = frame.marks(pixels, outline, level, "y")
     except FrameError as error:
         raise RecordingError(str(error), f"straight axes alone can be read; if they are, {hint}") from None
-    seen = _enlarged(seen, across, along)
-    x = axes.fitted(wanted.x, "--x", (seen.left, seen.right), across)
-    y = axes.fitted(wanted.y, "--y", (seen.bottom, seen.top), along)
-    return seen, x, y
+    outline = _enlarged(outline, across, along)
+    x = axes.fitted(wanted.x, "--x", (outline.left, outline.right), across)
+    y = axes.fitted(wanted.y, "--y", (outline.bottom, outline.top), along)
+    return outline, x, y
 
 
-def _around(given: Frame, seen: Frame) -> Frame:
+def _around(given: Frame, outline: Frame) -> Frame:
     """The frame that was seen, if the one that was given is within it, else that one."""
     slack = 0.03 * max(given.width, given.height)
     within = (
-        seen.left - slack <= given.left
-        and given.right <= seen.right + slack
-        and seen.top - slack <= given.top
-        and given.bottom <= seen.bottom + slack
+        outline.left - slack <= given.left
+        and given.right <= outline.right + slack
+        and outline.top - slack <= given.top
+        and given.bottom <= outline.bottom + slack
     )
-    return seen if within else given
+    return outline if within else given
 
 
-def _enlarged(seen: Frame, across: Floats, along: Floats) -> Frame:
+def _enlarged(outline: Frame, across: Floats, along: Floats) -> Frame:
     """The frame with the marks that have labels beyond what was seen of it."""
-    left, right = (min(seen.left, across[0]), max(seen.right, across[-1])) if len(across) else (seen.left, seen.right)
-    top, bottom = (min(seen.top, along[0]), max(seen.bottom, along[-1])) if len(along) else (seen.top, seen.bottom)
+    left, right = (
+        (min(outline.left, across[0]), max(outline.right, across[-1])) if len(across) else (outline.left, outline.right)
+    )
+    top, bottom = (
+        (min(outline.top, along[0]), max(outline.bottom, along[-1])) if len(along) else (outline.top, outline.bottom)
+    )
     return Frame(left, top, right, bottom)
 
 
@@ -230,7 +234,7 @@ def _ruled(area: Pixels, corner: tuple[int, int], level: Sequence[Straight], upr
     return _Ruled(every, drawn)
 
 
-def _is_ruled(line: Straight, others: Sequence[Straight], behind: Floats) -> bool:
+def _is_ruled(line: Straight, other_curves: Sequence[Straight], behind: Floats) -> bool:
     """Whether a line is of the frame or the grid: a grey one, or one of several alike. A flat curve is neither."""
     if line.thickness == 0:
         return False
@@ -238,7 +242,7 @@ def _is_ruled(line: Straight, others: Sequence[Straight], behind: Floats) -> boo
         return True
     alike = [
         other
-        for other in others
+        for other in other_curves
         if np.linalg.norm(np.subtract(other.color, line.color)) <= frame.SAME_COLOR_LEVELS
         and abs(other.length - line.length) <= 0.05 * line.length
     ]
@@ -247,13 +251,13 @@ def _is_ruled(line: Straight, others: Sequence[Straight], behind: Floats) -> boo
 
 def _traced(area: Pixels, ruled: _Ruled) -> list[tuple[Color, trace.Trace]]:
     """Colours that are of a curve, with it."""
-    found = colors.find(area, ruled.drawn)
+    colored = colors.find(area, ruled.drawn)
     behind = colors.background(area)
     every = np.zeros(area.shape[:2], dtype=bool)
-    for color in found:
+    for color in colored:
         every |= color.core
     traced = []
-    for color in found:
+    for color in colored:
         on_grid = ruled.rows_and_columns[color.core].mean()
         if color.contrast < MIN_GREY_LEVELS and on_grid > MAX_ON_GRID_RATIO:
             continue
@@ -282,9 +286,9 @@ def _without_shadows(traced: list[tuple[Color, trace.Trace]], ruled: _Ruled) -> 
     """Curves but for areas that are filled below another of them, and its soft edges: they begin at a line that has
     more contrast."""
     areas = [(color, path) for color, path in traced if path.filled]
-    lines_ = [one for one in traced if not any(_is_within(*one, *area, ruled) for area in areas)]
+    lines_ = [entry for entry in traced if not any(_is_within(*entry, *area, ruled) for area in areas)]
     kept: list[tuple[Color, trace.Trace]] = []
-    for color, path in sorted(lines_, key=lambda one: -one[0].contrast):
+    for color, path in sorted(lines_, key=lambda entry: -entry[0].contrast):
         if not _is_shadow(path, [other for _, other in kept]):
             kept.append((color, path))
     return kept
@@ -341,7 +345,7 @@ def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trac
         another is not None
         and another.leaps < LEFTOVER_LEAPS_RATIO
         and np.ptp(another.columns) > MIN_GREY_SPAN_RATIO * area.shape[1]
-        and another.seen.sum() > MIN_LEFTOVER_RATIO * np.ptp(another.columns)
+        and another.visible.sum() > MIN_LEFTOVER_RATIO * np.ptp(another.columns)
         and another.explained > trace.MIN_EXPLAINED_RATIO
         and np.ptp(another.rows) > MAX_FLAT_PX
         and not _is_shadow(another, [path for _, path in traced])
@@ -361,24 +365,24 @@ def _named(traced: list[tuple[Color, trace.Trace]]) -> list[_Named]:
     ]
 
 
-def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], others: Mask) -> Curve:
+def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], other_curves: Mask) -> Curve:
     """The values of a curve.
 
     Args:
         corner: left and top of the frame.
-        others: pixels of the other curves.
+        other_curves: pixels of the other curves.
 
     Raises:
         PslcError: it is not clear enough.
     """
     path, name = of.path, of.name
-    hidden, among = 1 - path.seen.mean(), bool(others.any())
+    hidden, among = 1 - path.visible.mean(), bool(other_curves.any())
     trouble = ""
     if path.explained < trace.MIN_EXPLAINED_RATIO:
         trouble = f"{100 * (1 - path.explained):.0f} % of what is {name} is not on one curve"
     elif among and hidden > MAX_HIDDEN_RATIO:
         trouble = f"{100 * hidden:.0f} % of the {name} curve are hidden by others"
-    elif trace.is_hidden_beyond(path, others):
+    elif trace.is_hidden_beyond(path, other_curves):
         trouble = f"a part of the {name} curve is hidden by others, at its beginning or its end"
     if trouble:
         other = "read others by --series COLOR, " if among else ""
@@ -386,7 +390,7 @@ def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], others: Mask) 
     columns, rows = path.columns + corner[0], path.rows + corner[1]
     whole = np.arange(columns[0], columns[-1] + 1)
     filled = _steepened(np.interp(whole, columns, rows), y)
-    half = np.interp(whole, columns, np.where(path.seen, path.half, path.stroke))
+    half = np.interp(whole, columns, np.where(path.visible, path.half, path.stroke))
     pixel_error = FRAME_ERROR_PX + path.stroke / 4 + half / 4
     return Curve(
         name, of.color.rgb, x.values(whole), y.values(filled), x.per_pixel * (FRAME_ERROR_PX + path.stroke / 2),
@@ -397,7 +401,7 @@ def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], others: Mask) 
 def _steepened(rows: Floats, y: Axis) -> Floats:
     """Rows with a step in place of each steep stroke: a program draws one from a sample to the next, and no drive
     wrote at the speeds in between."""
-    found = rows.copy()
+    colored = rows.copy()
     high = abs(y.at_high - y.at_low)
     for sign in (1.0, -1.0):
         for start, end in frame.runs(sign * np.diff(rows) > STEEP_PX):
@@ -406,8 +410,8 @@ def _steepened(rows: Floats, y: Axis) -> Floats:
             ):
                 middle = (rows[start] + rows[end]) / 2
                 part = rows[start : end + 1]
-                found[start : end + 1] = np.where(sign * (part - middle) < 0, rows[start], rows[end])
-    return found
+                colored[start : end + 1] = np.where(sign * (part - middle) < 0, rows[start], rows[end])
+    return colored
 
 
 def _chosen(curves: list[_Named], series: Sequence[str]) -> list[_Named]:
@@ -416,9 +420,9 @@ def _chosen(curves: list[_Named], series: Sequence[str]) -> list[_Named]:
     Raises:
         PslcError: there are none of them, or several.
     """
-    shades = [one for one in curves if one.name == one.color.hex]
+    shades = [entry for entry in curves if entry.name == entry.color.hex]
     if shades and not series:
-        names = gate.listed(f"{one.name} ({colors.name(one.color.rgb)})" for one in shades)
+        names = gate.listed(f"{entry.name} ({colors.name(entry.color.rgb)})" for entry in shades)
         raise RecordingError(
             f"shades of one color, which may be one curve: {names}",
             f"name the curves to be read, for example --series '{shades[0].name}'",

@@ -60,7 +60,7 @@ class Trace:
         rows: where the curve is in each, shape (n,), from the top of the frame.
         tops, bottoms: first and last row of its run in each, shape (n,).
         half: half of how far up and down its run reaches beyond the usual stroke, in pixels, shape (n,).
-        seen: whether its colour is there, rather than another curve over it, or a gap; shape (n,).
+        visible: whether its colour is there, rather than another curve over it, or a gap; shape (n,).
         stroke: usual height of a run, in pixels.
         explained: share of the colour's pixels that are on the curve.
         leaps: share of columns in which it leaps to a run that does not touch.
@@ -72,7 +72,7 @@ class Trace:
     tops: Floats
     bottoms: Floats
     half: Floats
-    seen: Mask
+    visible: Mask
     stroke: float
     explained: float
     leaps: float
@@ -89,13 +89,13 @@ class _Runs:
     own: np.ndarray
 
 
-def follow(core: Mask, shares: Floats, others: Mask, ruled: Mask) -> Trace | None:
+def follow(core: Mask, shares: Floats, other_curves: Mask, ruled: Mask) -> Trace | None:
     """Follow the curve of a colour; None where the colour is of no curve.
 
     Args:
         core: pixels of the colour.
         shares: how much of each pixel it covers.
-        others: pixels of other colours, below which it may run.
+        other_curves: pixels of other colours, below which it may run.
         ruled: rows and columns of the grid, which may lie over it, or shine through.
     """
     width = core.shape[1]
@@ -103,7 +103,7 @@ def follow(core: Mask, shares: Floats, others: Mask, ruled: Mask) -> Trace | Non
         core.mean() >= MIN_MASS_RATIO and core[-max(5, len(core) // 40) :].any(axis=0).mean() >= MIN_MASS_COLUMNS_RATIO
     )
     candidates = _runs(
-        core, others, np.ones_like(ruled) if mass else ruled, MAX_MASS_GAP_RATIO * len(core) if mass else 0
+        core, other_curves, np.ones_like(ruled) if mass else ruled, MAX_MASS_GAP_RATIO * len(core) if mass else 0
     )
     if not candidates.own.any():
         return None
@@ -123,13 +123,13 @@ def follow(core: Mask, shares: Floats, others: Mask, ruled: Mask) -> Trace | Non
     return _trace(core, shares, path, candidates)
 
 
-def is_hidden_beyond(path: Trace, others: Mask) -> bool:
+def is_hidden_beyond(path: Trace, other_curves: Mask) -> bool:
     """Whether a curve begins or ends inside of the frame where another one hides what is before, or behind.
 
     Args:
-        others: pixels of the other curves.
+        other_curves: pixels of the other curves.
     """
-    height, width = others.shape
+    height, width = other_curves.shape
     count = max(4, round(MIN_BEYOND_RATIO * width))
     for at, way in ((0, -1), (-1, 1)):
         beyond = int(path.columns[at]) + way * np.arange(1, count)
@@ -137,7 +137,7 @@ def is_hidden_beyond(path: Trace, others: Mask) -> bool:
             continue
         reach = path.stroke / 2 + 2
         rows = slice(max(0, int(path.rows[at] - reach)), min(height, int(path.rows[at] + reach) + 1))
-        if others[rows][:, beyond].any(axis=0).mean() > MIN_HIDING_RATIO:
+        if other_curves[rows][:, beyond].any(axis=0).mean() > MIN_HIDING_RATIO:
             return True
     return False
 
@@ -147,14 +147,14 @@ def _is_filled(bottoms: np.ndarray, tops: np.ndarray, height: int) -> bool:
     return bool(reaching.mean() >= FILLED_RATIO)
 
 
-def _runs(core: Mask, others: Mask, ruled: Mask, gap: float) -> _Runs:
+def _runs(core: Mask, other_curves: Mask, ruled: Mask, gap: float) -> _Runs:
     """All runs. Others' runs count only in columns without one of the colour itself."""
     parts = []
     for column in range(core.shape[1]):
         stretches = _over_grid(runs(core[:, column]), ruled[:, column], max(gap, MAX_GRID_PX))[:MAX_RUNS]
         own = bool(stretches)
         if not own:
-            stretches = runs(others[:, column])[:MAX_RUNS]
+            stretches = runs(other_curves[:, column])[:MAX_RUNS]
         parts += [(column, top, bottom - 1, own) for top, bottom in stretches]
     if not parts:
         parts = [(0, 0, 0, False)]
@@ -162,12 +162,12 @@ def _runs(core: Mask, others: Mask, ruled: Mask, gap: float) -> _Runs:
     return _Runs(column, top, bottom, own.astype(bool))
 
 
-def _over_grid(stretches: list[tuple[int, int]], ruled: np.ndarray, most: float) -> list[tuple[int, int]]:
+def _over_grid(stretches: list[tuple[int, int]], ruled: np.ndarray, max_gap: float) -> list[tuple[int, int]]:
     """Runs that nothing but a line of the grid parts, as one."""
     wholes: list[tuple[int, int]] = []
     for top, bottom in stretches:
         gap = ruled[wholes[-1][1] : top] if wholes else ruled[:0]
-        if 0 < len(gap) <= most and gap.mean() > 0.3:
+        if 0 < len(gap) <= max_gap and gap.mean() > 0.3:
             wholes[-1] = (wholes[-1][0], bottom)
         else:
             wholes.append((top, bottom))
