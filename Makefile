@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-fit bench-study identify refits accuracy calibration scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -39,6 +39,7 @@ help:
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
+	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
@@ -59,6 +60,8 @@ help:
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
+	@echo "make web      the simulated drive as a page that needs nothing, into target/web/index.html; needs Node.js"
+	@echo "make bench-web  how soon the page answers, and whether 100 random settings do"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -81,6 +84,7 @@ test: build
 	@$(PYTEST)
 
 test-long: build
+	@$(call have,node --version && { rustup target list --installed | grep -q wasm32 || test -d /usr/src/rustc-*; },Node.js and rustup target add wasm32-unknown-unknown) $(MAKE) --silent web
 	PSLC_SEARCH=all $(PYTEST) -m "(long or search) and not slow"
 
 test-all: test test-long
@@ -117,6 +121,24 @@ docs: target/gallery/index.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "target/site/index.html"
 
+# The page needs Rust's target for WebAssembly, or Debian's rustc-web and rust-web-src, and npm's registry.
+WASM := target/wasm/wasm32-unknown-unknown/web/pslc_web.wasm
+WEB_SOURCES := $(shell find web/src web/index.html web/vite.config.ts web/package-lock.json -type f -not -path '*/generated/*')
+
+web: target/web/index.html
+
+$(WASM): $(SOURCES) web/build-wasm
+	web/build-wasm
+
+target/web/index.html: $(WASM) $(BUILT) $(WEB_SOURCES) python/pslc/lab/page_data.py $(wildcard python/pslc/drives/*.toml)
+	mkdir -p web/src/generated
+	$(BIN)/python -m pslc.lab.page_data > web/src/generated/data.json
+	cd web && npm ci --silent --no-fund --no-audit && npm run --silent build -- --logLevel warn
+	cp target/web/index.html python/pslc/lab/page.html
+
+bench-web: web
+	$(BIN)/python benches/web.py
+
 bench: build
 	$(BIN)/python benches/table.py
 	cargo bench --workspace --quiet
@@ -137,6 +159,10 @@ bench-analysis: build
 	$(BIN)/python -m benches.analysis $(N) | tee docs/accuracy/analysis.md.part
 	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
 	@echo "make accuracy puts these tables into ACCURACY.md"
+
+bench-charts: build
+	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
+	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
 
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)

@@ -224,7 +224,7 @@ _streams()
 from pslc.cli._progress import Bar
 with Bar({HOSTILE!r}) as bar:
     bar({{"step": {HOSTILE!r}, "done_bytes": 1, "total_bytes": 2, "bytes_per_s": 1.0, "total_time_ns": 0}})
-    bar.tell({HOSTILE!r})
+    bar.log({HOSTILE!r})
     print({HOSTILE!r}, file=sys.stderr)
     print({HOSTILE!r})
 """

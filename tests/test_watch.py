@@ -399,7 +399,7 @@ def simulated(seed: int, path: Path) -> tuple[Load, np.ndarray]:
             at, us = at + (1 << 20), us + (1 << 20) / speed * 1e6
         us += drawn.choice([3, 15, 60, 200, 400]) * 1e6
     path.write_text("\n".join(rows) + "\n")
-    run = pslc.run(path, on="sim:pm871b-128gb", how=Replay(iodepth=8))
+    run = pslc.run(path, on="sim:pm871b-128gb", replay=Replay(iodepth=8))
     ends = np.concatenate([[0.0], (run.time["end_ns"].astype(float) - run.start_ns) / 1e9])
     edges = np.arange(0.0, ends[-1] + 1)
 
@@ -442,10 +442,10 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
     (tmp_path / "file").write_text("")
     done = command("watch", "file")
     assert done.returncode == 2
-    assert "is no block device" in done.stderr
+    assert "is not a block device" in done.stderr
     done = command("watch", "/dev/nvme77n7")
     assert done.returncode == 2
-    assert "there is no such device" in done.stderr
+    assert "no such device" in done.stderr
 
 
 @loops

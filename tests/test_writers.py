@@ -14,6 +14,8 @@ from pslc.base import writer
 from pslc.base.writer import Replace
 from pslc.recording.store import Recording
 from pslc.runner.job_logs import JobLogs
+from pslc.runner.options import RunOptions
+from pslc.runner.run import run_with
 from tests.conftest import ROOT
 from tests.loops import reason
 from tests.writers import (
@@ -285,7 +287,7 @@ def test_logs_that_fail_after_the_run_leave_its_recording(short, tmp_path, monke
     (tmp_path / "a.fio").write_text(f"{JOB}write_iolog=sub/x.log\n")
     (tmp_path / "sub").mkdir()
     logs = JobLogs()
-    found = pslc.runner.run.run("a.fio", on=ON, logs=logs)
+    found = run_with("a.fio", ON, RunOptions(logs=logs))
     (tmp_path / "sub").rmdir()
     assert found.written_bytes == 256 << 10
     (failed,) = logs.write()
@@ -303,7 +305,7 @@ def test_what_is_printed_to_a_full_disk_leaves_no_half_file(command, tmp_path):
         (place / "fill").write_bytes(bytes(48 << 10))
         done = command("run", "fill", "--on", ON, "--json", "--output", "small/out.json", "--save", "run")
         assert done.returncode == 3
-        assert "warning: what was to be printed is not written: small/out.json: No space left on device" in done.stderr
+        assert "warning: --output is not written: small/out.json: No space left on device" in done.stderr
         assert Recording.load(tmp_path / "run").written_bytes
         assert [path.name for path in place.iterdir()] == ["fill"]
         (tmp_path / "a.iolog").write_text(

@@ -21,7 +21,6 @@ from pslc._native import SimDrive, TraceFile
 from pslc.base import writer
 from pslc.base.writer import Replace
 from pslc.cli import drives as cli_drives
-from pslc.cli import run as cli_run
 from pslc.device import drive_files
 from pslc.recording import comparison
 from pslc.recording.store import Recording
@@ -199,7 +198,7 @@ def write_comparison(at: Path, of: Recording) -> None:
 
 def print_to(at: Path, _: Recording) -> None:
     """`pslc run --output`."""
-    cli_run._look(at)
+    writer.check(at, Replace.ANY)
     writer.write(at, "{}", Replace.ANY)
 
 

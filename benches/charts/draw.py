@@ -104,6 +104,7 @@ class Plan:
     x_max: float
     y_max: float
     tight: bool
+    curves: int
 
 
 def curve(rng: np.random.Generator, x_max: float, top: float, samples: int) -> tuple[Floats, Floats, tuple[float, ...]]:
@@ -142,9 +143,10 @@ def chart(seed: int, **wanted: Any) -> Chart:
         "x_max": float(rng.choice([100, 250, 500, 1000, 1200, 2000, 600, 120])),
         "y_max": float(rng.choice([500, 600, 2500, 3500, 5000, 7000, 12000])),
         "tight": bool(rng.random() < 0.6),
+        "curves": int(rng.choice([1, 1, 1, 2, 3, 4, 5])),
     }
     plan = Plan(rng, **(drawn | wanted))
-    style = ["default", OWN[plan.style]] if plan.style in OWN else [plan.style]
+    style: Any = ["default", OWN[plan.style]] if plan.style in OWN else plan.style
     with plt.style.context(style):
         return _drawn(plan)
 
@@ -152,7 +154,7 @@ def chart(seed: int, **wanted: Any) -> Chart:
 def _drawn(plan: Plan) -> Chart:
     rng = plan.rng
     figure, axes = plt.subplots(figsize=(plan.size[0] / plan.dpi, plan.size[1] / plan.dpi), dpi=plan.dpi)
-    count = int(rng.choice([1, 1, 1, 2, 3, 4, 5]))
+    count = plan.curves
     if plan.extra in ("area", "filled", "dots"):
         count = min(count, 2 if plan.extra == "filled" else 1)
     palette = PALETTES[int(rng.integers(len(PALETTES)))]
@@ -166,7 +168,7 @@ def _drawn(plan: Plan) -> Chart:
     _decorated(plan, figure, axes, series)
     figure.tight_layout()
     figure.canvas.draw()
-    x, y = _ticks(axes.get_xticks(), axes.get_xlim()), _ticks(axes.get_yticks(), axes.get_ylim())
+    first, second = _ticks(axes.get_xticks(), axes.get_xlim()), _ticks(axes.get_yticks(), axes.get_ylim())
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=plan.dpi)
     limits, box = (axes.get_xlim(), axes.get_ylim()), axes.get_window_extent()
@@ -174,8 +176,9 @@ def _drawn(plan: Plan) -> Chart:
     plt.close(figure)
     data, suffix, quality = _encoded(rng, picture)
     in_time = rng.random() < 0.2
+    ranges = (f"{first[0]:g}:{first[1]:g}{'s' if in_time else 'GB'}", f"{second[0]:g}:{second[1]:g}MB/s")
     return Chart(
-        data, suffix, tuple(series), f"{x[0]:g}:{x[1]:g}{'s' if in_time else 'GB'}", f"{y[0]:g}:{y[1]:g}MB/s",
+        data, suffix, tuple(series), *ranges,
         limits, (box.x0 - 0.5, high - box.y1 - 0.5, box.x1 - 0.5, high - box.y0 - 0.5),
         {"style": plan.style, "extra": plan.extra, "size": plan.size, "count": count, "quality": quality,
          "tight": plan.tight, "time": in_time},

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image
@@ -59,7 +60,7 @@ def _errors(chart: Chart, series: Series, curves: tuple[reading.Curve, ...], uni
     ends = [abs(x[0] - series.x[0]) / wide, abs(x[-1] - series.x[-1]) / wide]
     borders = [series.x[0], *series.cliffs, series.x[-1]]
     speeds = [0.0]
-    for low, top in zip(borders, borders[1:], strict=False):
+    for low, top in pairwise(borders):
         inner = low + 0.1 * (top - low), top - 0.1 * (top - low)
         true, read = (
             float(np.mean(values[(at >= inner[0]) & (at <= inner[1])]))

@@ -23,7 +23,8 @@ from pslc.recording.store import Recording
 from pslc.report import fio, fio_normal, fio_terse
 from pslc.runner import fio_logs, job_file
 from pslc.runner.job_logs import JobLogs
-from pslc.runner.run import run
+from pslc.runner.options import RunOptions
+from pslc.runner.run import run_with
 
 NULL_DRIVE: Final = "sim:aldrin-pro-2tb"
 """Stands for fio's null engine: the largest drive of the library."""
@@ -224,15 +225,9 @@ def _run(command: Command) -> int:
         writer.write(merged, text)
         place = place_of(text, jobs, names, readonly)
         try:
-            recording = run(
-                merged,
-                on=place.target,
-                seed=seed,
-                options=place.options,
-                real=place.real,
-                layout=place.path is not None and not readonly,
-                logs=logs,
-            )
+            layout = place.path is not None and not readonly
+            options = RunOptions(seed=seed, options=place.options, real=place.real, layout=layout, logs=logs)
+            recording = run_with(merged, place.target, options)
         except BaseException:
             if place.made and place.path is not None:
                 writer.remove(place.path, writer.Replace.ANY)

@@ -14,10 +14,25 @@ use crate::{simulate, Film};
 extern "C" {
     /// How far the run has come, in permille; the page shows it.
     fn progress(permille: u32);
+    /// The module ends: where and why, in UTF-8.
+    fn panicked(at: *const u8, len: usize);
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 fn progress(_permille: u32) {}
+
+/// From now on the page is called before a panic ends the module.
+#[no_mangle]
+pub extern "C" fn start() {
+    #[cfg(target_arch = "wasm32")]
+    std::panic::set_hook(Box::new(|panic| {
+        let words = panic.to_string();
+        // SAFETY: the page reads these bytes while it is called.
+        unsafe {
+            panicked(words.as_ptr(), words.len());
+        }
+    }));
+}
 
 /// Memory for `len` bytes.
 #[no_mangle]
@@ -60,7 +75,7 @@ fn report(permille: u32) {
 }
 
 /// The answer as bytes; see the module.
-pub(crate) fn encoded(question: &[u8]) -> Vec<u8> {
+pub fn encoded(question: &[u8]) -> Vec<u8> {
     let (json, film) = match serde_json::from_slice(question) {
         Ok(question) => match simulate(&question, &report) {
             Ok((answer, film)) => (serde_json::to_vec(&answer), film),

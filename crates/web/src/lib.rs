@@ -15,6 +15,7 @@ mod film;
 mod phases;
 mod simulate;
 
+pub use abi::encoded;
 pub use curve::Curve;
 pub use film::{Film, Frame};
 pub use phases::Phase;

@@ -40,13 +40,13 @@ pub struct Phase {
     pub to_bytes: u64,
     pub from_ns: u64,
     pub to_ns: u64,
-    /// Bytes moved over the time that it took.
+    /// Bytes moved over the time that it took, without pauses between jobs.
     pub bytes_per_s: f64,
 }
 
 impl Phase {
-    /// All phases of a curve that began at `start_ns`.
-    pub fn all(curve: &Curve, start_ns: u64) -> Vec<Phase> {
+    /// All phases of a curve that began at `start_ns`. In `pauses`, from and to in nanoseconds, no job ran.
+    pub fn all(curve: &Curve, start_ns: u64, pauses: &[(u64, u64)]) -> Vec<Phase> {
         let mut causes: Vec<Cause> = (0..curve.len()).map(|bin| cause(curve, bin)).collect();
         let shortest = (curve.len() as f64 * MIN_PHASE_SHARE).ceil() as usize;
         absorb_short_runs(&mut causes, shortest);
@@ -69,7 +69,10 @@ impl Phase {
             }
         }
         for phase in &mut phases {
-            let seconds = (phase.to_ns - phase.from_ns) as f64 / 1e9;
+            let within =
+                |(from, to): &(u64, u64)| (*to).min(phase.to_ns).saturating_sub((*from).max(phase.from_ns));
+            let paused: u64 = pauses.iter().map(within).sum();
+            let seconds = (phase.to_ns - phase.from_ns).saturating_sub(paused) as f64 / 1e9;
             phase.bytes_per_s = (phase.to_bytes - phase.from_bytes) as f64 / seconds.max(1e-9);
         }
         phases

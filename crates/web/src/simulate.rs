@@ -1,8 +1,9 @@
 //! A question about a drive, answered by running it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pslc_load::job::{self, Ground};
+use pslc_load::record::Recording;
 use pslc_load::{lay_out, run, Progress, SimTarget, Target};
 use pslc_ssd::{profile, CellMode, Config, Machine, Nanos, Words};
 use serde::{Deserialize, Serialize};
@@ -71,8 +72,8 @@ pub struct Answer {
     pub end_ns: u64,
     pub phases: Vec<Phase>,
     /// The drive's counters at the end, and what they were at the beginning.
-    counters: HashMap<&'static str, u64>,
-    counters_before: HashMap<&'static str, u64>,
+    counters: BTreeMap<&'static str, u64>,
+    counters_before: BTreeMap<&'static str, u64>,
     film: Vec<Moment>,
     /// The drive is mended to what the profile may not have meant; a sentence each.
     notes: Vec<String>,
@@ -123,7 +124,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
     let answer = Answer {
         drive: facts(&config, target.drive().link_ceilings().0),
         denominator: question.denominator,
-        phases: Phase::all(&curve, start.0),
+        phases: Phase::all(&curve, start.0, &pauses(&recording)),
         curve,
         over_time,
         start_ns: start.0,
@@ -159,6 +160,21 @@ fn config(question: &Question) -> Result<Config, Failure> {
         ),
         hint: "ask for the whole drive".into(),
     })
+}
+
+/// Between the end of all jobs so far and the start of the next.
+fn pauses(recording: &Recording) -> Vec<(u64, u64)> {
+    let mut jobs: Vec<(u64, u64)> = recording.stats.iter().map(|job| (job.start.0, job.end.0)).collect();
+    jobs.sort_unstable();
+    let mut ended = jobs.first().map_or(0, |(_, end)| *end);
+    let mut pauses = Vec::new();
+    for (start, end) in jobs {
+        if start > ended {
+            pauses.push((ended, start));
+        }
+        ended = ended.max(end);
+    }
+    pauses
 }
 
 fn permille(progress: &Progress) -> u32 {

@@ -72,6 +72,15 @@ fn a_scaled_drive_has_the_speeds_of_the_whole_one() {
 }
 
 #[test]
+fn a_pause_between_jobs_slows_no_phase() {
+    let write = "rw=write\nbs=1m\niodepth=32\nioengine=io_uring\n";
+    let job = format!("[a]\n{write}size=2%\n[b]\nstonewall\nstartdelay=300s\n{write}offset=2%\nsize=2%\n");
+    let (answer, _) =
+        simulate(&question("600p-512gb", &job, 1, &[]), &|_| {}).unwrap_or_else(|e| panic!("{e:?}"));
+    assert!(answer.phases.iter().all(|phase| phase.bytes_per_s > 3e8), "{:?}", answer.phases);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_a_hint() {
     let wrong_key = question("600p-512gb", FILL, 1, &[("cache.mod", "pure-xlc")]);
     let failure = simulate(&wrong_key, &|_| {}).map(|_| ()).unwrap_err();

@@ -18,7 +18,8 @@ from pslc.schema.warnings import MeasurementWarning
 
 
 class PhaseRow(TypedDict):
-    """A phase as run.json holds it; `from_s` and `to_s` where a suite tells them."""
+    """A phase as run.json holds it; `from_s` and `to_s` where a suite tells them, `bytes_per_s_low` and `_high` of one
+    that was read from a picture."""
 
     from_bytes: int
     to_bytes: int
@@ -32,6 +33,8 @@ class PhaseRow(TypedDict):
     drift: float
     from_s: NotRequired[float]
     to_s: NotRequired[float]
+    bytes_per_s_low: NotRequired[float]
+    bytes_per_s_high: NotRequired[float]
 
 
 class Writes(TypedDict):
@@ -44,6 +47,8 @@ class Writes(TypedDict):
     fill_mean_bytes_per_s: float | None
     phases: list[PhaseRow]
     doubts: list[MeasurementWarning]
+    fill_mean_bytes_per_s_low: NotRequired[float]
+    fill_mean_bytes_per_s_high: NotRequired[float]
     throttled_s: NotRequired[float | None]
     waf: NotRequired[float | None]
     life_bytes: NotRequired[float | None]

@@ -1,4 +1,4 @@
-"""Where `pslc run` and `pslc serve` put their recordings, meanwhile and at the end."""
+"""Folders of recordings of `pslc run`, `pslc replay` and `pslc serve`, during the run and after it."""
 
 import sys
 import tempfile
@@ -14,15 +14,23 @@ from pslc.base.console import say
 
 if TYPE_CHECKING:
     from pslc.recording.store import Recording
-    from pslc.runner.campaign import Order
+    from pslc.runner.campaign import CampaignSpec
 
 
 ELSEWHERE = 3
 """Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
 
 
+EXIT_NOT_SAVED = 3
+"""Exit code when the recording, its page, a log or what is printed is not where it was to be."""
+
+
 def check(folder: Path) -> None:
-    """Nothing that is there is written over, and it is said before the run."""
+    """Refuse a folder that holds something, before the run.
+
+    Raises:
+        PslcError: it exists and is not empty, or cannot be made.
+    """
     from pslc.base.errors import user_error
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -35,36 +43,35 @@ def check(folder: Path) -> None:
 
 
 class Keeper:
-    """Keeps what is measured in a folder, even if pslc is killed now. Where it cannot be written the measurement goes
-    on, and the next time it is tried again."""
+    """Saves checkpoints to a folder. If one cannot be saved the run goes on, and the next one is tried."""
 
-    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
-        self.folder, self._tell = folder, tell
-        self._failed = ""
+    def __init__(self, folder: Path, log: Callable[[str], None]) -> None:
+        self.folder, self._log = folder, log
+        self._failure = ""
 
     def keep(self, save: Callable[[], None]) -> None:
-        """Call `save`; where it fails, say so once."""
+        """Call `save`; report its failure once, and its recovery."""
         from pslc.base.errors import GuardError
 
-        failed = ""
+        failure = ""
         try:
             save()
         except (OSError, GuardError) as error:
-            failed = _reason(self.folder, error)
-        if failed and failed != self._failed:
-            self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
-        if self._failed and not failed:
-            self._tell(f"what is measured is kept in {self.folder} again")
-        self._failed = failed
+            failure = _reason(self.folder, error)
+        if failure and failure != self._failure:
+            self._log(f"warning: the recording cannot be saved: {failure}; the run goes on, and pslc tries again")
+        if self._failure and not failure:
+            self._log(f"the recording is saved in {self.folder} again")
+        self._failure = failure
 
 
 class RunKeeper(Keeper):
-    """The same for the recordings of a run, which anyone can open, and which can be resumed."""
+    """Saves checkpoints of a campaign, which can be opened and resumed even if pslc is killed."""
 
-    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
-        super().__init__(folder, tell)
-        self._order = order
-        self._finished = 0
+    def __init__(self, spec: "CampaignSpec", folder: Path, log: Callable[[str], None]) -> None:
+        super().__init__(folder, log)
+        self._spec = spec
+        self._saved = 0
 
     def __call__(self, so_far: "list[Recording]") -> None:
         self.keep(lambda: self._save(so_far))
@@ -72,60 +79,62 @@ class RunKeeper(Keeper):
     def _save(self, so_far: "list[Recording]") -> None:
         from pslc.runner import campaign
 
-        places = campaign.folders(self._order, so_far, self.folder)
-        *before, last = so_far
-        while self._finished < len(before):
-            before[self._finished].save(places[self._finished])
-            self._finished += 1
-        replace(last, error=last.error or "the run has not ended").save(places[len(before)])
+        folders = campaign.folders(self._spec, so_far, self.folder)
+        *finished, last = so_far
+        while self._saved < len(finished):
+            finished[self._saved].save(folders[self._saved])
+            self._saved += 1
+        replace(last, error=last.error or "the run has not ended").save(folders[len(finished)])
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Where recordings are; whole: their page is there too, if it is wanted."""
+class Saved:
+    """Folder of the recordings, and whether their page is there too, if it is wanted."""
 
     folder: Path
-    whole: bool
+    has_page: bool
 
 
-def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Kept | None:
-    """Put the recordings of a run, and their page if `report`, into `folder` or another; see `put`."""
+def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
+    """Save the recordings of a campaign, and their page if `report`, to `folder` or another; see `save`."""
     from pslc.report import page, recording_view
     from pslc.runner import campaign
 
-    def save(where: Path) -> None:
-        for recording, to in zip(recordings, campaign.folders(order, recordings, where), strict=True):
-            recording.save(to)
+    def save_recordings(place: Path) -> None:
+        for recording, path in zip(recordings, campaign.folders(spec, recordings, place), strict=True):
+            recording.save(path)
 
     def write_page(path: Path) -> None:
         views = [recording_view.of_recording(recording) for recording in recordings]
-        if order.what == campaign.ALL:
+        if spec.is_catalogue:
             page.write_all(views, path)
         else:
             page.write(views[0], path)
 
-    return put(folder, save, write_page if report else None)
+    return save(folder, save_recordings, write_page if report else None)
 
 
-def put(folder: Path, save: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Kept | None:
-    """Let `save` fill a folder, or where that fails another, which is asked for at a terminal and is a temporary one
-    otherwise; `write_page` then writes the page there. None where it could be put nowhere."""
+def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Saved | None:
+    """Let `save_to` fill `folder`. If that fails, another folder, which is asked for at a terminal, or a temporary one.
+
+    `write_page` then writes the page there. None if all folders fail.
+    """
     from pslc.base import writer
     from pslc.base.errors import GuardError
 
-    for place in (lambda: folder, _asked, writer.lasting):
-        where = None
+    for choose in (lambda: folder, _ask_for_folder, writer.lasting):
+        place = None
         try:
-            where = place()
-            if where is None:
+            place = choose()
+            if place is None:
                 continue
-            save(where)
+            save_to(place)
         except (OSError, GuardError) as error:
-            why = _reason(where or Path(tempfile.gettempdir()), error)
-            say(f"warning: the recording cannot be written: {why}", err=True)
+            reason = _reason(place or Path(tempfile.gettempdir()), error)
+            say(f"warning: the recording cannot be written: {reason}", err=True)
             continue
-        return Kept(where, write_page is None or _is_written(write_page, where))
-    say("warning: the recording is nowhere; --json prints it", err=True)
+        return Saved(place, write_page is None or _is_written(write_page, place))
+    say("warning: the recording is not saved anywhere; --json prints it", err=True)
     return None
 
 
@@ -137,18 +146,18 @@ def _reason(folder: Path, error: Exception) -> str:
     return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else f"{folder}: {error}"
 
 
-def _asked() -> Path | None:
-    """Another folder, from who sits at the terminal."""
+def _ask_for_folder() -> Path | None:
+    """Another folder, if somebody sits at the terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return None
     with suppress(typer.Abort, KeyboardInterrupt):
-        said = typer.prompt("Another folder for the recording (none: a temporary one)", default="", err=True)
-        return Path(said) if said else None
+        answer = typer.prompt("Another folder for the recording (empty: a temporary one)", default="", err=True)
+        return Path(answer) if answer else None
     return None
 
 
 def _is_written(write_page: Callable[[Path], None], folder: Path) -> bool:
-    """Write the page; whether it could be written."""
+    """Write the page; returns whether it could be written."""
     from pslc.base.errors import GuardError
 
     try:

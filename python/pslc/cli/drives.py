@@ -19,7 +19,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
 def list_drives(context: typer.Context, as_json: Json = False) -> None:
-    """List simulated drives, show one, make one from parts, or keep one in a file."""
+    """List simulated drives, show one, make one from parts, or create one in a file."""
     if context.invoked_subcommand is not None:
         return
     from pslc.device.profiles import library

@@ -11,7 +11,7 @@ from pslc.cli import _groups
 
 
 def explain(context: typer.Context) -> None:
-    """Show what is in a trace of I/O requests, or convert it; pslc run FILE --on sim:NAME replays it."""
+    """Show what is in a trace of I/O requests, or convert it; pslc replay TRACE --on sim:NAME replays it."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
 

@@ -7,12 +7,12 @@ import codecs
 import csv
 import io
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, TextIO, cast
+from typing import Any, Protocol, TextIO, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
@@ -37,14 +37,32 @@ MOST = 1 << 63
 
 
 @dataclass(frozen=True)
+class ChartOptions:
+    """What a picture of a chart does not say by itself.
+
+    Attributes:
+        series: colours of the curves that are read, `blue` or `#1f77b4`; empty: each.
+        frame: `LEFT,TOP,RIGHT,BOTTOM`, the pixels where the axes' ranges begin and end; None: as it is seen.
+        capacity: of the drive, of which an axis shows percents.
+        names: of the drives, one for each curve.
+    """
+
+    series: Sequence[str] = ()
+    frame: str | None = None
+    capacity: str | None = None
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class ImportOptions:
     """What a file does not say by itself.
 
     Attributes:
-        x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`.
+        x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`; of a picture what its axes span, `0:2000GB`.
         celsius: its column of the drive's temperature; None: the one whose name says so, if any.
         skip_bad: leave lines out that cannot be read, and count them.
         device: of several.
+        chart: what else is said of a picture.
     """
 
     x: str | None = None
@@ -52,6 +70,7 @@ class ImportOptions:
     skip_bad: bool = False
     celsius: str | None = None
     device: str | None = None
+    chart: ChartOptions = ChartOptions()
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,23 @@ class Measured:
     samples: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
+class ChartReading:
+    """How exactly a curve was read from a picture.
+
+    Attributes:
+        name: of its colour.
+        position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
+        speed_error: the same of its speeds, in bytes/s.
+        picture: everything that was read of the picture, a `pslc.formats.chart.reading.Reading`.
+    """
+
+    name: str
+    position_error_bytes: Floats
+    speed_error: Floats
+    picture: Any
+
+
 @dataclass
 class ImportedData:
     """What was read.
@@ -89,6 +125,7 @@ class ImportedData:
         celsius: bytes written and the drive's temperature then, where the data tell of it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         health: NVMe's health logs, in smartctl's names, the earliest first.
+        chart: the reading of a picture; None where the data are none.
     """
 
     name: str
@@ -103,6 +140,7 @@ class ImportedData:
     load: Load | None = None
     began_unix: float = 0.0
     health: list[HealthJson] = field(default_factory=list)
+    chart: ChartReading | None = None
 
     @property
     def at_work(self) -> bool:
@@ -175,6 +213,23 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             foreign.jobs += beside.jobs
             foreign.health += beside.health
     return foreign
+
+
+def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]:
+    """Read files as `read` does, or each curve of a picture.
+
+    Raises:
+        PslcError: see `read`.
+    """
+    if len(paths) == 1 and is_picture(paths[0]):
+        each: Callable[..., list[ImportedData]] = import_module(f"{__name__}.chart").read_each
+        return each(paths, hints)
+    return [read(paths, hints)]
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file is a picture, which may show several curves."""
+    return path.is_file() and _format(path) == "chart"
 
 
 def text(path: Path) -> str:
@@ -266,7 +321,7 @@ def _format(path: Path) -> str:
             return name
     hint = (
         "known are fio's logs, JSON and job files, blkparse's text, results of Iometer, CrystalDiskMark, AS SSD and "
-        "NIOBench, iostat -x, sar -d, nvme smart-log, and tables (CSV) with a line of column names; pslc's own are "
-        "folders"
+        "NIOBench, iostat -x, sar -d, nvme smart-log, pictures of charts, and tables (CSV) with a line of column "
+        "names; pslc's own are folders"
     )
     raise RecordingError(f"{path} is of no known format", hint)

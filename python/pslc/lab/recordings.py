@@ -51,13 +51,17 @@ def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[
     """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last. With
     them the names of folders whose recording cannot be read."""
     looked = {_name(path): _entry(path, _changed_ns(path)) for path in _paths()}
-    found = [entry for entry in looked.values() if entry is not None]
+    readable = [entry for entry in looked.values() if entry is not None]
     words = wanted.lower().split()
-    found = [one for one in found if all(word in " ".join(map(str, vars(one).values())).lower() for word in words)]
+    readable = [
+        entry_of_run
+        for entry_of_run in readable
+        if all(word in " ".join(map(str, vars(entry_of_run).values())).lower() for word in words)
+    ]
     name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by if by in COLUMNS else "began")
-    some = [one for one in found if getattr(one, name) not in (None, "")]
-    last = [one for one in found if getattr(one, name) in (None, "")]
-    ordered = sorted(some, key=lambda one: getattr(one, name), reverse=falling) + last
+    some = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) not in (None, "")]
+    last = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) in (None, "")]
+    ordered = sorted(some, key=lambda entry_of_run: getattr(entry_of_run, name), reverse=falling) + last
     return ordered, sorted(name for name, entry in looked.items() if entry is None)
 
 
@@ -93,10 +97,10 @@ def _entry(path: Path, changed_ns: int) -> Entry | None:
     if changed_ns < 0:
         return None
     try:
-        said = gate.document(gate.text(path, RUN_FILE), str(path), RUN_FILE)
-        began, findings = said["began_unix_ns"], said["findings"]
+        document = gate.document(gate.text(path, RUN_FILE), str(path), RUN_FILE)
+        began, findings = document["began_unix_ns"], document["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
-        texts = [said[key] for key in ("suite", "drive", "target")]
+        texts = [document[key] for key in ("suite", "drive", "target")]
         figures = [findings.get(key) for key in ("cache_bytes", "fill_mean_bytes_per_s")]
         if not all(isinstance(text, str) for text in texts) or not all(map(_is_figure, figures)):
             return None
@@ -117,7 +121,7 @@ def folder(name: str) -> Path:
         RecordingError: there is none of that name.
     """
     if name not in map(_name, _paths()):
-        raise RecordingError(f"there is no recording {name} in {RUNS}", "it was removed, or never there")
+        raise RecordingError(f"no recording is named {name} in {RUNS}", "it was removed; reload the page")
     return RUNS / name
 
 
@@ -139,7 +143,7 @@ def delete(name: str) -> None:
     """
     at = folder(name)
     if at.is_symlink():
-        raise RecordingError(f"{at} is a link", "remove what it leads to by hand")
+        raise RecordingError(f"{at} is a link", "remove its target by hand")
     for file in FILES:
         writer.remove(at / file)
     with suppress(OSError):
@@ -170,6 +174,6 @@ def compared(names: Sequence[str]) -> str:
         PslcError: one is not there, or there are fewer than two.
     """
     if len(names) < 2:
-        raise RecordingError("one recording alone", "choose two or more")
+        raise RecordingError("a comparison needs two recordings", "choose two or more")
     sides = comparison.named([read_side(folder(name)) for name in names])
     return page.render_comparison(sides, comparison.compare(sides, {}))

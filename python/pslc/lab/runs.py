@@ -118,9 +118,9 @@ class Runs:
             SupersededError: the tab has asked for something else.
             LongError: it takes too long.
         """
-        found = self.known(suite, drive)
-        if found is not None:
-            return found
+        recording = self.known(suite, drive)
+        if recording is not None:
+            return recording
         if (suite, drive.source) in self._long:
             raise LongError
         begun, at = process_time(), monotonic()
@@ -214,8 +214,8 @@ class Runs:
 
     def _run(self, suite: str, drive: Drive, progress: Progress) -> Recording:
         if not drive.is_kept:
-            how = replays.how(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
-            return pslc.run(suite, on=drive.spec, how=how, progress=progress)
+            replay = replays.options(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
+            return pslc.run(suite, on=drive.spec, replay=replay, progress=progress)
         # A run would go on in the file; the page only looks.
         with writer.temporary(within=self.folder) as folder:
             copy = Path(folder) / Path(drive.source).name

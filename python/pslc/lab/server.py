@@ -43,12 +43,12 @@ def token() -> str:
     try:
         if path.exists() and len(kept := gate.text(path, TOKEN_FILE).strip()) == LETTERS:
             return kept
-        made = secrets.token_urlsafe(16)
+        created = secrets.token_urlsafe(16)
         writer.folder(folder)
-        writer.write(path, made, private=True)
+        writer.write(path, created, private=True)
     except (OSError, UnicodeError, PslcError):
         return secrets.token_urlsafe(16)
-    return made
+    return created
 
 
 class _Handler(WSGIRequestHandler):
@@ -128,7 +128,7 @@ def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
         why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise PslcError(f"nothing can be served on {host}, port {port}: {why}", hint) from None
+        raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
 
 
 def _family(host: str) -> socket.AddressFamily:

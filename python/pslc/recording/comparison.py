@@ -95,12 +95,14 @@ class Side:
         name: what it is called; see `named`.
         rows: results that another program told instead of a series.
         path: of the folder, or the file.
+        foreign: what was read of another program's file, or of a picture.
     """
 
     name: str
     repeats: tuple[Recording, ...]
     rows: tuple[formats.Measured, ...] = ()
     path: Path = Path()
+    foreign: formats.ImportedData | None = None
 
     @property
     def recording(self) -> Recording:

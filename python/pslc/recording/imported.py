@@ -9,7 +9,7 @@ from pslc._native import version
 from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, Writes, blackbox_causes
 from pslc.base.errors import RecordingError
 from pslc.formats import ImportedData
-from pslc.recording import warnings
+from pslc.recording import reading_error, warnings
 from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
 
@@ -33,6 +33,8 @@ def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) ->
     )
     options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=context)
     findings = of_curve(foreign.curve, lambda phases: blackbox_causes(phases, context), options)
+    if foreign.chart is not None and foreign.curve is not None:
+        reading_error.widen(findings, foreign.curve, foreign.chart)
     findings["doubts"] = warnings.of_foreign(foreign) + findings["doubts"]
     return findings
 

@@ -139,7 +139,7 @@ def of_recording(recording: Recording) -> Figures:
     figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
     for number, phase in enumerate(findings.get("phases", []), 1):
         figures_by_name[Name(f"phase {number}", f"speed of phase {number}")] = (
-            "B/s", rate(phase["bytes_per_s"], phase["spread"])
+            "B/s", _phase_speed(phase)
         )  # fmt: skip
     for key, rows in findings.items():
         if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
@@ -183,6 +183,13 @@ def rate(value: float, spread: float = 0.0) -> Figure:
     """A figure without an interval of its own, as wide as `NOISE` or as its spread."""
     half = max(NOISE / 2, spread / 2) * value
     return Figure(value, value - half, value + half)
+
+
+def _phase_speed(phase: Mapping[str, Any]) -> Figure:
+    """Speed of a phase, in the wider of the intervals of its spread and of the reading of a picture."""
+    figure = rate(phase["bytes_per_s"], phase["spread"])
+    low, high = (phase.get(f"bytes_per_s_{end}", figure.value) for end in ("low", "high"))
+    return Figure(figure.value, min(low, figure.low), max(high, figure.high))
 
 
 def label(key: str) -> str:

@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.base.errors import RecordingError, TargetError
 from pslc.device.target import Target, find_target
 from pslc.recording.store import Common, Recording
-from pslc.runner.run import of_result
+from pslc.runner.step_runner import of_result
 from pslc.schema.facts import Facts, Served
 from pslc.schema.results import Result
 from pslc.serving.folders import WorkingFolder
@@ -65,12 +65,12 @@ class Server:
         self._target = find_target(spec)
         if self._target.is_real:
             raise TargetError(
-                f"{spec} is a real drive", "qemu-nbd or nbdkit file serve these; pslc serves simulated ones"
+                f"{spec} is a real drive, and pslc serves simulated ones", "qemu-nbd and nbdkit file serve real drives"
             )
         self.data = data or ("keep" if self._target.stays else "memory")
         if self.data == "keep" and not self._target.stays:
             hint = f"pslc drives create disk.pslc --like {spec.partition(':')[2]} makes one that stays"
-            raise TargetError(f"{spec} is gone afterwards, and so are its data", f"--data memory; {hint}")
+            raise TargetError(f"{spec} does not outlast serve, so its data cannot be kept", f"--data memory; {hint}")
         try:
             self._prepare(spec)
         except BaseException:
@@ -243,9 +243,9 @@ class Server:
         if line is None:
             return
         with suppress(ValueError):
-            said: Told = json.loads(line)
-            self._ended = self._ended or said["last"]
-            self.state = State.of(said)
+            status: Told = json.loads(line)
+            self._ended = self._ended or status["last"]
+            self.state = State.of(status)
 
     def _common(self) -> Common:
         target, state = self._target, self.state

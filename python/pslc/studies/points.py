@@ -46,8 +46,8 @@ class Point:
     @property
     def spec(self) -> str:
         """The target, with the profile's keys."""
-        said = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
-        return ",".join([dict(self.values)["on"], *said])
+        keys = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
+        return ",".join([dict(self.values)["on"], *keys])
 
     @property
     def drive(self) -> tuple[str, str]:
@@ -69,7 +69,7 @@ def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Spa
     on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
     for spec in on.values:
         if not spec.startswith("sim:"):
-            faults.add(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
+            faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
     axes: list[Axis | Span] = [on]
     for key, values in (
         ("run", said.get("run")),
@@ -86,7 +86,7 @@ def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Spa
 
 def _check_value(key: str, value: str, faults: Faults) -> None:
     if key == "seed" and (not value.isdecimal() or int(value) >= 2**64):
-        faults.add(f"{value} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+        faults.add(f"{value} is not a seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
     if key == "fill_first":
         with faults.noted():
             units.percent(value, "fill_first")
@@ -115,7 +115,7 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, object]) -> "Study":
+    def of(cls, document: Mapping[str, object]) -> "Study":
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 
@@ -123,33 +123,33 @@ class Study:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
         faults = Faults(JobError, "the study")
-        for key in said:
+        for key in document:
             if key not in KEYS:
                 meant = closest_match(key, KEYS)
-                listed = f"it has {', '.join(KEYS)}; keys of a drive go into [vary]"
-                faults.add(f"a study has no {key}", f"did you mean {meant}?" if meant else listed)
+                listed = f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
+                faults.add(f"unknown key {key} in a study", f"did you mean {meant}?" if meant else listed)
         for key, (what, example) in NEEDED.items():
-            if not said.get(key):
+            if not document.get(key):
                 faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
         sample = None
-        if said.get("sample"):
+        if document.get("sample"):
             with faults.noted():
-                sample = Sample.of(str(said["sample"]))
-        vary = said.get("vary", {})
+                sample = Sample.of(str(document["sample"]))
+        vary = document.get("vary", {})
         if not isinstance(vary, Mapping):
-            faults.add("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
+            faults.add("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
             vary = {}
-        axes = [*_axes_of_runs(said, faults), *_axes_of_drives(vary, not said.get("sample"), faults)]
-        keys = [*(key for key in RESERVED if key in said or key == "seed"), *(key for key, _ in files.dotted(vary))]
+        axes = [*_axes_of_runs(document, faults), *_axes_of_drives(vary, not document.get("sample"), faults)]
+        keys = [*(key for key in RESERVED if key in document or key == "seed"), *(key for key, _ in files.dotted(vary))]
         for key in sorted({key for key in keys if keys.count(key) > 1}):
-            faults.add(f"{key} varies twice", "give all its values at once, between commas")
+            faults.add(f"{key} is given twice", "give all its values at once, separated by commas")
         conditions = []
-        where = said.get("where", [])
+        where = document.get("where", [])
         for text in where if isinstance(where, list | tuple) else [where]:
             with faults.noted():
                 conditions.append(Condition.of(str(text), list(dict.fromkeys(keys))))
         faults.raise_if_any()
-        return cls(tuple(axes), tuple(conditions), bool(said.get("quick", False)), sample)
+        return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
@@ -158,7 +158,7 @@ class Study:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
         """
         digests: dict[tuple[str, str], str] = {}
-        found = []
+        points = []
         keys = [of.key for of in self.axes]
         for combination in self._combinations():
             values = dict(zip(keys, combination, strict=True))
@@ -168,10 +168,10 @@ class Study:
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
             if self.quick and values["run"] not in suites.names():
-                raise JobError(f"{values['run']} is a job file", "quick is for suites")
-            found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
+                raise JobError(f"{values['run']} is a job file", "quick works on suites only")
+            points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
         # A sample may draw the same values twice.
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(points))
 
     def _combinations(self) -> Iterable[tuple[str, ...]]:
         if self.sample:
@@ -179,7 +179,9 @@ class Study:
         axes = [of for of in self.axes if isinstance(of, Axis)]
         count = math.prod(len(of.values) for of in axes)
         if count > MOST_VALUES:
-            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+            raise JobError(
+                f"the study has {count} points", f"at most {MOST_VALUES} are possible; use larger steps, or fewer axes"
+            )
         return itertools.product(*(of.values for of in axes))
 
 
@@ -193,7 +195,7 @@ def read(path: Path) -> dict[str, object]:
     try:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
-        raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+        raise JobError(f"{path}: {error}", 'text needs quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
 
 
 def _digest(on: str, run: str) -> str:

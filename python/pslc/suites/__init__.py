@@ -1,9 +1,9 @@
-"""Suites: one file a test. Its docstring begins with the question it asks, then says whose test it is. A new suite is a
-new file here, a section in docs/suites.md, and nothing else.
+"""Suites: one file a test. Its docstring begins with the question it asks, then names whose test it is. A new suite is
+a new file here and a section in docs/suites.md.
 
-    steps      what it does: job files, one after the other; each may follow from what the one before it measured
-    findings   what came of it, in base units
-    sentences, tables, pictures   the same for people
+    steps      its job files, one after the other; each may depend on what the one before it measured
+    findings   its results, in base units
+    sentences, tables, pictures   the results for people
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ OF_FILES = ("trace",)
 @cache
 def names() -> tuple[str, ...]:
     """The suites that need nothing but a drive, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
-    found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
-    return tuple(name for name in found if name not in OF_FILES)
+    modules = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return tuple(name for name in modules if name not in OF_FILES)
 
 
 def catalogue() -> list[str]:

@@ -174,7 +174,7 @@ def reading_doubts(survey: Survey) -> list[MeasurementWarning]:
     if survey["skipped"]:
         count = words.count(survey["skipped"])
         warnings.append(
-            MeasurementWarning("broken-lines", f"{count} lines could not be read and were left out (--skip-broken)")
+            MeasurementWarning("broken-lines", f"{count} lines could not be read and were left out (--skip-bad)")
         )
     if survey["backwards_ns"] > 1e9:
         back = words.span(survey["backwards_ns"] / 1e9)

@@ -35,6 +35,7 @@ class DriveFacts(TypedDict, total=False):
         nand: a die of the library, or `tlc`, `qlc`.
         controller: a controller of the library.
         written_by: the load that wrote a log or a review's curve: `qd32`, `qd1` or `copy`.
+        chart: what a picture of a chart does not say by itself: what its axes span and the like.
     """
 
     published: str | None
@@ -43,6 +44,7 @@ class DriveFacts(TypedDict, total=False):
     nand: str | None
     controller: str | None
     written_by: str | None
+    chart: ImportOptions | None
 
 
 @dataclass
@@ -74,8 +76,9 @@ def fit(
         workers: number of processes (default: one per core).
         **facts: what is known besides the data, each optional: `capacity` (bytes, or text such as `"1TB"`), `link`
             (`"pcie4x4"`), `nand` (a die of the library, or `"tlc"`, `"qlc"`), `controller` (of the library),
-            `published` (figures of a review in place of data), and `written_by` (the load that wrote a log or a
-            review's curve: `"qd32"`, `"qd1"` or `"copy"`).
+            `published` (figures of a review in place of data), `written_by` (the load that wrote a log or a
+            review's curve: `"qd32"`, `"qd1"` or `"copy"`), and `chart` (what the axes of a picture span, an
+            `ImportOptions`).
 
     Returns:
         The report: `report.profile` is the twin as TOML, `report.save("twin.toml")` writes it, and
@@ -159,12 +162,13 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
         return curve
     if not inputs.logs:
         return None
-    foreign = formats.read(inputs.logs, ImportOptions())
+    foreign = formats.read(inputs.logs, facts.get("chart") or ImportOptions())
     imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes))
     if foreign.curve is None:
         raise user_error(
             f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
         )
+    inputs.notes += foreign.notes if foreign.chart else []
     return foreign.curve
 
 

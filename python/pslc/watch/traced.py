@@ -41,7 +41,7 @@ class Traced:
         if place is None:
             raise TargetError(
                 "--trace needs the kernel's tracefs, which is not mounted, or closed to who is not root",
-                "mount -t tracefs none /sys/kernel/tracing, as root; or blktrace, whose files pslc run takes as well",
+                "mount -t tracefs none /sys/kernel/tracing, as root; or use blktrace: pslc replay takes its files",
             )
         major, _, minor = (disks[0] / "dev").read_text().strip().partition(":")
         self._instance = place / "instances" / f"pslc-{os.getpid()}"

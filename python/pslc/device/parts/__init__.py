@@ -125,13 +125,13 @@ def profile(
     Raises:
         PslcError: a part is not known, or a given value cannot be read.
     """
-    said: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
-    said |= given or {}
+    stated: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
+    stated |= given or {}
     derived = derive(
-        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), said
+        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), stated
     )
-    how = dict.fromkeys(said, "given") | dict(derived.how)
-    values = said | dict(derived.values)
+    how = dict.fromkeys(stated, "given") | dict(derived.how)
+    values = stated | dict(derived.values)
     return Derived(in_order(values), in_order(how))
 
 
@@ -141,9 +141,9 @@ def part(name: str) -> Nand | Controller:
     Raises:
         PslcError: there is none of that name.
     """
-    known = nands() + controllers()
-    found = _known("part", name, known)
-    return _nand(found) if found in nands() else _controller(found)
+    names = nands() + controllers()
+    match = _known("part", name, names)
+    return _nand(match) if match in nands() else _controller(match)
 
 
 def text(of: Nand | Controller) -> str:

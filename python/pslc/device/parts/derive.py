@@ -97,11 +97,11 @@ class Derivation:
 
     def count(self, key: str, value: int, how: str) -> int:
         """The same for a whole number."""
-        found = self.set(key, value, how)
+        value_set = self.set(key, value, how)
         try:
-            return int(found)
+            return int(value_set)
         except ValueError:
-            raise ProfileError(f"{key} is {found}", "a whole number") from None
+            raise ProfileError(f"{key} is {value_set}", "a whole number") from None
 
     def amount(self, key: str, value: int, units: Mapping[str, int], how: str) -> int:
         """The same for a number with a unit."""
@@ -168,12 +168,12 @@ def _geometry(d: Derivation, capacity: int, static: int) -> None:
         f" ({_source(die.source, 'spare')})"
     )
     # The least that the host's data, the static part of the cache and the moving of data need.
-    least = (
+    min_dies = (
         -(-capacity // (block * dies)) + -(-static * bits // (block * dies)) + RESERVE_SUPERBLOCKS + OPEN_SUPERBLOCKS
     )
-    if blocks < least:
+    if blocks < min_dies:
         blocks, how = (
-            least,
+            min_dies,
             f"derived: the least that hold the capacity, the static cache and the reserve ({blocks} nominal)",
         )
     d.set("nand.blocks_per_plane", blocks, how)
@@ -202,15 +202,15 @@ def _watermark(d: Derivation, capacity: int, raw: int, bits: int) -> None:
         )  # fmt: skip
 
 
-def _dies(least: int, channels: int) -> tuple[int, int]:
+def _dies(min_dies: int, channels: int) -> tuple[int, int]:
     """How many dies, at least so many, and over how many channels: every channel has as many as the others. All
     channels where that takes an eighth more dies at most, otherwise at least half of them."""
-    if least <= channels:
-        return least, least
-    whole = -(-least // channels) * channels
-    if whole * 8 <= least * 9:
+    if min_dies <= channels:
+        return min_dies, min_dies
+    whole = -(-min_dies // channels) * channels
+    if whole * 8 <= min_dies * 9:
         return whole, channels
-    dies = least
+    dies = min_dies
     while True:
         for used in range(channels, max(channels // 2, 1) - 1, -1):
             if dies % used == 0:

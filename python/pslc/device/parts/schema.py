@@ -252,12 +252,12 @@ class Reader:
         """The times of a cell mode."""
         return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
 
-    def rest(self, table: str, known: tuple[str, ...]) -> dict[str, Raw]:
+    def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """What a table holds of the keys known there."""
-        there = [key for key in known if f"{table}.{key}" in self.values]
+        there = [key for key in keys if f"{table}.{key}" in self.values]
         for key in there:
             self.take(f"{table}.{key}")
-        self.taken.update(f"{table}.{key}" for key in known)
+        self.taken.update(f"{table}.{key}" for key in keys)
         return {key: self.values[f"{table}.{key}"] for key in there}
 
     def end(self) -> None:

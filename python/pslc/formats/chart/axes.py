@@ -31,6 +31,7 @@ class Range:
         low, high: in bytes, seconds or bytes/s.
         unit: bytes, seconds or bytes/s of the unit it was given in.
         kind: of the quantity.
+        label: name of the unit, as it was given.
         text: as it was given.
     """
 
@@ -38,6 +39,7 @@ class Range:
     high: float
     unit: float
     kind: Literal["bytes", "time", "speed"]
+    label: str
     text: str
 
 
@@ -98,7 +100,7 @@ def parse(text: str | None, option: str, capacity_bytes: float | None = None) ->
     if not low < high:
         raise RecordingError(f"{option} {text} does not rise", f"the lower end first: {example}")
     kind: Literal["bytes", "time", "speed"] = "speed" if option == "--y" else "time" if unit in TIMES else "bytes"
-    return Range(low, high, scales[unit], kind, text)
+    return Range(low, high, scales[unit], kind, match[3], text.strip())
 
 
 def _number(word: str, option: str, text: str) -> float:

@@ -22,11 +22,13 @@ BINS: Final = 16
 MAX_COLORS: Final = 14
 MIN_PIXELS_RATIO: Final = 0.12
 """Pixels of a colour that is looked at, as a share of the frame's width."""
+MIN_LINE_RATIO: Final = 0.3
+"""Pixels of a curve's full contrast, as a share of the frame's width."""
 MAX_ANGLE_RATIO: Final = 0.17
 """How far off the line from the background to a colour its pixels may be, as a share of their contrast (10 degrees)."""
 MIN_ASTRAY_LEVELS: Final = 22.0
 CORE_RATIO: Final = 0.6
-"""Share of a colour's contrast from which on a pixel is of the curve rather than of its soft edge or its filled area."""
+"""Share of a colour's contrast from which on a pixel is of the curve, not of its soft edge or its filled area."""
 FRINGE_PX: Final = 2
 MAX_FRINGE_RATIO: Final = 0.7
 """Share of a colour's pixels beside another one's from which on it is the soft edge of that."""
@@ -59,8 +61,7 @@ class Color:
 
     def is_grey(self, behind: Floats) -> bool:
         """Whether it is the background, lighter or darker, as labels and grids are."""
-        ray = np.array(self.rgb) - behind
-        return bool(np.ptp(ray) < MAX_GREY_RATIO * self.contrast)
+        return bool(greys(np.array(self.rgb, dtype=float), behind))
 
     def shares(self, area: Pixels, behind: Floats) -> Floats:
         """How much of each pixel it covers, 0 to 1, where nothing but the background is below it."""
@@ -83,6 +84,12 @@ def background(area: Pixels) -> Floats:
         keys = (every // BINS).astype(int) @ np.array([BINS * BINS, BINS, 1])
         found = np.median(every[keys == np.bincount(keys).argmax()], axis=0)
     return np.asarray(found, dtype=float)
+
+
+def greys(colors: NDArray[np.number], behind: Floats) -> Mask:
+    """Which colours are the background, lighter or darker; shape (..., 3) gives (...)."""
+    away = colors - behind
+    return np.asarray(np.ptp(away, axis=-1) <= MAX_GREY_RATIO * np.linalg.norm(away, axis=-1))
 
 
 def find(area: Pixels, hidden: Mask, seed: tuple[int, int, int] | None = None) -> list[Color]:
@@ -124,8 +131,9 @@ def _rays(points: Floats, sizes: Floats, wide: int) -> list[Floats]:
             near = np.linalg.norm(points - peak, axis=1) < 2 * BINS
             points, sizes = points[~near], sizes[~near]
             continue
-        full = _full_contrast(along[same], float(np.linalg.norm(peak)))
-        ray = np.median(points[same][np.abs(along[same] - full) <= 0.12 * full], axis=0)
+        full = _full_contrast(along[same], float(np.linalg.norm(peak)), wide)
+        strong = np.abs(along[same] - full) <= 0.12 * full
+        ray = np.median(points[same][strong], axis=0) if strong.any() else peak
         rays.append(ray)
         # What is much fainter may be a curve of a lighter shade.
         astray, along = _off(points, ray)
@@ -135,11 +143,14 @@ def _rays(points: Floats, sizes: Floats, wide: int) -> list[Floats]:
     return rays
 
 
-def _full_contrast(along: Floats, peak: float) -> float:
-    """The contrast of the curve itself among pixels of one hue: soft edges and filled areas have less."""
-    counts, edges = np.histogram(along, bins=24, range=(0.0, 450.0))
-    strong = np.flatnonzero(counts >= max(0.15 * counts.max(), 4))
-    return max(float((edges[strong[-1]] + edges[strong[-1] + 1]) / 2), peak) if len(strong) else peak
+def _full_contrast(along: Floats, peak: float, wide: int) -> float:
+    """The contrast of the curve itself among pixels of one hue: soft edges and filled areas have less.
+
+    Args:
+        wide: of the frame, in pixels: a line has as many, whatever is filled below it.
+    """
+    count = int(min(MIN_LINE_RATIO * wide, 0.3 * len(along)))
+    return max(float(np.partition(along, -count)[-count]), peak) if count else peak
 
 
 def _off(points: Floats, ray: Floats) -> tuple[Floats, Floats]:

@@ -136,7 +136,8 @@ def _spans(
 
 def _clusters(ends: Sequence[float], places: Sequence[float], slack: float) -> list[float]:
     """Where most ends are; a line across them there is the more exact place."""
-    left, found = sorted([*ends, *places]), []
+    left = sorted([*ends, *places])
+    found: list[float] = []
     while left and len(found) < MAX_CLUSTERS:
         near = [[other for other in left if abs(other - one) <= slack] for one in left]
         group = max(near, key=len)
@@ -283,11 +284,11 @@ def _outside(pixels: Pixels, frame: Frame, axis: str) -> _Outside:
     margin = round(LABEL_MARGIN_RATIO * frame.width)
     left, right = max(0, math.floor(frame.left) - margin), math.ceil(frame.right) + margin + 1
     span = math.ceil(frame.left) - left, math.floor(frame.right) + 1 - left
-    strip = pixels[edge : edge + depth, left:right].astype(float)
+    strip = np.asarray(pixels[edge : edge + depth, left:right], dtype=float)
     if len(strip) < MAX_THICKNESS_PX:
         return _Outside(np.zeros((0, 0), dtype=bool), left, pixels.shape[1], span)
     behind = np.median(strip.reshape(-1, 3), axis=0)
-    dark = np.linalg.norm(strip - behind, axis=2) > MARK_LEVELS
+    dark: np.ndarray = np.greater(np.linalg.norm(strip - behind, axis=2), MARK_LEVELS)
     # A border of the picture is no label.
     rim = math.ceil(BORDER_RATIO / 2 * pixels.shape[1])
     places = np.arange(left, right)[: dark.shape[1]]
@@ -301,9 +302,9 @@ def _ticks(outside: _Outside) -> Floats:
     dark = outside.dark
     if len(dark) < 3:
         return np.empty(0)
-    lengths = np.where(dark.all(axis=0), len(dark), np.argmin(dark, axis=0))
+    lengths = np.asarray(np.where(dark.all(axis=0), len(dark), np.argmin(dark, axis=0)))
     thick = max(4, outside.size // 300)
-    narrow = [(start, end) for start, end in runs(lengths >= 1) if end - start <= thick]
+    narrow = [(start, end) for start, end in runs(np.greater_equal(lengths, 1)) if end - start <= thick]
     sizes = np.array([lengths[start:end].max() for start, end in narrow])
     centres = np.array([outside.first + (start + end - 1) / 2 for start, end in narrow])
     if len(narrow) < 2 or sizes.max() > max(6, MAX_TICK_RATIO * outside.size):
@@ -314,7 +315,7 @@ def _ticks(outside: _Outside) -> Floats:
 def _labels(outside: _Outside, axis: str) -> Floats:
     """Middles of the labels that stand along an axis."""
     # The label of the other axis' first mark stands beside the frame.
-    filled = outside.dark[:, slice(*outside.span)].any(axis=1)
+    filled = np.asarray(outside.dark[:, slice(*outside.span)].any(axis=1))
     # Ticks touch the frame; the labels are the first block of rows behind them, and the axis' name may be near.
     begin = int(np.argmin(filled)) if not filled.all() else 0
     found, most = np.empty(0), -1.0
@@ -323,7 +324,7 @@ def _labels(outside: _Outside, axis: str) -> Floats:
         if not blocks:
             break
         start, end = (begin + at for at in blocks[0])
-        columns = outside.dark[start:end].any(axis=0)
+        columns = np.asarray(outside.dark[start:end].any(axis=0))
         between = 1 if axis == "y" else max(3, round(0.8 * (end - start)))
         middles = np.array([outside.first + (at + to - 1) / 2 for at, to in _joined(runs(columns), between)])
         share = len(_even(middles, outside.span, MAX_LABEL_OFF_PX)) / len(middles)

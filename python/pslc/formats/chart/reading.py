@@ -37,9 +37,18 @@ LEFTOVER_LEAPS_RATIO: Final = 0.04
 MIN_LEFTOVER_RATIO: Final = 0.6
 """What is drawn with so much contrast, so far from all curves, is one more curve, if it leaps as rarely as this and is
 seen in this share of its columns."""
+MAX_ON_GRID_RATIO: Final = 0.6
+"""Of the pixels of a curve that is drawn over an area: those on lines of the grid."""
 SHADOW_PX: Final = 3.0
 MIN_SHADOW_RATIO: Final = 0.8
 """Of a colour's columns: those in which it begins this near to the line of another one, if it is filled below that."""
+RIM_PARTS: Final = 400
+"""Of the frame's width: this part of it is as thick as its sides are at the most."""
+STEEP_PX: Final = 2.5
+"""Rows from one column to the next from which on a curve is a stroke between two samples."""
+MIN_CLIFF_RATIO: Final = 0.05
+MAX_STROKE_RATIO: Final = 0.03
+"""Of the plot's height and of the curve's columns: how high such a stroke is, and how wide at most."""
 GRID_LEVELS: Final = 60.0
 """Difference of colour, 0 to 441, up to which a pixel on a line of the grid is of the grid."""
 
@@ -120,13 +129,21 @@ def read(pixels: Pixels, wanted: Wanted) -> Reading:
     left, top = max(0, math.ceil(plot.left)), max(0, math.ceil(plot.top))
     right, bottom = min(width - 1, math.floor(plot.right)), min(height - 1, math.floor(plot.bottom))
     area = pixels[top : bottom + 1, left : right + 1]
-    hidden = _grid(pixels, level, upright)[top : bottom + 1, left : right + 1]
-    traced = _traced(area, hidden, wanted.series)
+    ruled = _ruled(area, (left, top), level, upright)
+    traced = _traced(area, ruled)
     if not wanted.series:
-        _refuse_leftover(area, hidden, traced)
+        _refuse_leftover(area, ruled, traced)
     chosen = _chosen(_named(traced), wanted.series)
-    curves = [_curve(one, x, y, (left, top), len(traced) > 1) for one in chosen]
+    curves = [_curve(entry, x, y, (left, top), _others(entry, traced, area)) for entry in chosen]
     return Reading(pixels, plot, x, y, tuple(curves), (x.note, y.note))
+
+
+def _others(of: _Named, traced: list[tuple[Color, trace.Trace]], area: Pixels) -> Mask:
+    """Pixels of the curves but one."""
+    colored = np.zeros(area.shape[:2], dtype=bool)
+    for color, _ in traced:
+        colored |= color.core & (color is not of.color)
+    return colored
 
 
 def _axes(
@@ -135,97 +152,126 @@ def _axes(
     """The area in which curves are, and the axes."""
     hint = "give the pixels where the ranges begin and end: --frame LEFT,TOP,RIGHT,BOTTOM"
     try:
-        seen = frame.find(pixels, level, upright)
+        outline = frame.find(pixels, level, upright)
     except FrameError as error:
         if wanted.frame is None:
             raise RecordingError(str(error), hint) from None
-        seen = Frame(*wanted.frame)
+        outline = Frame(*wanted.frame)
     if wanted.frame is not None:
         given = Frame(*wanted.frame)
         note = "spans the frame that was given"
         x = Axis(wanted.x, given.left, given.right, f"--x {wanted.x.text} {note}")
         y = Axis(wanted.y, given.bottom, given.top, f"--y {wanted.y.text} {note}")
-        return _around(given, seen), x, y
+        return _around(given, outline), x, y
     try:
-        across = frame.marks(pixels, seen, upright, "x")
-        along = frame.marks(pixels, seen, level, "y")
+        across = frame.marks(pixels, outline, upright, "x")
+        along = frame.marks(pixels, outline, level, "y")
     except FrameError as error:
         raise RecordingError(str(error), f"straight axes alone can be read; if they are, {hint}") from None
-    seen = _enlarged(seen, across, along)
-    x = axes.fitted(wanted.x, "--x", (seen.left, seen.right), across)
-    y = axes.fitted(wanted.y, "--y", (seen.bottom, seen.top), along)
-    return seen, x, y
+    outline = _enlarged(outline, across, along)
+    x = axes.fitted(wanted.x, "--x", (outline.left, outline.right), across)
+    y = axes.fitted(wanted.y, "--y", (outline.bottom, outline.top), along)
+    return outline, x, y
 
 
-def _around(given: Frame, seen: Frame) -> Frame:
+def _around(given: Frame, outline: Frame) -> Frame:
     """The frame that was seen, if the one that was given is within it, else that one."""
     slack = 0.03 * max(given.width, given.height)
     within = (
-        seen.left - slack <= given.left
-        and given.right <= seen.right + slack
-        and seen.top - slack <= given.top
-        and given.bottom <= seen.bottom + slack
+        outline.left - slack <= given.left
+        and given.right <= outline.right + slack
+        and outline.top - slack <= given.top
+        and given.bottom <= outline.bottom + slack
     )
-    return seen if within else given
+    return outline if within else given
 
 
-def _enlarged(seen: Frame, across: Floats, along: Floats) -> Frame:
+def _enlarged(outline: Frame, across: Floats, along: Floats) -> Frame:
     """The frame with the marks that have labels beyond what was seen of it."""
-    left, right = (min(seen.left, across[0]), max(seen.right, across[-1])) if len(across) else (seen.left, seen.right)
-    top, bottom = (min(seen.top, along[0]), max(seen.bottom, along[-1])) if len(along) else (seen.top, seen.bottom)
+    left, right = (
+        (min(outline.left, across[0]), max(outline.right, across[-1])) if len(across) else (outline.left, outline.right)
+    )
+    top, bottom = (
+        (min(outline.top, along[0]), max(outline.bottom, along[-1])) if len(along) else (outline.top, outline.bottom)
+    )
     return Frame(left, top, right, bottom)
 
 
-def _grid(pixels: Pixels, level: Sequence[Straight], upright: Sequence[Straight]) -> Mask:
-    """Pixels of long straight lines that are no curves: of the frame and the grid."""
-    found = np.zeros(pixels.shape[:2], dtype=bool)
-    for of, mask, across in ((pixels, found, level), (pixels.transpose(1, 0, 2), found.T, upright)):
+@dataclass(frozen=True)
+class _Ruled:
+    """What is drawn in a frame besides curves, shape of the picture within it.
+
+    Attributes:
+        rows_and_columns: all of those on which a line of the grid is.
+        drawn: pixels of the grid and the frame.
+    """
+
+    rows_and_columns: Mask
+    drawn: Mask
+
+
+def _ruled(area: Pixels, corner: tuple[int, int], level: Sequence[Straight], upright: Sequence[Straight]) -> _Ruled:
+    """Pixels of long straight lines that are no curves."""
+    behind = colors.background(area)
+    drawn = np.zeros(area.shape[:2], dtype=bool)
+    every = np.zeros_like(drawn)
+    directions = (
+        (area, drawn, every, level, corner[1]),
+        (area.transpose(1, 0, 2), drawn.T, every.T, upright, corner[0]),
+    )
+    for pixels, mask, whole, across, first in directions:
         for line in across:
-            if not _is_ruled(line, across):
-                continue
-            reach = line.thickness / 2 + 1
-            first, last = max(0, round(line.at - reach)), min(len(mask) - 1, round(line.at + reach))
-            rows = slice(first, last + 1)
-            near = np.linalg.norm(of[rows].astype(float) - line.color, axis=2) <= GRID_LEVELS
-            mask[rows] |= near
-    return found
+            if _is_ruled(line, across, behind):
+                reach = line.thickness / 2 + 1
+                rows = slice(max(0, round(line.at - first - reach)), max(0, round(line.at - first + reach) + 1))
+                near = np.linalg.norm(pixels[rows].astype(float) - line.color, axis=2) <= GRID_LEVELS
+                mask[rows] |= near
+                whole[rows] = True
+    edge = np.ones_like(drawn)
+    rim = max(3, area.shape[1] // RIM_PARTS)
+    edge[rim:-rim, rim:-rim] = False
+    drawn |= edge & colors.greys(area, behind)
+    return _Ruled(every, drawn)
 
 
-def _is_ruled(line: Straight, others: Sequence[Straight]) -> bool:
-    """Whether a line is of the frame or the grid: a grey one, or one of several that are alike. A flat curve is neither."""
+def _is_ruled(line: Straight, other_curves: Sequence[Straight], behind: Floats) -> bool:
+    """Whether a line is of the frame or the grid: a grey one, or one of several alike. A flat curve is neither."""
     if line.thickness == 0:
         return False
-    if max(line.color) - min(line.color) < colors.GREY_SPREAD:
+    if colors.greys(np.array(line.color, dtype=float), behind):
         return True
     alike = [
         other
-        for other in others
+        for other in other_curves
         if np.linalg.norm(np.subtract(other.color, line.color)) <= frame.SAME_COLOR_LEVELS
         and abs(other.length - line.length) <= 0.05 * line.length
     ]
     return len(alike) >= 3
 
 
-def _traced(area: Pixels, hidden: Mask, series: Sequence[str]) -> list[tuple[Color, trace.Trace]]:
+def _traced(area: Pixels, ruled: _Ruled) -> list[tuple[Color, trace.Trace]]:
     """Colours that are of a curve, with it."""
-    found = colors.find(area, hidden)
+    colored = colors.find(area, ruled.drawn)
     behind = colors.background(area)
     every = np.zeros(area.shape[:2], dtype=bool)
-    for color in found:
+    for color in colored:
         every |= color.core
     traced = []
-    for color in found:
-        path = trace.follow(color.core, color.shares(area, behind), every & ~color.core, hidden)
+    for color in colored:
+        on_grid = ruled.rows_and_columns[color.core].mean()
+        if color.contrast < MIN_GREY_LEVELS and on_grid > MAX_ON_GRID_RATIO:
+            continue
+        path = trace.follow(color.core, color.shares(area, behind), every & ~color.core, ruled.rows_and_columns)
         if path is not None and not _is_text(color, path, color.is_grey(behind)):
             traced.append((color, path))
-    return _without_shadows(traced)
+    return _without_shadows(traced, ruled)
 
 
 def _is_text(color: Color, path: trace.Trace, grey: bool) -> bool:
     """Whether a colour is of labels, a watermark or what is left of the grid rather than of a curve."""
     span = (path.columns[-1] - path.columns[0]) / color.core.shape[1]
     if grey:
-        return (
+        return bool(
             path.explained < MIN_GREY_EXPLAINED_RATIO
             or span < MIN_GREY_SPAN_RATIO
             or color.contrast < MIN_GREY_LEVELS
@@ -236,28 +282,51 @@ def _is_text(color: Color, path: trace.Trace, grey: bool) -> bool:
     return scattered or (path.explained < trace.MIN_EXPLAINED_RATIO and span < MIN_GREY_SPAN_RATIO)
 
 
-def _without_shadows(traced: list[tuple[Color, trace.Trace]]) -> list[tuple[Color, trace.Trace]]:
+def _without_shadows(traced: list[tuple[Color, trace.Trace]], ruled: _Ruled) -> list[tuple[Color, trace.Trace]]:
     """Curves but for areas that are filled below another of them, and its soft edges: they begin at a line that has
     more contrast."""
+    areas = [(color, path) for color, path in traced if path.filled]
+    lines_ = [entry for entry in traced if not any(_is_within(*entry, *area, ruled) for area in areas)]
     kept: list[tuple[Color, trace.Trace]] = []
-    for color, path in sorted(traced, key=lambda one: -one[0].contrast):
+    for color, path in sorted(lines_, key=lambda entry: -entry[0].contrast):
         if not _is_shadow(path, [other for _, other in kept]):
             kept.append((color, path))
     return kept
+
+
+def _is_within(color: Color, path: trace.Trace, fill: Color, area: trace.Trace, ruled: _Ruled) -> bool:
+    """Whether a colour is of what shines through a filled area, or lies over it, and of no curve."""
+    if color is fill:
+        return False
+    rows, columns = np.nonzero(color.core)
+    edge = np.interp(columns, area.columns, area.rows, left=np.inf, right=np.inf)
+    if (rows >= edge - SHADOW_PX).mean() < MIN_SHADOW_RATIO:
+        return False
+    on_grid = ruled.rows_and_columns[rows, columns].mean()
+    return bool(
+        path.explained < MIN_GREY_EXPLAINED_RATIO
+        or np.ptp(path.rows) <= MAX_FLAT_PX
+        or on_grid > MAX_ON_GRID_RATIO
+        or (np.abs(path.rows - np.interp(path.columns, area.columns, area.rows)) <= SHADOW_PX).mean() > MIN_SHADOW_RATIO
+    )
 
 
 def _is_shadow(path: trace.Trace, lines_: Sequence[trace.Trace]) -> bool:
     """Whether a colour begins at lines nearly everywhere."""
     if not lines_:
         return False
-    apart = []
+    below = np.zeros(path.columns.size, dtype=bool)
     for line in lines_:
-        rows = np.interp(path.columns, line.columns, line.rows, left=np.inf, right=np.inf)
-        apart += [np.abs(rows - path.tops) - line.stroke / 2, np.abs(rows - path.rows)]
-    return bool((np.min(apart, axis=0) <= SHADOW_PX).mean() >= MIN_SHADOW_RATIO)
+        top, bottom, row = (
+            np.interp(path.columns, line.columns, rows, left=np.inf, right=np.inf)
+            for rows in (line.tops, line.bottoms if not line.filled else line.tops, line.rows)
+        )
+        below |= (path.tops >= top - SHADOW_PX) & (path.tops <= bottom + SHADOW_PX)
+        below |= np.abs(path.rows - row) <= SHADOW_PX
+    return bool(below.mean() >= MIN_SHADOW_RATIO)
 
 
-def _refuse_leftover(area: Pixels, hidden: Mask, traced: list[tuple[Color, trace.Trace]]) -> None:
+def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trace.Trace]]) -> None:
     """Refuse a chart with another curve, whose colour cannot be told from those of others.
 
     Raises:
@@ -265,20 +334,21 @@ def _refuse_leftover(area: Pixels, hidden: Mask, traced: list[tuple[Color, trace
     """
     behind = colors.background(area)
     contrast = np.linalg.norm(area.astype(np.float32) - behind.astype(np.float32), axis=2)
-    left = (contrast > LEFTOVER_LEVELS) & ~hidden
+    left = (contrast > LEFTOVER_LEVELS) & ~ruled.drawn
     for color, path in traced:
         near = colors.widened(color.core, LEFTOVER_PX)
         if path.filled:
             near |= np.arange(len(area))[:, None] >= np.interp(np.arange(area.shape[1]), path.columns, path.rows)
         left &= ~near
-    path = trace.follow(left, left.astype(float), np.zeros_like(left), hidden)
+    another = trace.follow(left, left.astype(float), np.zeros_like(left), ruled.rows_and_columns)
     if (
-        path is not None
-        and path.leaps < LEFTOVER_LEAPS_RATIO
-        and np.ptp(path.columns) > MIN_GREY_SPAN_RATIO * area.shape[1]
-        and path.seen.sum() > MIN_LEFTOVER_RATIO * np.ptp(path.columns)
-        and path.explained > trace.MIN_EXPLAINED_RATIO
-        and np.ptp(path.rows) > MAX_FLAT_PX
+        another is not None
+        and another.leaps < LEFTOVER_LEAPS_RATIO
+        and np.ptp(another.columns) > MIN_GREY_SPAN_RATIO * area.shape[1]
+        and another.visible.sum() > MIN_LEFTOVER_RATIO * np.ptp(another.columns)
+        and another.explained > trace.MIN_EXPLAINED_RATIO
+        and np.ptp(another.rows) > MAX_FLAT_PX
+        and not _is_shadow(another, [path for _, path in traced])
     ):
         raise RecordingError(
             "there is another curve, and its colour cannot be told from others'",
@@ -295,37 +365,53 @@ def _named(traced: list[tuple[Color, trace.Trace]]) -> list[_Named]:
     ]
 
 
-def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], among: bool) -> Curve:
+def _curve(of: _Named, x: Axis, y: Axis, corner: tuple[int, int], other_curves: Mask) -> Curve:
     """The values of a curve.
 
     Args:
         corner: left and top of the frame.
-        among: there are others.
+        other_curves: pixels of the other curves.
 
     Raises:
         PslcError: it is not clear enough.
     """
     path, name = of.path, of.name
-    hidden = 1 - path.seen.mean()
+    hidden, among = 1 - path.visible.mean(), bool(other_curves.any())
     trouble = ""
     if path.explained < trace.MIN_EXPLAINED_RATIO:
         trouble = f"{100 * (1 - path.explained):.0f} % of what is {name} is not on one curve"
     elif among and hidden > MAX_HIDDEN_RATIO:
         trouble = f"{100 * hidden:.0f} % of the {name} curve are hidden by others"
-    elif path.emerges:
+    elif trace.is_hidden_beyond(path, other_curves):
         trouble = f"a part of the {name} curve is hidden by others, at its beginning or its end"
     if trouble:
         other = "read others by --series COLOR, " if among else ""
         raise RecordingError(trouble, f"{other}or give a picture in which it can be seen from its beginning to its end")
     columns, rows = path.columns + corner[0], path.rows + corner[1]
     whole = np.arange(columns[0], columns[-1] + 1)
-    filled = np.interp(whole, columns, rows)
-    half = np.interp(whole, columns, np.where(path.seen, path.half, path.stroke))
+    filled = _steepened(np.interp(whole, columns, rows), y)
+    half = np.interp(whole, columns, np.where(path.visible, path.half, path.stroke))
     pixel_error = FRAME_ERROR_PX + path.stroke / 4 + half / 4
     return Curve(
         name, of.color.rgb, x.values(whole), y.values(filled), x.per_pixel * (FRAME_ERROR_PX + path.stroke / 2),
         y.per_pixel * pixel_error, whole, filled,
     )  # fmt: skip
+
+
+def _steepened(rows: Floats, y: Axis) -> Floats:
+    """Rows with a step in place of each steep stroke: a program draws one from a sample to the next, and no drive
+    wrote at the speeds in between."""
+    colored = rows.copy()
+    high = abs(y.at_high - y.at_low)
+    for sign in (1.0, -1.0):
+        for start, end in frame.runs(sign * np.diff(rows) > STEEP_PX):
+            if sign * (rows[end] - rows[start]) > MIN_CLIFF_RATIO * high and end - start <= MAX_STROKE_RATIO * len(
+                rows
+            ):
+                middle = (rows[start] + rows[end]) / 2
+                part = rows[start : end + 1]
+                colored[start : end + 1] = np.where(sign * (part - middle) < 0, rows[start], rows[end])
+    return colored
 
 
 def _chosen(curves: list[_Named], series: Sequence[str]) -> list[_Named]:
@@ -334,6 +420,13 @@ def _chosen(curves: list[_Named], series: Sequence[str]) -> list[_Named]:
     Raises:
         PslcError: there are none of them, or several.
     """
+    shades = [entry for entry in curves if entry.name == entry.color.hex]
+    if shades and not series:
+        names = gate.listed(f"{entry.name} ({colors.name(entry.color.rgb)})" for entry in shades)
+        raise RecordingError(
+            f"shades of one color, which may be one curve: {names}",
+            f"name the curves to be read, for example --series '{shades[0].name}'",
+        )
     if not curves:
         raise RecordingError(
             "no curve was found in the chart", "say which colour it has: --series blue or --series '#1f77b4'"

@@ -20,6 +20,9 @@ BELOW_COST: Final = 0.05
 JUMP_COST_PER_PX: Final = 0.15
 MAX_JUMP_RATIO: Final = 0.03
 """Of the frame's width: the most that a leap costs to a run that does not touch the last one."""
+MIN_SOLID_RATIO: Final = 0.6
+DOTTED_EASE: Final = 0.25
+"""Share of its columns that a curve covers unless it is of dots, and what leaps between these cost."""
 MIN_SPAN_RATIO: Final = 0.15
 """Of the frame's width: the shortest curve."""
 MIN_COVERAGE_RATIO: Final = 0.3
@@ -30,11 +33,16 @@ FILLED_RATIO: Final = 0.8
 """Of a colour's columns: those in which it reaches the bottom, where an area is filled with it."""
 MAX_GRID_PX: Final = 9
 """Height of a line of the grid with its soft edges."""
+MIN_MASS_RATIO: Final = 0.06
+MIN_MASS_COLUMNS_RATIO: Final = 0.2
+"""Of the frame, and of its columns at the bottom: a colour that covers so much is of a filled area."""
+MAX_MASS_GAP_RATIO: Final = 0.03
+"""Of the frame's height: what labels and the grid part within a filled area."""
 MAX_RUNS: Final = 14
 """Of one colour in one column."""
 MIN_BEYOND_RATIO: Final = 0.012
 EDGE_RATIO: Final = 0.02
-"""Of the frame's width: how far beyond its end a curve is looked for below others, and where that is the frame's end."""
+"""Of the frame's width: how far beyond its end a curve is looked for below others, and where the frame ends."""
 MIN_HIDING_RATIO: Final = 0.6
 """Of these columns: those in which another curve is where this one would go on."""
 MIN_DASHES: Final = 12
@@ -50,26 +58,25 @@ class Trace:
     Attributes:
         columns: of pixels, ascending, shape (n,), from the left side of the frame.
         rows: where the curve is in each, shape (n,), from the top of the frame.
-        tops: first row of its run in each, shape (n,).
+        tops, bottoms: first and last row of its run in each, shape (n,).
         half: half of how far up and down its run reaches beyond the usual stroke, in pixels, shape (n,).
-        seen: whether its colour is there, rather than another curve over it, or a gap; shape (n,).
+        visible: whether its colour is there, rather than another curve over it, or a gap; shape (n,).
         stroke: usual height of a run, in pixels.
         explained: share of the colour's pixels that are on the curve.
         leaps: share of columns in which it leaps to a run that does not touch.
         filled: whether it is the upper edge of an area.
-        emerges: it begins, or ends, where another curve over it hides what is before, or behind.
     """
 
     columns: Floats
     rows: Floats
     tops: Floats
+    bottoms: Floats
     half: Floats
-    seen: Mask
+    visible: Mask
     stroke: float
     explained: float
     leaps: float
     filled: bool
-    emerges: bool
 
 
 @dataclass(frozen=True)
@@ -82,20 +89,29 @@ class _Runs:
     own: np.ndarray
 
 
-def follow(core: Mask, shares: Floats, others: Mask, hidden: Mask) -> Trace | None:
+def follow(core: Mask, shares: Floats, other_curves: Mask, ruled: Mask) -> Trace | None:
     """Follow the curve of a colour; None where the colour is of no curve.
 
     Args:
         core: pixels of the colour.
         shares: how much of each pixel it covers.
-        others: pixels of other colours, below which it may run.
-        hidden: pixels of the grid, which may lie over it.
+        other_curves: pixels of other colours, below which it may run.
+        ruled: rows and columns of the grid, which may lie over it, or shine through.
     """
-    height, width = core.shape
-    candidates = _runs(core, others, hidden)
+    width = core.shape[1]
+    mass = (
+        core.mean() >= MIN_MASS_RATIO and core[-max(5, len(core) // 40) :].any(axis=0).mean() >= MIN_MASS_COLUMNS_RATIO
+    )
+    candidates = _runs(
+        core, other_curves, np.ones_like(ruled) if mass else ruled, MAX_MASS_GAP_RATIO * len(core) if mass else 0
+    )
     if not candidates.own.any():
         return None
-    path = _path(candidates, max(6, round(MAX_GAP_RATIO * width)), MAX_JUMP_RATIO * width)
+    filled = np.asarray(core.any(axis=0))
+    ends = np.flatnonzero(filled)[[0, -1]]
+    dotted = filled[ends[0] : ends[1] + 1].mean() < MIN_SOLID_RATIO
+    ease = DOTTED_EASE if dotted else 1.0
+    path = _path(candidates, max(6, round(MAX_GAP_RATIO * width)), ease)
     path = _trimmed(path, candidates, width)
     if len(path) < 2:
         return None
@@ -104,25 +120,26 @@ def follow(core: Mask, shares: Floats, others: Mask, hidden: Mask) -> Trace | No
     own = candidates.own[path]
     if span < MIN_SPAN_RATIO * width or own.sum() < MIN_COVERAGE_RATIO * span:
         return None
-    tops, bottoms = candidates.top[path], candidates.bottom[path]
-    filled = _is_filled(bottoms[own], tops[own], height)
-    apart = np.maximum(tops[1:] - bottoms[:-1], tops[:-1] - bottoms[1:])
-    side_by_side = own[1:] & own[:-1] & (np.diff(columns) == 1)
-    leaps = float((side_by_side & (apart > 2)).sum() / span)
-    emerges = any(
-        _is_hidden_beyond(others, columns[at], (tops[at], bottoms[at]), way) for at, way in ((0, -1), (-1, 1))
-    )
-    return _trace(core, shares, path, candidates, filled, leaps, emerges)
+    return _trace(core, shares, path, candidates)
 
 
-def _is_hidden_beyond(others: Mask, column: int, run: tuple[int, int], way: int) -> bool:
-    """Whether another curve goes on where this one ends, inside of the frame."""
-    height, width = others.shape
-    beyond = column + way * np.arange(1, max(4, round(MIN_BEYOND_RATIO * width)))
-    if beyond.min() < EDGE_RATIO * width or beyond.max() > (1 - EDGE_RATIO) * width:
-        return False
-    rows = slice(max(0, run[0] - 2), min(height, run[1] + 3))
-    return bool(others[rows][:, beyond].any(axis=0).mean() > MIN_HIDING_RATIO)
+def is_hidden_beyond(path: Trace, other_curves: Mask) -> bool:
+    """Whether a curve begins or ends inside of the frame where another one hides what is before, or behind.
+
+    Args:
+        other_curves: pixels of the other curves.
+    """
+    height, width = other_curves.shape
+    count = max(4, round(MIN_BEYOND_RATIO * width))
+    for at, way in ((0, -1), (-1, 1)):
+        beyond = int(path.columns[at]) + way * np.arange(1, count)
+        if beyond.min() < EDGE_RATIO * width or beyond.max() > (1 - EDGE_RATIO) * width:
+            continue
+        reach = path.stroke / 2 + 2
+        rows = slice(max(0, int(path.rows[at] - reach)), min(height, int(path.rows[at] + reach) + 1))
+        if other_curves[rows][:, beyond].any(axis=0).mean() > MIN_HIDING_RATIO:
+            return True
+    return False
 
 
 def _is_filled(bottoms: np.ndarray, tops: np.ndarray, height: int) -> bool:
@@ -130,14 +147,14 @@ def _is_filled(bottoms: np.ndarray, tops: np.ndarray, height: int) -> bool:
     return bool(reaching.mean() >= FILLED_RATIO)
 
 
-def _runs(core: Mask, others: Mask, hidden: Mask) -> _Runs:
+def _runs(core: Mask, other_curves: Mask, ruled: Mask, gap: float) -> _Runs:
     """All runs. Others' runs count only in columns without one of the colour itself."""
     parts = []
     for column in range(core.shape[1]):
-        stretches = _over_grid(runs(core[:, column]), hidden[:, column])[:MAX_RUNS]
+        stretches = _over_grid(runs(core[:, column]), ruled[:, column], max(gap, MAX_GRID_PX))[:MAX_RUNS]
         own = bool(stretches)
         if not own:
-            stretches = runs(others[:, column])[:MAX_RUNS]
+            stretches = runs(other_curves[:, column])[:MAX_RUNS]
         parts += [(column, top, bottom - 1, own) for top, bottom in stretches]
     if not parts:
         parts = [(0, 0, 0, False)]
@@ -145,22 +162,23 @@ def _runs(core: Mask, others: Mask, hidden: Mask) -> _Runs:
     return _Runs(column, top, bottom, own.astype(bool))
 
 
-def _over_grid(stretches: list[tuple[int, int]], hidden: np.ndarray) -> list[tuple[int, int]]:
+def _over_grid(stretches: list[tuple[int, int]], ruled: np.ndarray, max_gap: float) -> list[tuple[int, int]]:
     """Runs that nothing but a line of the grid parts, as one."""
     wholes: list[tuple[int, int]] = []
     for top, bottom in stretches:
-        gap = hidden[wholes[-1][1] : top] if wholes else hidden[:0]
-        if 0 < len(gap) <= MAX_GRID_PX and gap.mean() > 0.3:
+        gap = ruled[wholes[-1][1] : top] if wholes else ruled[:0]
+        if 0 < len(gap) <= max_gap and gap.mean() > 0.3:
             wholes[-1] = (wholes[-1][0], bottom)
         else:
             wholes.append((top, bottom))
     return wholes
 
 
-def _path(of: _Runs, longest: int, dearest: float) -> np.ndarray:
+def _path(of: _Runs, longest: int, ease: float) -> np.ndarray:
     """Numbers of the runs that a curve goes through at the least cost."""
     count = len(of.column)
     cost, before = np.full(count, np.inf), np.full(count, -1)
+    dearest = MAX_JUMP_RATIO * (of.column.max() + 1)
     own_cost = np.where(of.own, -1.0, BELOW_COST)
     starts = np.searchsorted(of.column, of.column - longest)
     until = np.searchsorted(of.column, of.column)
@@ -170,7 +188,7 @@ def _path(of: _Runs, longest: int, dearest: float) -> np.ndarray:
         some = slice(starts[at], until[at])
         if starts[at] < until[at]:
             apart = np.maximum(of.top[at] - of.bottom[some], of.top[some] - of.bottom[at])
-            jump = np.minimum(JUMP_COST_PER_PX * np.maximum(apart - 1, 0), dearest)
+            jump = ease * np.minimum(JUMP_COST_PER_PX * np.maximum(apart - 1, 0), dearest)
             total = cost[some] + SKIP_COST * (of.column[at] - of.column[some] - 1) + jump
             nearest = int(total.argmin())
             if total[nearest] < begin:
@@ -205,9 +223,10 @@ def _trimmed(path: np.ndarray, of: _Runs, width: int) -> np.ndarray:
     return path
 
 
-def _trace(core: Mask, shares: Floats, path: np.ndarray, of: _Runs, filled: bool, leaps: float, emerges: bool) -> Trace:
+def _trace(core: Mask, shares: Floats, path: np.ndarray, of: _Runs) -> Trace:
     height = core.shape[0]
     columns, tops, bottoms, own = of.column[path], of.top[path], of.bottom[path], of.own[path]
+    filled = _is_filled(bottoms[own], tops[own], height)
     heights = bottoms - tops + 1
     stroke = float(np.median(heights[own])) if not filled else 1.0
     rows = (tops + bottoms) / 2.0
@@ -223,6 +242,12 @@ def _trace(core: Mask, shares: Floats, path: np.ndarray, of: _Runs, filled: bool
             low, high = max(0, top - 2), min(height, bottom + 3)
             weights = shares[low:high, column]
             rows[at] = float((weights * np.arange(low, high)).sum() / weights.sum())
-    explained = float((taken & core).sum() / core.sum())
     half = np.maximum(heights - stroke, 0) / 2.0 if not filled else np.zeros(len(path))
-    return Trace(columns.astype(float), rows, tops.astype(float), half, own, stroke, explained, leaps, filled, emerges)
+    apart = np.maximum(tops[1:] - bottoms[:-1], tops[:-1] - bottoms[1:])
+    side_by_side = own[1:] & own[:-1] & (np.diff(columns) == 1)
+    return Trace(
+        columns.astype(float), rows, tops.astype(float), bottoms.astype(float), half, own, stroke,
+        explained=float((taken & core).sum() / core.sum()),
+        leaps=float((side_by_side & (apart > 2)).sum() / (columns[-1] - columns[0] + 1)),
+        filled=filled,
+    )  # fmt: skip

@@ -4,11 +4,16 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use memmap2::{MmapMut, MmapOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
 
 use crate::processors::share;
+
+#[cfg_attr(target_family = "wasm", path = "heap.rs")]
+#[cfg_attr(not(target_family = "wasm"), path = "mapped.rs")]
+mod memory;
+
+use memory::Memory;
 
 /// Numbers of a segment: 2 MiB, one huge page. A copy takes the segments in use.
 pub const SEGMENT: usize = 1 << 19;
@@ -20,7 +25,7 @@ const SPARE: usize = 32;
 pub struct Dense {
     len: usize,
     /// Made at the first use.
-    map: Option<MmapMut>,
+    memory: Option<Memory>,
     used: Vec<bool>,
     /// Those that were given back last, and may be in use again.
     spare: VecDeque<usize>,
@@ -30,25 +35,20 @@ impl Dense {
     /// `len` numbers, all 0.
     pub fn new(len: u32) -> Dense {
         let len = len as usize;
-        Dense { len, map: None, used: vec![false; len.div_ceil(SEGMENT)], spare: VecDeque::new() }
+        Dense { len, memory: None, used: vec![false; len.div_ceil(SEGMENT)], spare: VecDeque::new() }
     }
 
     /// The numbers; empty if none was ever written.
     #[inline]
     pub fn values(&self) -> &[u32] {
-        match &self.map {
-            // SAFETY: a mapping begins at a page border, so it is aligned for u32, which any bytes are; it is 4 * len bytes
-            // long and borrowed with self.
-            Some(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.len) },
-            None => &[],
-        }
+        self.memory.as_ref().map_or(&[], Memory::values)
     }
 
     /// The numbers, to change those from `from` to `to`.
     #[inline]
     pub fn values_mut(&mut self, from: u32, to: u32) -> &mut [u32] {
-        if self.map.is_none() {
-            self.map = Some(map(self.len));
+        if self.memory.is_none() {
+            self.memory = Some(Memory::new(self.len));
         }
         let segments = from as usize / SEGMENT..=(to as usize - 1) / SEGMENT;
         self.used[segments].fill(true);
@@ -58,9 +58,8 @@ impl Dense {
     /// The numbers, to change those of segments that are in use.
     #[inline]
     pub fn values_in_use(&mut self) -> &mut [u32] {
-        match &mut self.map {
-            // SAFETY: as above, and borrowed mutably with self.
-            Some(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.len) },
+        match &mut self.memory {
+            Some(memory) => memory.values_mut(),
             None => &mut [],
         }
     }
@@ -88,20 +87,10 @@ impl Dense {
         self.spare.push_back(segment);
         if self.spare.len() > SPARE {
             let segment = self.spare.pop_front().expect("there are several");
-            if !self.used[segment] {
-                self.unmap(segment);
-            }
-        }
-    }
-
-    fn unmap(&mut self, segment: usize) {
-        #[cfg(unix)]
-        if let Some(map) = &self.map {
             let numbers = self.segment(segment);
-            let (at, length) = (4 * numbers.start as usize, 4 * numbers.len());
-            // SAFETY: nothing borrows the mapping but self, which is borrowed mutably; private anonymous memory reads as zeros,
-            // or as it was, after this. Advice only: where it fails the memory stays.
-            let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, length) };
+            if let (false, Some(memory)) = (self.used[segment], &mut self.memory) {
+                memory.give_back(numbers);
+            }
         }
     }
 
@@ -136,15 +125,6 @@ impl Dense {
     fn segment(&self, index: usize) -> Range<u32> {
         (index * SEGMENT) as u32..((index + 1) * SEGMENT).min(self.len) as u32
     }
-}
-
-fn map(len: usize) -> MmapMut {
-    let map = MmapOptions::new().len(4 * len.max(1)).no_reserve_swap().map_anon();
-    let map = map.expect("address space for four bytes a page");
-    // Advice only: without it the same bytes are there, slower.
-    #[cfg(target_os = "linux")]
-    let _ = map.advise(memmap2::Advice::HugePage);
-    map
 }
 
 /// The segments in use, as little-endian bytes.
