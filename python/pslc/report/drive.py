@@ -49,10 +49,10 @@ def _spread(target: Target) -> list[str]:
         ": a poor family, fit it to a review with pslc fit --published" if spread.ninety_percent > POOR_PERCENT else ""
     )
     count = f"{spread.drives} drive" + "s" * (spread.drives > 1)
-    said = (
+    sentence = (
         f"{count} with {name}: {spread.median_percent} % ({spread.ninety_percent} %) of {spread.figures} speeds{poor}"
     )
-    return [*lines, *_row("", said)]
+    return [*lines, *_row("", sentence)]
 
 
 def _defaults(target: Target) -> list[str]:

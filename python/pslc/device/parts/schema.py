@@ -243,10 +243,11 @@ class Reader:
         self.taken.add(key)
         if key not in self.values:
             return None
-        value = self.take(key)
-        if isinstance(value, (str, bool)) or not 0 < value < float("inf"):
-            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a number above 0, such as 2.5")
-        return float(value)
+        value = self.values[key]
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
+            return float(value)
+        self.fault(f"{key} is {value!r}", "a number above 0, such as 2.5")
+        return None
 
     def times(self, mode: str) -> Times:
         """The times of a cell mode."""
