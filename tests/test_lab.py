@@ -267,7 +267,7 @@ def test_drives_beside_each_other_have_lines_of_their_own(tab):
 
 def test_a_bad_address_is_said_in_the_page(tab):
     page = tab("?suite=nothing")
-    assert "there is no suite nothing" in page.locator("#trouble").inner_text()
+    assert "no suite is named nothing" in page.locator("#trouble").inner_text()
     page = tab("?on=sim:no-such-drive")
     assert "unknown drive no-such-drive" in page.locator(".refused").inner_text()
     page = tab("?on=/dev/sda")
