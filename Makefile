@@ -137,7 +137,7 @@ target/web/index.html: $(WASM) $(BUILT) $(WEB_SOURCES) python/pslc/lab/page_data
 	cp target/web/index.html python/pslc/lab/page.html
 
 bench-web: web
-	$(BIN)/python benches/web.py
+	$(BIN)/python -m benches.web
 
 bench: build
 	$(BIN)/python benches/table.py

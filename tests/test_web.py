@@ -2,24 +2,17 @@
 
 import itertools
 import json
-import random
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from benches.page_questions import MODULE, PAGE, ROOT, questions
 
-from pslc.device.profiles import library
-from pslc.lab import page_data
 from tests.conftest import needs_chromium
 
-ROOT = Path(__file__).parents[1]
-MODULE = ROOT / "target/wasm/wasm32-unknown-unknown/web/pslc_web.wasm"
-PAGE = ROOT / "target/web/index.html"
-FILL = "[fill]\nioengine=io_uring\nrw=write\nbs=1m\niodepth=32\nsize=100%\n"
-SCALED = 16
+ROW = ".run > table tbody tr"
 
 pytestmark = [
     pytest.mark.long,
@@ -27,30 +20,8 @@ pytestmark = [
 ]
 
 
-def _questions(count: int, seed: int) -> list[dict[str, object]]:
-    """Every drive as sold, every policy on one, and random settings of random drives."""
-    drives = {slug: page_data.drive(slug) for slug in library()}
-    pick = random.Random(seed)
-
-    def question(slug: str, overrides: list[tuple[str, str]], denominator: int) -> dict[str, object]:
-        return {"profile": drives[slug]["profile"], "overrides": overrides, "job": FILL, "denominator": denominator}
-
-    asked = [question(slug, [], SCALED) for slug in drives]
-    knobs = {knob["key"]: knob for knob in drives["aldrin-pro-2tb"]["knobs"]}
-    asked += [
-        question("aldrin-pro-2tb", [("cache.when_full", word)], SCALED) for word in knobs["cache.when_full"]["stops"]
-    ]
-    asked += [question("aldrin-pro-2tb", [("cache.mode", word)], 1) for word in ("dynamic-slc", "pure-xlc")]
-    for _ in range(count):
-        slug = pick.choice(list(drives))
-        turned = pick.sample(list(drives[slug]["knobs"]), 3)
-        pairs = [pair for knob in turned for pair in knob["pairs"][pick.choice(list(knob["stops"]))]]
-        asked.append(question(slug, pairs, SCALED))
-    return asked
-
-
-def test_a_browser_computes_what_the_native_build_does_to_the_byte() -> None:
-    lines = "".join(json.dumps(question) + "\n" for question in _questions(60, 1))
+def test_a_browser_computes_what_the_native_build_does_to_the_byte():
+    lines = "".join(json.dumps(question) + "\n" for question in questions(60, 1))
     native = subprocess.run(["cargo", "run", "--quiet", "--package", "pslc-web", "--example", "answers"], cwd=ROOT,
                             input=lines, capture_output=True, text=True, check=True)  # fmt: skip
     browser = subprocess.run(["node", str(ROOT / "web/answers.mjs"), str(MODULE)], input=lines, capture_output=True,
@@ -59,7 +30,7 @@ def test_a_browser_computes_what_the_native_build_does_to_the_byte() -> None:
     assert len(set(native.stdout.split())) > 40
 
 
-def test_the_module_is_small() -> None:
+def test_the_module_is_small():
     packed = subprocess.run(["gzip", "-9c", str(MODULE)], capture_output=True, check=True).stdout
     assert len(packed) <= 400_000
 
@@ -86,18 +57,18 @@ def opened(chromium):
     assert not complaints
 
 
-def _await_run(page) -> None:
+def _await_run(page):
     page.wait_for_selector(".run[data-done]", state="attached", timeout=120_000)
     assert page.get_attribute(".run", "data-done") == "true", page.inner_text(".problem")
 
 
-def _steps(page) -> int:
+def _steps(page):
     return int(re.findall(r"of (\d+)\)", page.inner_text("h2"))[0])
 
 
 @needs_chromium
 @pytest.mark.parametrize("story", range(1, 8))
-def test_each_step_of_a_story_ends_in_words_with_numbers_of_its_run(opened, story) -> None:
+def test_each_step_of_a_story_ends_in_words_with_numbers_of_its_run(opened, story):
     for step in itertools.count(1):
         page = opened(f"view=story&story={story}&step={step}")
         if page.query_selector(".quiz"):
@@ -114,24 +85,26 @@ def test_each_step_of_a_story_ends_in_words_with_numbers_of_its_run(opened, stor
 
 
 @needs_chromium
-def test_a_knob_by_keyboard_moves_the_cliff_and_the_address_holds_it(opened) -> None:
+def test_a_knob_by_keyboard_moves_the_cliff_and_the_address_holds_it(opened):
     page = opened("view=lab&drive=aldrin-pro-2tb")
     _await_run(page)
-    before = page.inner_text("tbody tr")
+    before = page.inner_text(ROW)
     page.focus("label[title='cache.dynamic'] input")
     for _ in range(20):
         page.keyboard.press("ArrowLeft")
-    page.wait_for_function("before => document.querySelector('tbody tr')?.innerText !== before", arg=before)
+    page.wait_for_function(
+        "before => document.querySelector('.run > table tbody tr')?.innerText !== before", arg=before
+    )
     _await_run(page)
-    after = page.inner_text("tbody tr")
+    after = page.inner_text(ROW)
     assert "cache.dynamic=" in page.evaluate("location.hash")
     again = opened(page.evaluate("location.hash").lstrip("#"))
     _await_run(again)
-    assert again.inner_text("tbody tr") == after != before
+    assert again.inner_text(ROW) == after != before
 
 
 @needs_chromium
-def test_what_cannot_be_is_refused_in_words_and_the_old_curve_is_dimmed(opened) -> None:
+def test_what_cannot_be_is_refused_in_words_and_the_old_curve_is_dimmed(opened):
     page = opened("view=lab&drive=aldrin-pro-2tb&cache.dynamic=9000GB")
     page.wait_for_selector(".run[data-done=failed]", state="attached")
     assert "cache.dynamic" in page.inner_text(".problem")
@@ -143,7 +116,7 @@ def test_what_cannot_be_is_refused_in_words_and_the_old_curve_is_dimmed(opened) 
 @pytest.mark.parametrize(
     "address", ["view=story", "view=lab&drive=sn850-1tb", "view=gallery&compare=sn850-1tb,660p-1tb"]
 )
-def test_a_reader_with_a_screen_reader_or_a_phone_gets_all_of_it(opened, address, width, scheme) -> None:
+def test_a_reader_with_a_screen_reader_or_a_phone_gets_all_of_it(opened, address, width, scheme):
     page = opened(address, width, scheme)
     if "gallery" in address:
         every_card = "[...document.querySelectorAll('.cards > li')].every(card => card.querySelector('.sparkline'))"
@@ -155,7 +128,7 @@ def test_a_reader_with_a_screen_reader_or_a_phone_gets_all_of_it(opened, address
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_the_package_writes_the_page(command, tmp_path) -> None:
+def test_the_package_writes_the_page(command, tmp_path):
     done = command("lab", "--static", "site")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "site/index.html\n"
